@@ -76,7 +76,7 @@ type Person struct {
 type Why struct {
 	Threshold  *float64 `json:"threshold" example:"95" doc:"The rule's threshold then; null for kinds without one"`
 	ClearLevel *float64 `json:"clear_level" example:"85"`
-	Unit       *Unit    `json:"unit" enum:"percent,bytes_per_second,days,minutes"`
+	Unit       *Unit    `json:"unit" enum:"percent,bytes_per_second,days,minutes,seconds"`
 	ForS       int64    `json:"for_s" example:"900"`
 	ClearForS  int64    `json:"clear_for_s" example:"600"`
 	Value      *float64 `json:"value" example:"97.4" doc:"The value that raised it; null for kinds without one"`

@@ -27,7 +27,7 @@ var ranks = map[Kind]int{NodeAway: 1, HostAway: 2, QuorumLost: 3}
 
 // independent are the kinds that follow from nothing: they are as true of a thing that is away.
 var independent = []Kind{CertificateEnding, TokenEnding, TokenPrivileges, BackupStale, VersionsDiffer, SubscriptionEnded, StorageFills,
-	UpdateAvailable}
+	UpdateAvailable, ClockSkew}
 
 func (c *cycle) rank(o *observation) int { return ranks[c.rules[o.rule].Kind] }
 

@@ -35,6 +35,8 @@ const (
 	VersionsDiffer    Kind = "versions_differ"
 	SubscriptionEnded Kind = "subscription_ended"
 	UpdateAvailable   Kind = "update_available"
+	TaskFailed        Kind = "task_failed"
+	ClockSkew         Kind = "clock_skew"
 )
 
 // Unit is what the threshold of a kind is in.
@@ -46,6 +48,7 @@ const (
 	BytesPerSecond Unit = "bytes_per_second"
 	Days           Unit = "days"
 	Minutes        Unit = "minutes"
+	Seconds        Unit = "seconds"
 )
 
 // KindInfo describes a kind for those who write rules.
@@ -53,7 +56,7 @@ type KindInfo struct {
 	Kind    Kind   `json:"kind" example:"cpu"`
 	Summary string `json:"summary" example:"Use of the processors"`
 	// Unit is nil for kinds without a threshold.
-	Unit *Unit `json:"unit" enum:"percent,bytes_per_second,days,minutes" doc:"What the threshold is in; null for what is so or not"`
+	Unit *Unit `json:"unit" enum:"percent,bytes_per_second,days,minutes,seconds" doc:"What the threshold is in; null for what is so or not"`
 	// Below says that less is worse.
 	Below bool `json:"below" doc:"Whether it is a breach from the threshold down, as for days that are left"`
 	// Most bounds the threshold.
@@ -73,6 +76,7 @@ const (
 	maxDays    = 3650
 	maxEnding  = 30
 	maxMinutes = 7 * 24 * 60
+	maxSkew    = 24 * 3600
 )
 
 // measurable are the things that have samples; storages have their use alone.
@@ -103,6 +107,7 @@ var kinds = []KindInfo{
 	below(found(measured(TokenEnding, "Days until a token ends", Days, maxEnding, []string{"host"}), "token_ending"), false),
 	found(measured(NoData, "Minutes without figures of something that runs", Minutes, maxMinutes,
 		measurable)),
+	measured(ClockSkew, "Seconds by which the clocks of a node that is enrolled and of the service differ", Seconds, maxSkew, []string{"node"}),
 	stated(HostAway, "The host does not answer", []string{"host_away"}, "host"),
 	stated(NodeAway, "The node is off", []string{"node_away"}, "node"),
 	stated(QuorumLost, "The cluster has no quorum", []string{"quorum_lost"}, "cluster"),
@@ -112,6 +117,8 @@ var kinds = []KindInfo{
 	stated(BackupUnlisted, "The storage does not tell its backups", []string{"backup_unlisted"}, "storage"),
 	stated(TokenPrivileges, "A token lacks privileges", []string{"token_privileges"}, "host"),
 	stated(JobFailed, "The last job of its kind on the thing has failed, within a day", []string{"job_failed"}),
+	stated(TaskFailed, "The last task of its type on the thing that others started at the hypervisor has failed, within a day", nil, "vm", "app",
+		"container", "node"),
 	stated(AppMissing, "The container of the app is gone", []string{"app_missing"}, "app"),
 	stated(VersionsDiffer, "The nodes of the cluster run different releases", []string{"versions_differ"}, "cluster"),
 	stated(SubscriptionEnded, "The node's subscription has ended", []string{"subscription_ended"}, "node"),

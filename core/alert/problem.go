@@ -9,6 +9,7 @@ import (
 
 	"github.com/hostler/hostler/core/cluster"
 	"github.com/hostler/hostler/core/metric"
+	"github.com/hostler/hostler/core/task"
 )
 
 // downGuests are those that do not run, but for those that a job works on.
@@ -29,6 +30,20 @@ const silentThings = `SELECT 'no_data', 'warning', s.* FROM (
 	UNION ALL SELECT 'host', id, name, id, cluster_id, NULL, polled_at, NULL, '', '', 0 FROM hosts WHERE status = 'online') s
 	WHERE s.told_at < now() - interval '1 minute'`
 
+// skewedClocks are those of the nodes that hosts are, as the last answer of each showed it, in milliseconds.
+const skewedClocks = `SELECT 'clock_skew', 'warning', 'node', NULL, n.name, n.host_id, n.cluster_id, NULL, NULL, NULL, '', '',
+		round(1000 * n.clock_ahead)::bigint
+	FROM nodes n WHERE n.clock_ahead IS NOT NULL AND EXISTS (SELECT FROM hosts h WHERE h.cluster_id = n.cluster_id AND h.entry_node = n.name)`
+
+// failedTasks are those of others at hypervisors, on the guest while it is there and else on the node.
+const failedTasks = `SELECT 'task_failed', 'warning', CASE WHEN g.id IS NULL THEN 'node' WHEN g.kind = 'vm' THEN 'vm'
+			WHEN a.id IS NULL THEN 'container' ELSE 'app' END,
+		COALESCE(a.id, g.id), COALESCE(a.name, g.name, f.node), COALESCE(g.host_id, f.host_id), f.cluster_id, NULL, f.ended_at, NULL, f.type,
+		f.by_user || E'\n' || f.error, 0
+	FROM (` + task.Failed + `) f
+	LEFT JOIN LATERAL (SELECT * FROM guests g WHERE g.cluster_id = f.cluster_id AND g.ref = f.guest_ref ORDER BY g.id LIMIT 1) g ON true
+	LEFT JOIN apps a ON a.guest_id = g.id AND g.kind = 'container'`
+
 // selectProblems gives what is a breach of rules about states, and what is between its levels. $4 is the time and $5 are the kinds of
 // rules. What a rule calls a kind may be several kinds of problems.
 func selectProblems(problems []string, others ...string) string {
@@ -44,17 +59,18 @@ things AS (SELECT f.kind AS problem, CASE WHEN f.kind IN ('backup_never', 'backu
 		CASE f.target_kind WHEN 'node' THEN 'node:' || f.cluster_id || ':' || f.target
 			WHEN 'storage' THEN 'storage:' || f.cluster_id || ':' || f.target || ':' || f.word
 			ELSE f.target_kind || ':' || COALESCE(f.target_id, 0) END ||
-		CASE WHEN f.kind IN ('token_ending', 'token_privileges') THEN ':' || f.word
+		CASE WHEN f.kind IN ('token_ending', 'token_privileges', 'task_failed') THEN ':' || f.word
 			WHEN f.kind = 'job_failed' THEN ':' || f.word || ':' || f.target ELSE '' END AS subject,
 		f.job_id, f.since, f.at, f.word, f.detail, f.n,
 		CASE WHEN f.kind IN ('token_ending', 'certificate_ending') THEN extract(epoch FROM f.at - $4::timestamptz)::float8 / 86400
-			WHEN f.kind = 'no_data' THEN extract(epoch FROM $4::timestamptz - f.since)::float8 / 60 END AS value
+			WHEN f.kind = 'no_data' THEN extract(epoch FROM $4::timestamptz - f.since)::float8 / 60
+			WHEN f.kind = 'clock_skew' THEN abs(f.n) / 1000.0::float8 END AS value
 	FROM found f LEFT JOIN hosts th ON th.id = f.host_id LEFT JOIN clusters tc ON tc.id = f.cluster_id LEFT JOIN jobs tj ON tj.id = f.job_id
 	LEFT JOIN apps ta ON f.target_kind = 'app' AND ta.id = f.target_id
 	LEFT JOIN guests tg ON tg.id = CASE WHEN f.target_kind IN ('vm', 'container') THEN f.target_id ELSE ta.guest_id END)
 SELECT r.id, t.subject, t.kind, t.id, t.name, t.node, t.host_id, t.cluster_id, t.team_id, t.tags, t.value, t.problem, t.job_id, t.since,
 	t.at, t.word, t.detail, t.n
-FROM rules r JOIN things t ON t.watched = r.kind AND (r.threshold IS NULL OR CASE WHEN r.kind = 'no_data' THEN t.value >= r.clear_level
+FROM rules r JOIN things t ON t.watched = r.kind AND (r.threshold IS NULL OR CASE WHEN r.kind IN ('no_data', 'clock_skew') THEN t.value >= r.clear_level
 	ELSE t.value <= r.clear_level END) AND ` + scoped
 }
 
@@ -84,6 +100,10 @@ func (c *cycle) lookAtProblems(ctx context.Context) error {
 			others = append(others, downGuests)
 		case k.Kind == NoData:
 			others = append(others, silentThings)
+		case k.Kind == TaskFailed:
+			others = append(others, failedTasks)
+		case k.Kind == ClockSkew:
+			others = append(others, skewedClocks)
 		default:
 			continue
 		}

@@ -16,7 +16,7 @@ type history struct {
 // TestReplay plays histories and holds what is said, and when.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	all := slices.Concat(levels, silences, clocks, edits, states, causes, windows, acts, scopes)
+	all := slices.Concat(levels, silences, clocks, edits, states, causes, windows, acts, scopes, tasks, skews)
 	if len(all) < 60 {
 		t.Fatalf("there are %d histories", len(all))
 	}

@@ -18,7 +18,7 @@ type Rule struct {
 	On          Scope    `json:"on"`
 	Threshold   *float64 `json:"threshold" example:"95" doc:"From where on it is a breach; null for kinds without"`
 	ClearLevel  *float64 `json:"clear_level" example:"85" doc:"Where it is over; between the two it stays what it was"`
-	Unit        *Unit    `json:"unit" enum:"percent,bytes_per_second,days,minutes"`
+	Unit        *Unit    `json:"unit" enum:"percent,bytes_per_second,days,minutes,seconds"`
 	ForS        int64    `json:"for_s" example:"900" doc:"Seconds for which it must be a breach"`
 	ClearForS   int64    `json:"clear_for_s" example:"600" doc:"Seconds for which it must be over"`
 	Severity    Severity `json:"severity" enum:"critical,warning,info" example:"warning"`

@@ -3,6 +3,7 @@ package alert
 import (
 	"context"
 	"fmt"
+	"strings"
 )
 
 // mute notes in which window alerts are that are open, or whose end is not told yet. $1 are the windows that are open now.
@@ -65,6 +66,23 @@ func (c *cycle) text(o *observation) (message, remedy string) {
 	case NoData:
 		return fmt.Sprintf("It runs, and there have been no figures of it for %.0f minutes.", *o.value),
 			"See whether its host answers, and whether polls of the host come through."
+	case ClockSkew:
+		way := "ahead of"
+		if o.fault.N < 0 {
+			way = "behind"
+		}
+		return fmt.Sprintf("The clock of the node is %s s %s the service's, at least %s s%s.", number(*o.value), way, number(*r.Threshold),
+			lasting(r.ForS)), "Let the node and the machine of the service keep time by NTP, as with chrony, and see which of the two is wrong."
+	case TaskFailed:
+		user, failure, _ := strings.Cut(o.fault.Detail, "\n")
+		text := "The task " + o.fault.Word + " failed at the hypervisor"
+		if user != "" {
+			text += ", started by " + user
+		}
+		if failure = strings.TrimSuffix(strings.TrimSpace(failure), "."); failure != "" {
+			text += ": " + failure
+		}
+		return text + ".", "Read its log at the hypervisor, and run it again: it is over when one of its type ends well there, or after a day."
 	case UpdateAvailable:
 		return fmt.Sprintf("Release %s of the service can be installed.", o.fault.Word), "Read its notes, and ask for it with POST /meta/update."
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/setting"
+	"github.com/hostler/hostler/core/task"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	sdk "github.com/hostler/hostler/sdk/plugin"
@@ -40,14 +42,15 @@ const (
 	// detailLimit bounds one reading.
 	detailLimit = 20 * time.Second
 	// detailIdle is when a cluster is looked at again that had nothing to be read, detailAway when one that did not answer, and
-	// detailUnable one whose kind of hypervisor tells no configurations.
+	// detailUnable one whose kind of hypervisor tells no configurations: its tasks have turns too.
 	detailIdle   = 15 * time.Second
 	detailAway   = time.Minute
-	detailUnable = time.Hour
+	detailUnable = task.Every
 )
 
 // DetailReader reads the configurations of guests in the background, one request each: those first that changed since they were read, then
-// those that were never read, or longest ago. No minute, whenever it begins, has more requests to a cluster than
+// those that were never read, or longest ago. While a rule about failed tasks is enabled it also reads the tasks of each cluster every few
+// minutes, in the place of a guest. No minute, whenever it begins, has more requests to a cluster than
 // setting.DetailsPerMinute, over all instances together and through restarts: the next turn of a cluster is in the database, and is moved
 // on before it is used; and what fails is not sent again before its time.
 type DetailReader struct {
@@ -124,17 +127,40 @@ func (r *DetailReader) Turn(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking for clusters whose guests are to be read: %w", err)
 	}
-	next, err := r.pick(ctx, clusters)
+	tasks, err := (&task.Store{DB: r.DB}).Due(ctx, clusters, r.now())
+	if err != nil {
+		return err
+	}
+	// Where a turn is one request, that for tasks is all of it.
+	next, err := r.pick(ctx, slices.DeleteFunc(slices.Clone(clusters), func(id int64) bool { return tasks[id] != 0 && batch == 1 }))
 	if err != nil {
 		return err
 	}
 	errs := make([]error, len(clusters))
 	var all sync.WaitGroup
 	for i, id := range clusters {
-		all.Go(func() { errs[i] = r.readSome(ctx, id, next[id], batch, began) })
+		all.Go(func() {
+			left := batch
+			if at := tasks[id]; at != 0 {
+				left--
+				errs[i] = r.readTasks(ctx, id, at)
+			}
+			if left > 0 && errs[i] == nil {
+				errs[i] = r.readSome(ctx, id, next[id], left, began)
+			}
+		})
 	}
 	all.Wait()
 	return errors.Join(errs...)
+}
+
+// readTasks reads the tasks of a cluster through one of its hosts, for the rules about failed ones. That the host does not tell is no error.
+func (r *DetailReader) readTasks(ctx context.Context, clusterID, hostID int64) error {
+	hostErr, err := (&task.Store{DB: r.DB}).Read(ctx, r.Hosts, hostID, clusterID)
+	if hostErr != nil && ctx.Err() == nil {
+		r.log().Debug("a host does not tell its tasks", "host", hostID, "error", hostErr)
+	}
+	return err
 }
 
 // paceOf is how many guests are read in a turn, and the time between two turns. That is somewhat longer than the budget's part of a

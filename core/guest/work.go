@@ -164,6 +164,9 @@ func (a Asked) another(guest hypervisor.Guest, removes bool) string {
 	return ""
 }
 
+// Another says why a guest that is there is not the one that was asked for, for what removes nothing; empty when it is.
+func (a Asked) Another(guest hypervisor.Guest) string { return a.another(guest, false) }
+
 // Params are the parameters of a job.
 type Params[P any] struct {
 	Asked

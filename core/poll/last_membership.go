@@ -50,6 +50,7 @@ func (p *Poller) recall(m member, now time.Time, interval time.Duration) *hyperv
 // remember keeps what was told of a cluster. Where a node's address is not known, or the answer was partial, the next poll asks again.
 func (p *Poller) remember(cluster int64, stamp time.Time, v *inventory) {
 	k := lastMembership{at: p.now(), stamp: stamp, cluster: v.cluster}
+	k.cluster.ClockAhead = nil // it is of that answer alone
 	whole := !v.cluster.Partial
 	for _, n := range v.nodes {
 		k.nodes = append(k.nodes, hypervisor.Node{Name: n.Name, Status: n.Status, Address: n.Address, Fingerprint: n.Fingerprint,

@@ -47,12 +47,12 @@ func readPlace(ctx context.Context, tx pgx.Tx, id int64) (place, error) {
 
 // join finds the cluster that the host now belongs to, moves it there when that is another one than before, and locks
 // that cluster's row until the transaction ends.
-func join(ctx context.Context, tx pgx.Tx, id int64, v *inventory) (int64, error) {
-	at, err := readPlace(ctx, tx, id)
+func join(ctx context.Context, tx *db.Tx, id int64, v *inventory) (int64, error) {
+	at, err := readPlace(ctx, tx.Pgx, id)
 	if err != nil {
 		return 0, err
 	}
-	stays, err := staysPut(ctx, tx, id, at, v)
+	stays, err := staysPut(ctx, tx.Pgx, id, at, v)
 	if err != nil {
 		return 0, err
 	}
@@ -62,7 +62,7 @@ func join(ctx context.Context, tx pgx.Tx, id int64, v *inventory) (int64, error)
 	} else if cluster, err = rejoin(ctx, tx, id, v); err != nil {
 		return 0, err
 	}
-	if _, err := tx.Exec(ctx, "SELECT FROM clusters WHERE id = $1 FOR NO KEY UPDATE", cluster); err != nil {
+	if _, err := tx.Pgx.Exec(ctx, "SELECT FROM clusters WHERE id = $1 FOR NO KEY UPDATE", cluster); err != nil {
 		return 0, fmt.Errorf("locking the cluster: %w", err)
 	}
 	return cluster, nil
@@ -104,19 +104,19 @@ func (v *inventory) resembles(name, ident string) bool {
 func (v *inventory) identical(ident string) bool { return ident != "" && ident == v.cluster.ID }
 
 // rejoin decides again with the lock that all such decisions take, and moves the host.
-func rejoin(ctx context.Context, tx pgx.Tx, id int64, v *inventory) (int64, error) {
-	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, 0)", db.LockPoll); err != nil {
+func rejoin(ctx context.Context, tx *db.Tx, id int64, v *inventory) (int64, error) {
+	if _, err := tx.Pgx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, 0)", db.LockPoll); err != nil {
 		return 0, fmt.Errorf("waiting for other hosts to join: %w", err)
 	}
-	at, err := readPlace(ctx, tx, id)
+	at, err := readPlace(ctx, tx.Pgx, id)
 	if err != nil {
 		return 0, err
 	}
-	own, err := belongs(ctx, tx, id, at, v)
+	own, err := belongs(ctx, tx.Pgx, id, at, v)
 	if err != nil {
 		return 0, err
 	}
-	match, err := find(ctx, tx, id, at, own, v)
+	match, err := find(ctx, tx.Pgx, id, at, own, v)
 	if err != nil {
 		return 0, err
 	}
@@ -126,12 +126,12 @@ func rejoin(ctx context.Context, tx pgx.Tx, id int64, v *inventory) (int64, erro
 	case own:
 		return match, mergeCluster(ctx, tx, *at.cluster, match)
 	case match == 0:
-		if err := tx.QueryRow(ctx, "INSERT INTO clusters (team_id, name, ident) VALUES ($1, $2, $3) RETURNING id", at.team,
+		if err := tx.Pgx.QueryRow(ctx, "INSERT INTO clusters (team_id, name, ident) VALUES ($1, $2, $3) RETURNING id", at.team,
 			v.cluster.Name, v.cluster.ID).Scan(&match); err != nil {
 			return 0, fmt.Errorf("adding the cluster: %w", err)
 		}
 	}
-	return match, leave(ctx, tx, id, at, match)
+	return match, leave(ctx, tx.Pgx, id, at, match)
 }
 
 // find is the cluster of the host's team, other than its own, that the report belongs to; 0 for none. Of two clusters of

@@ -101,6 +101,9 @@ func (g *good) merge(ctx context.Context, tx pgx.Tx, cluster int64) error {
 	if err != nil {
 		return err
 	}
+	if err := keepClock(ctx, tx, cluster, g.inv); err != nil {
+		return err
+	}
 	if err := identify(ctx, tx, cluster, g.inv); err != nil {
 		return err
 	}

@@ -4,16 +4,19 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/schedule"
 )
 
 // ownFiguresAt is, in SQL, when the figures of a guest x were measured that leaves the cluster $1: the other one has its own time.
 const ownFiguresAt = `COALESCE(x.figures_at, (SELECT c.figures_at FROM clusters c WHERE c.id = $1))`
 
+// lockMerged waits for a poll of the cluster $2 that another one is put into.
+const lockMerged = "SELECT FROM clusters WHERE id = $2 AND id <> $1 FOR NO KEY UPDATE"
+
 // Steps that put the whole of a cluster ($1) into another one ($2) that is the same. Guests and apps keep their ids unless
-// both know them; of such the other cluster's row stays, and jobs go over to it.
+// both know them; of such the other cluster's row stays, and jobs and schedules go over to it.
 var mergeSteps = []struct{ what, statement string }{
-	{"waiting for a poll of the cluster", `SELECT FROM clusters WHERE id = $2 AND id <> $1 FOR NO KEY UPDATE`},
 	{"moving the hosts", `UPDATE hosts SET cluster_id = $2 WHERE cluster_id = $1`},
 	{"moving guests", `UPDATE guests x SET cluster_id = $2, figures_at = ` + ownFiguresAt + ` WHERE x.cluster_id = $1
 		AND NOT EXISTS (SELECT FROM guests y WHERE y.cluster_id = $2 AND y.identity = x.identity)`},
@@ -69,9 +72,15 @@ func sameID(table, of string) string {
 }
 
 // mergeCluster puts a cluster with all its hosts into another one that was found to be the same.
-func mergeCluster(ctx context.Context, tx pgx.Tx, from, to int64) error {
+func mergeCluster(ctx context.Context, tx *db.Tx, from, to int64) error {
+	if _, err := tx.Pgx.Exec(ctx, lockMerged, from, to); err != nil {
+		return fmt.Errorf("waiting for a poll of the cluster: %w", err)
+	}
+	if err := schedule.FollowMerged(ctx, tx, from, to); err != nil {
+		return err
+	}
 	for _, step := range mergeSteps {
-		if _, err := tx.Exec(ctx, step.statement, from, to); err != nil {
+		if _, err := tx.Pgx.Exec(ctx, step.statement, from, to); err != nil {
 			return fmt.Errorf("%s: %w", step.what, err)
 		}
 	}

@@ -90,6 +90,15 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 				INSERT INTO firewall_draft_locks SELECT d.cluster_id, 'guest:' || g.id, d.id FROM firewall_drafts d
 				JOIN guests g ON g.cluster_id = d.cluster_id AND g.vmid IN (100, 300);
 				INSERT INTO firewall_draft_locks SELECT cluster_id, 'cluster', id FROM firewall_drafts`)
+				// Schedules name what both know by the other team's rows, one of them by both, and what is of one cluster alone.
+				f.Exec(`INSERT INTO schedules (name, cron, job_kind, params)
+				SELECT 'one', '@daily', 'vm.start', jsonb_build_object('vm_id', id) FROM guests WHERE vmid = 100 AND cluster_id = 2 UNION ALL
+				SELECT 'app', '@daily', 'app.start', jsonb_build_object('app_id', id) FROM apps WHERE vmid = 300 AND cluster_id = 2 UNION ALL
+				SELECT 'some', '@daily', 'backup.run', jsonb_build_object('keep', 3, 'targets', (SELECT jsonb_agg(t ORDER BY n) FROM (
+					SELECT jsonb_build_object('vm', id) t, 9 - cluster_id n FROM guests WHERE vmid = 200 UNION ALL
+					SELECT jsonb_build_object('app', id), 10 FROM apps WHERE vmid = 300 AND cluster_id = 2 UNION ALL
+					SELECT jsonb_build_object('app', id), 11 FROM apps WHERE vmid = 400) t)) UNION ALL
+				SELECT 'none', '@daily', 'vm.start', '{"vm_id": 999999}'`)
 				jobs := f.Value("SELECT count(*) FROM jobs")
 
 				f.deleteTeam(2)
@@ -115,7 +124,15 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 					"SELECT count(*) FROM jobs WHERE status = 'queued' AND (params->>'guest_id')::bigint <> target_id":                    "0",
 					"SELECT count(*) FROM jobs WHERE status = 'queued' AND target_name = 'b' AND exclusive <> 'guest:' || target_id":      "0",
 					"SELECT count(*) FROM jobs WHERE host_id NOT IN (SELECT id FROM hosts)":                                               "0",
-					"SELECT count(*) FROM firewall_drafts WHERE cluster_id = (SELECT id FROM clusters)":                                   "1",
+					`SELECT string_agg(concat_ws(' ', s.name, s.job_kind, g.vmid, a.vmid), ', ' ORDER BY s.name) FROM schedules s
+						LEFT JOIN guests g ON g.id = (params->>'vm_id')::bigint LEFT JOIN apps a ON a.id = (params->>'app_id')::bigint
+						WHERE NOT s.seeded AND NOT params ? 'targets'`: "app app.start 300, none vm.start, one vm.start 100",
+					`SELECT params->>'keep' || ': ' || string_agg(coalesce('vm ' || g.vmid, 'app ' || a.vmid, 'none'), ', ' ORDER BY t.n)
+						FROM schedules, jsonb_array_elements(params->'targets') WITH ORDINALITY t (v, n)
+						LEFT JOIN guests g ON g.id = (v->>'vm')::bigint LEFT JOIN apps a ON a.id = (v->>'app')::bigint
+						GROUP BY params->>'keep'`: "3: vm 200, app 300, app 400",
+					"SELECT count(*) FROM audit WHERE action = 'schedule.update' AND target_name = 'some'": "1",
+					"SELECT count(*) FROM firewall_drafts WHERE cluster_id = (SELECT id FROM clusters)":    "1",
 					`SELECT string_agg(concat_ws(' ', s.v->>'kind', coalesce(g.vmid, a.vmid), o.vmid), ', ' ORDER BY s.n) FROM firewall_drafts d,
 						jsonb_array_elements(d.scopes) WITH ORDINALITY s (v, n) LEFT JOIN guests o ON o.id = (s.v->>'guest_id')::bigint
 						LEFT JOIN guests g ON g.id = (s.v->>'id')::bigint AND s.v->>'kind' = 'vm'

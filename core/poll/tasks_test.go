@@ -78,14 +78,22 @@ func TestTasksOfOthers(t *testing.T) {
 	if n := f.Value("SELECT status FROM hosts WHERE id = $1", id); n != "online" {
 		t.Errorf("the host is %s", n)
 	}
-	// After an hour they are forgotten, and do not come back while they are listed still.
-	f.Exec("UPDATE hypervisor_tasks SET started_at = now() - interval '3 hours', ended_at = now() - interval '2 hours', " +
-		"seen_at = CASE ref WHEN 'T1' THEN seen_at ELSE now() - interval '2 hours' END")
-	f.tasks[0].Started, f.tasks[0].Ended = now.Add(-3*time.Hour), now.Add(-2*time.Hour)
-	f.sync(p, id)
-	f.sync(p, id)
-	if got := kept(); got != "" {
-		t.Errorf("kept: %s", got)
+	// After an hour they are forgotten, but for what failed last of its kind, and that after a day; and they do not come back while they
+	// are listed still.
+	for _, c := range []struct {
+		hours  int
+		status string
+		want   string
+	}{{2, hypervisor.TaskFailed, "T1 failed true 6 100 8"}, {25, hypervisor.TaskFailed, ""}, {2, ok, ""}} {
+		ended := now.Add(-time.Duration(c.hours) * time.Hour)
+		f.Exec("UPDATE hypervisor_tasks SET started_at = $1::timestamptz - interval '1 hour', ended_at = $1, "+
+			"seen_at = CASE ref WHEN 'T1' THEN seen_at ELSE now() - interval '2 hours' END", ended)
+		f.tasks[0].Started, f.tasks[0].Ended, f.tasks[0].Status = ended.Add(-time.Hour), ended, c.status
+		f.sync(p, id)
+		f.sync(p, id)
+		if got := kept(); got != c.want {
+			t.Errorf("after %d hours, %s: %q", c.hours, c.status, got)
+		}
 	}
 	f.Exec("UPDATE task_watch SET until = now()")
 	asked := len(f.taskQueries)

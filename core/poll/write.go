@@ -41,7 +41,7 @@ func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 	var told *time.Time
 	err := p.db.Tx(ctx, func(tx *db.Tx) error {
 		var err error
-		if cluster, err = join(ctx, tx.Pgx, g.id, g.inv); err != nil {
+		if cluster, err = join(ctx, tx, g.id, g.inv); err != nil {
 			return err
 		}
 		if err := g.answered(ctx, tx.Pgx, jitter(g.interval)); err != nil {

@@ -24,8 +24,8 @@ var (
 		"Days that ended jobs and their transcripts are kept, 1 to 36500")
 	DetailsPerMinute = whole("poll.details_per_minute", 20, 0, 600,
 		"Configurations of guests that are read in the background, per cluster and minute at most, 0 to 600: they tell what is attached to "+
-			"which "+
-			"bridge and on which storage. 0 reads none")
+			"which bridge and on which storage. In the place of one, the tasks of the cluster are read every three minutes while an alert rule "+
+			"is about failed ones. 0 reads none")
 	BackupMaxAge = whole("backup.max_age_days", 7, 1, 3650,
 		"Days after which the newest backup of a guest counts as too old, 1 to 3650; a tag backup-<n>d of the guest says otherwise")
 	BackupReportAt = Key[string]{"backup.report_at",

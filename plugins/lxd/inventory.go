@@ -2,6 +2,7 @@ package lxd
 
 import (
 	"context"
+	"time"
 
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -15,10 +16,12 @@ const pageRows = 256
 // guests, or for those of each project of a restricted certificate. Without detail it has states only. Detail is one more request
 // for each list of guests, each node and each pool of a node.
 func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+	sent := time.Now()
 	server, meta, err := h.about(ctx)
 	if err != nil {
 		return err
 	}
+	ahead := hypervisor.ClockAhead(meta.Date, sent, time.Now())
 	seen, err := h.sight(ctx)
 	if err != nil {
 		return err
@@ -38,6 +41,7 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 	b := &pager{to: page, at: place{server: server.Environment.Name, nodes: map[string]*hypervisor.Node{}}}
 	b.cluster = hypervisor.Cluster{
 		Entry: server.Environment.Name, Quorate: true, Partial: seen.partial() || hidden, StatesOnly: !query.Detail,
+		ClockAhead: ahead,
 	}
 	if server.Environment.Clustered {
 		b.cluster.ID = meta.Fingerprint // which all members show and no other server does

@@ -420,7 +420,9 @@ func TestRestoreRefusals(t *testing.T) {
 		if err == nil {
 			err = plugin.Errorf(plugin.Invalid, "%s", ended(t, host, id, nil).Message)
 		}
-		if plugin.KindOf(err) != plugin.Invalid || !strings.Contains(err.Error(), "dump") {
+		// The refusal of a parameter does not repeat it; the end of a task does.
+		if text := fmt.Sprint(err); plugin.KindOf(err) != plugin.Invalid || !strings.Contains(text, "'dump'") &&
+			!strings.Contains(text, "storage does not support") {
 			t.Errorf("a storage for other things: %v", err)
 		}
 		if _, made := w.Guest(400); made {

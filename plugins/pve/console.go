@@ -7,6 +7,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -30,6 +31,9 @@ type console struct {
 	// open ends with Close.
 	open  context.Context
 	close context.CancelFunc
+	// lost is why the node does not answer any more, nil where it does. It is asked once the console is whole, and has ended without a word.
+	lost  func() error
+	whole atomic.Bool
 
 	// head is what came while the console was opened and was not read, and coming what comes next, where somebody reads it already.
 	head    []byte
@@ -47,8 +51,8 @@ type arrival struct {
 	err  error
 }
 
-func newConsole(socket *websocket.Conn, kind hypervisor.ConsoleKind) *console {
-	c := &console{socket: socket, kind: kind}
+func newConsole(socket *websocket.Conn, kind hypervisor.ConsoleKind, lost func() error) *console {
+	c := &console{socket: socket, kind: kind, lost: lost}
 	c.open, c.close = context.WithCancel(context.Background())
 	return c
 }
@@ -183,20 +187,36 @@ func (c *console) why(err error) error {
 	if err == nil {
 		return nil
 	}
-	c.mu.Lock()
-	if c.ended == nil {
-		var farewell websocket.CloseError
-		switch {
-		case errors.Is(err, io.EOF), errors.As(err, &farewell):
-			c.ended = io.EOF
-		default:
-			c.ended = endpoint.NetworkError(context.Background(), err)
+	ended := c.reason()
+	if ended == nil {
+		ended = c.end(err)
+		c.mu.Lock()
+		if c.ended == nil {
+			c.ended = ended
 		}
+		ended = c.ended
+		c.mu.Unlock()
 	}
-	ended := c.ended
-	c.mu.Unlock()
 	c.release()
 	return ended
+}
+
+// end is what an error says of the console's end. The hypervisor closes the connection of a program that has ended without a word, and so
+// does one that is killed.
+func (c *console) end(err error) error {
+	var farewell websocket.CloseError
+	switch {
+	case errors.As(err, &farewell):
+		return io.EOF
+	case !errors.Is(err, io.EOF):
+		return endpoint.NetworkError(context.Background(), err)
+	}
+	if c.whole.Load() {
+		if lost := c.lost(); lost != nil {
+			return lost
+		}
+	}
+	return io.EOF
 }
 
 // reason is why the console has ended, nil while it is open.

@@ -22,6 +22,8 @@ const (
 	consoleFarewell = 2 * time.Second
 	// consoleEnding is how long the end of a console's task is looked for when its connection has ended.
 	consoleEnding = 3 * time.Second
+	// consoleLost is how long a node has to answer once the connection of a console has ended.
+	consoleLost = time.Second
 )
 
 // errNoSerial says that a VM has no terminal.
@@ -74,6 +76,7 @@ func opened(c *console, err error) (hypervisor.Console, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.whole.Store(true)
 	return c, nil
 }
 
@@ -141,7 +144,22 @@ func (o *consoleOpener) connect(ctx context.Context, made consolePort, kind hype
 		}
 		return nil, err
 	}
-	return newConsole(socket, kind), nil
+	return newConsole(socket, kind, o.lost), nil
+}
+
+// lost says that the node of a console does not answer any more. Every token may ask for its release.
+func (o *consoleOpener) lost() error {
+	path, err := nodePath(o.node, "version")
+	if err != nil {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(context.Background(), consoleLost)
+	defer stop()
+	_, err = o.api.Get(plugin.Once(ctx), path, nil, nil)
+	if kind := plugin.KindOf(err); ctx.Err() != nil || kind == plugin.Unreachable || kind == plugin.Timeout {
+		return plugin.Errorf(plugin.Unreachable, "the node %s does not answer any more", o.node)
+	}
+	return nil
 }
 
 // terminal opens a terminal: after the login line the other side says OK, and then whatever the terminal shows.

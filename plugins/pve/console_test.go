@@ -232,6 +232,13 @@ func TestConsoleEnds(t *testing.T) {
 		}
 	}
 	c := open()
+	must(t, "the node dies", w.SetNodeOnline(w.app.Node, false))
+	if err := endOf(t, c); plugin.KindOf(err) != plugin.Unreachable || !strings.Contains(err.Error(), w.app.Node) {
+		t.Errorf("of a node that died it ended with %v", err)
+	}
+	must(t, "the node is back", w.SetNodeOnline(w.app.Node, true))
+	must(t, "starting the guest", w.SetGuestStatus(vmid(t, w.app), pvesim.StatusRunning))
+	c = open()
 	written := make(chan error, 1)
 	go func() { // nobody reads, so that the shell cannot go on, and the Write has to wait in the end
 		for {

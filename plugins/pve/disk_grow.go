@@ -61,7 +61,7 @@ func growthError(err error) error {
 	case isStale(e):
 		e.Kind, e.Field = plugin.Conflict, "digest"
 	case strings.Contains(text, "shrink"), strings.Contains(text, "already at specified size"):
-		e.Kind, e.Field = plugin.Invalid, "size_gb"
+		wrongParameter(e, "size_gb")
 	case e.Kind == plugin.Invalid && e.Field == "size":
 		e.Field = "size_gb"
 	case e.Kind == plugin.Invalid && e.Field == "disk":
@@ -69,7 +69,7 @@ func growthError(err error) error {
 	// A container that has no such disk is told what its empty description lacks.
 	case strings.HasPrefix(text, "format error"), strings.Contains(text, "disk '") && strings.Contains(text, "' does not exist"),
 		strings.Contains(text, "has no associated volume"), strings.Contains(text, "can't resize a cdrom"):
-		e.Kind, e.Field = plugin.Invalid, "key"
+		wrongParameter(e, "key")
 	}
 	return e
 }

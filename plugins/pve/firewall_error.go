@@ -1,19 +1,10 @@
 package pve
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/plugin"
-)
-
-// noOption is how the hypervisor refuses to unset what is no option, and noProperty what is no field of a rule.
-var (
-	noOption   = regexp.MustCompile(`no such option '([^']+)'`)
-	noProperty = regexp.MustCompile(`no such property \('([^']+)'\)`)
-	// quotedValue is what was sent, behind a word that says what it should be: "invalid port 'x'".
-	quotedValue = regexp.MustCompile(`\w+ '[^']*'`)
 )
 
 // firewallFields are our names of the hypervisor's parameters, where they are others.
@@ -46,7 +37,8 @@ func firewallError(err error) error {
 	case has("no such ipset '") && e.Kind == plugin.NotFound:
 		return become(plugin.NotFound, firewall.FieldName)
 	case has("no such alias '") && e.Kind == plugin.NotFound: // of a member that names one
-		return become(plugin.Invalid, firewall.FieldCIDR)
+		wrongParameter(&e, firewall.FieldCIDR)
+		return &e
 	case has("no such security group"):
 		return become(plugin.NotFound, firewall.FieldName)
 	case has("security group '") && has("is not empty"):
@@ -61,21 +53,6 @@ func firewallError(err error) error {
 		return become(plugin.NotFound, e.Field)
 	case has("no such ip/network"):
 		return become(plugin.NotFound, firewall.FieldCIDR)
-	case e.Field == "delete":
-		for _, pattern := range []*regexp.Regexp{noOption, noProperty} {
-			if m := pattern.FindStringSubmatch(e.Message); m != nil {
-				e.Field = m[1]
-			}
-		}
 	}
-	// Of several faults one is told, that of the field: the others' have values of other fields in them. The value itself is not repeated.
-	e.Message, _, _ = strings.Cut(e.Message, "; ")
-	e.Message = quotedValue.ReplaceAllStringFunc(e.Message, func(part string) string {
-		word, _, _ := strings.Cut(part, " ")
-		if word == "enumeration" { // what there may be
-			return part
-		}
-		return word
-	})
 	return &e
 }

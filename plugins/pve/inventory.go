@@ -56,13 +56,16 @@ func (h *Host) list(ctx context.Context, query hypervisor.InventoryQuery, page f
 
 // resources reads the list of everything.
 func (h *Host) resources(ctx context.Context, b *pager) error {
+	sent := time.Now()
 	answer, err := h.api.Stream(ctx, "/cluster/resources", nil)
 	if err != nil {
 		return err
 	}
 	defer answer.Close()
 	if date := answer.Meta().Date; !date.IsZero() {
-		b.skew = time.Until(date)
+		answered := time.Now()
+		b.skew = date.Sub(answered)
+		b.members.cluster.ClockAhead = hypervisor.ClockAhead(date, sent, answered)
 	}
 	row := &resourceRow{}
 	if err := answer.Rows(row, func() error { return b.add(row) }); err != nil {

@@ -2,6 +2,7 @@ package pve_test
 
 import (
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -56,8 +57,17 @@ func TestInventoryTellsWhatThereIs(t *testing.T) {
 	asleep := w.guest(t, pvesim.GuestSpec{Name: "asleep", Status: pvesim.StatusSuspended})
 
 	all := gather(t, w.host(t, endpoint.Monitoring), hypervisor.InventoryQuery{})
-	if c := *all.Cluster; c != (hypervisor.Cluster{Name: "berlin", Quorate: true, Entry: w.NodeNames()[0]}) {
+	c := *all.Cluster
+	if c.ClockAhead == nil || math.Abs(*c.ClockAhead) > 4 {
+		t.Errorf("the clock is ahead by %v", c.ClockAhead)
+	}
+	if c.ClockAhead = nil; c != (hypervisor.Cluster{Name: "berlin", Quorate: true, Entry: w.NodeNames()[0]}) {
 		t.Errorf("cluster is %+v", c)
+	}
+	w.Advance(90 * time.Second)
+	if later := gather(t, w.host(t, endpoint.Monitoring), hypervisor.InventoryQuery{}).Cluster.ClockAhead; later == nil ||
+		math.Abs(*later-90) > 4 {
+		t.Errorf("the clock is ahead by %v", later)
 	}
 	byID := map[hypervisor.GuestID]hypervisor.Guest{}
 	for _, g := range all.Guests {

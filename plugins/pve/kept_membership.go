@@ -24,7 +24,7 @@ func keptMembership(known *hypervisor.Membership) *membership {
 	}
 	m := newMembership()
 	m.cluster, m.kept = known.Cluster, &kept{unseen: map[string]string{}}
-	m.cluster.Kept = true
+	m.cluster.Kept, m.cluster.ClockAhead = true, nil
 	for _, n := range known.Nodes {
 		*m.node(n.Name) = hypervisor.Node{Name: n.Name, Status: n.Status, Address: n.Address, Level: n.Level}
 		m.kept.unseen[n.Name] = n.Status

@@ -176,9 +176,9 @@ func migrateError(err error, spec hypervisor.MigrationSpec) error {
 	text := strings.ToLower(e.Message)
 	switch {
 	case e.Kind == plugin.Invalid && e.Field == "target", strings.HasPrefix(text, "no such cluster node"):
-		e.Kind, e.Field = plugin.Invalid, "node"
+		wrongParameter(e, "node")
 	case e.Kind == plugin.Invalid && strings.HasPrefix(e.Field, "target"), strings.HasPrefix(text, "storage '") && spec.Storage != "":
-		e.Kind, e.Field = plugin.Invalid, "storage"
+		wrongParameter(e, "storage")
 	case strings.HasPrefix(text, "can't migrate running"), strings.HasPrefix(text, "storage '"):
 		e.Kind = plugin.Conflict
 	}

@@ -412,14 +412,14 @@ func (h *Host) networkError(ctx context.Context, node string, err error) error {
 		strings.Contains(text, "unable to find port"), strings.Contains(text, "wrong interface type on slave"),
 		strings.Contains(text, "is already used on interface"), strings.Contains(text, "if bridged in"),
 		strings.Contains(text, "is not defined as ovs port"):
-		e.Kind, e.Field = plugin.Invalid, "ports"
+		wrongParameter(e, "ports")
 	case strings.Contains(text, "is not a slave"):
-		e.Kind, e.Field = plugin.Invalid, "bond_primary"
+		wrongParameter(e, "bond_primary")
 	case strings.Contains(text, "vlan-raw-device"), strings.Contains(text, "unable to find parent"),
 		strings.Contains(text, "wrong interface type on parent"):
-		e.Kind, e.Field = plugin.Invalid, "device"
+		wrongParameter(e, "device")
 	case strings.Contains(text, " - mtu "):
-		e.Kind, e.Field = plugin.Invalid, "mtu"
+		wrongParameter(e, "mtu")
 	case e.Kind == plugin.Invalid:
 		if ours := fieldsOfNetwork[e.Field]; ours != "" {
 			e.Field = ours

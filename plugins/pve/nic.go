@@ -161,7 +161,7 @@ func oneOrZero(yes bool) string {
 var (
 	// wrongProperty finds the part of a NIC in a text such as "net0: invalid format - format error net0.tag: value must have …".
 	wrongProperty = regexp.MustCompile(`net\d+\.([a-z0-9_]+): `)
-	noBridge      = regexp.MustCompile(`(?i)bridge '[^']*' does not exist|no such bridge`)
+	noBridge      = regexp.MustCompile(`(?i)bridge( '[^']*')? does not exist|no such bridge`)
 )
 
 // nicError names the field of a NIC where the hypervisor names the NIC.

@@ -94,9 +94,9 @@ func (h *Host) allocateError(ctx context.Context, id hypervisor.GuestID, err err
 		e.Field = provisionFields[e.Field]
 	case h.namesNothing(ctx, e, "VM.Allocate", id):
 	case strings.HasPrefix(text, "storage '"):
-		e.Kind, e.Field = plugin.Invalid, "storage"
+		wrongParameter(e, "storage")
 	case strings.HasPrefix(text, "no such cluster node"):
-		e.Kind, e.Field = plugin.Invalid, "node"
+		wrongParameter(e, "node")
 	case strings.HasPrefix(text, "linked clone"), strings.Contains(text, "vm uses local storage"),
 		strings.HasPrefix(text, "cannot do full clones"):
 		e.Kind = plugin.Conflict

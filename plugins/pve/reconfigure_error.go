@@ -12,8 +12,7 @@ import (
 )
 
 var (
-	unknownOption = regexp.MustCompile(`unknown option '([^']+)'`)
-	rootOption    = regexp.MustCompile(`only root can set '([^']+)' config`)
+	rootOption = regexp.MustCompile(`only root can set '([^']+)' config`)
 	// notTaken is how the texts begin that tell what a running guest could not take: "hotplug problem - …" of VMs, "unable to hotplug
 	// memory: …" of containers.
 	notTaken = regexp.MustCompile(`hotplug problem - |unable to (hotplug|hotunplug|hot-?plug) `)
@@ -34,16 +33,12 @@ func (h *Host) configError(ctx context.Context, ref hypervisor.GuestRef, sent ur
 		e.Kind, e.Field = plugin.Conflict, fieldOfKey(ref.Kind, e.Field)
 		e.Message = "the running guest could not take a part of the change, which waits for a restart; all else of it is in force: " +
 			e.Message
-	case e.Kind == plugin.Invalid && e.Field == "delete":
-		if m := unknownOption.FindStringSubmatch(e.Message); m != nil {
-			e.Field = m[1]
-		}
 	case e.Kind == plugin.Invalid:
 		e.Field = fieldOfKey(ref.Kind, e.Field)
 	case strings.Contains(text, "invalid bootorder"):
-		e.Kind, e.Field = plugin.Invalid, "boot"
+		wrongParameter(e, "boot")
 	case strings.Contains(text, "balloon value too large"):
-		e.Kind, e.Field = plugin.Invalid, "balloon_mb"
+		wrongParameter(e, "balloon_mb")
 	case rootOption.MatchString(e.Message):
 		e.Kind, e.Field = plugin.Denied, fieldOfKey(ref.Kind, rootOption.FindStringSubmatch(e.Message)[1])
 	case e.Kind == plugin.Denied && len(e.Missing) == 1 && strings.Contains(e.Missing[0], "|"):

@@ -112,7 +112,7 @@ func (h *Host) restoreError(ctx context.Context, spec hypervisor.RestoreSpec, er
 	case e.Kind == plugin.Invalid && restoreFields[e.Field] != "":
 		e.Field = restoreFields[e.Field]
 	case strings.HasPrefix(text, "storage '"+strings.ToLower(spec.Storage)+"'") && spec.Storage != spec.Backup.Storage:
-		e.Kind, e.Field = plugin.Invalid, "storage"
+		wrongParameter(e, "storage")
 	case strings.Contains(text, "protection mode enabled"):
 		e.Kind = plugin.Conflict
 	}

@@ -147,7 +147,7 @@ func snapshotError(err error) error {
 	case e.Kind == plugin.Invalid && e.Field == "vmstate":
 		e.Field = "memory"
 	case strings.Contains(text, "unable to use snapshot name"):
-		e.Kind, e.Field = plugin.Invalid, "name"
+		wrongParameter(e, "name")
 	case strings.Contains(text, "already used"):
 		e.Kind = plugin.Conflict
 	case strings.Contains(text, "snapshot feature is not available"):

@@ -141,7 +141,7 @@ func definitionError(err error, sent []hypervisor.StorageSetting) error {
 	case strings.Contains(e.Message, "already defined"), strings.Contains(e.Message, "used as base of another storage"):
 		e.Kind = plugin.Conflict
 	case named != nil:
-		e.Kind, e.Field = plugin.Invalid, named[1]
+		wrongParameter(e, named[1])
 	case e.Kind == plugin.NotFound && !strings.Contains(e.Message, "storage '"):
 		e.Kind = plugin.Refused // something behind the storage, such as a volume group
 	}

@@ -183,9 +183,9 @@ func uploadError(err error) error {
 		e.Message = "the node that was called has no room for the file below /var/tmp, where it keeps all of it before it copies it to the " +
 			"storage: " + e.Message
 	case strings.Contains(text, "does not support '") && strings.Contains(text, "' content"):
-		e.Kind, e.Field = plugin.Invalid, "content"
+		wrongParameter(e, "content")
 	case strings.Contains(text, "can't upload to storage type"):
-		e.Kind, e.Field = plugin.Invalid, "storage"
+		wrongParameter(e, "storage")
 	}
 	return e
 }

@@ -50,6 +50,9 @@ type Cluster struct {
 	StatesOnly bool
 	// Kept says that Name, Quorate, Entry and what InventoryQuery.Known has of nodes were taken from there and not asked for again.
 	Kept bool
+	// ClockAhead is by how many seconds the clock of Entry is ahead of the driver's, negative where it is behind; nil where it is not
+	// known. A driver takes it from an answer that it reads anyway and sends no request for it: ClockAhead makes it of that.
+	ClockAhead *float64
 }
 
 // Node states.

@@ -113,14 +113,14 @@ func pageFromProto(in *hypervisorv1.InventoryResponse) Page {
 func clusterToProto(c Cluster) *hypervisorv1.Cluster {
 	return &hypervisorv1.Cluster{
 		Id: wire.Text(c.ID), Name: wire.Text(c.Name), Quorate: c.Quorate, Entry: wire.Text(c.Entry), Partial: c.Partial,
-		StatesOnly: c.StatesOnly, Kept: c.Kept,
+		StatesOnly: c.StatesOnly, Kept: c.Kept, ClockAhead: c.ClockAhead,
 	}
 }
 
 func clusterFromProto(c *hypervisorv1.Cluster) Cluster {
 	return Cluster{
 		ID: c.GetId(), Name: c.GetName(), Quorate: c.GetQuorate(), Entry: c.GetEntry(), Partial: c.GetPartial(), StatesOnly: c.GetStatesOnly(),
-		Kept: c.GetKept(),
+		Kept: c.GetKept(), ClockAhead: c.ClockAhead,
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 )
 
-// TestDetailRequests holds the reader of guests' configurations to its budget in what arrives at the hypervisor: two instances, an hour,
+// TestDetailRequests holds the reader of guests' configurations, and of tasks for rules about failed ones, to its budget in what arrives at the hypervisor: two instances, an hour,
 // and guests, nodes and answers that fail in every way that is tried again for others.
 func TestDetailRequests(t *testing.T) {
 	t.Parallel()
@@ -32,7 +32,7 @@ func TestDetailRequests(t *testing.T) {
 		defer mu.Unlock()
 		return now
 	}
-	w.Exec("UPDATE clusters SET next_detail_at = $1", now)
+	w.Exec("UPDATE clusters SET next_detail_at = $1, next_tasks_at = $1", now)
 	var readers [2]*guest.DetailReader
 	for i := range readers {
 		readers[i] = &guest.DetailReader{DB: w.Service.DB, Hosts: w.Service.Hosts, Now: clock}
@@ -87,6 +87,10 @@ func TestDetailRequests(t *testing.T) {
 	t.Logf("%d requests in an hour: %v", all, w.Stats().Requests)
 	if least := 300; all < least {
 		t.Errorf("only %d requests in an hour", all)
+	}
+	// The tasks of the cluster have their turns within it, every three minutes but while the host is away.
+	if n := w.Stats().Requests["GET /cluster/tasks"]; n < 10 || n > 20 {
+		t.Errorf("%d requests for tasks in an hour", n)
 	}
 	unread := w.Value("SELECT count(*) FROM guests g LEFT JOIN guest_details d ON d.guest_id = g.id WHERE d.as_of IS NULL")
 	if unread != "0" {

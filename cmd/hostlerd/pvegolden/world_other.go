@@ -16,6 +16,14 @@ func (w *World) far() *pvesim.Cluster {
 	return w.other
 }
 
+// bare enrols another cluster, which has no storage of backups in common with the world's.
+func (w *World) bare() {
+	w.t.Helper()
+	if w.vars["bare"] == "" {
+		w.AddCluster("bare").DropStorage("archive")
+	}
+}
+
 // Stats are the requests and the privileges that were looked for, of all clusters together.
 func (w *World) Stats() pvesim.Stats {
 	all := w.Cluster.Stats()

@@ -18,6 +18,7 @@ import (
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	sdk "github.com/hostler/hostler/sdk/firewall"
@@ -190,6 +191,9 @@ func (s *Store) unchanged(ctx context.Context, r *record) error {
 	var scopes []sdk.Scope
 	for i := range r.Scopes {
 		at, err := s.located(ctx, &r.Scopes[i])
+		if err == nil {
+			err = plugin.Problem(s.same(ctx, r.HostID, &r.Scopes[i]))
+		}
 		if err != nil {
 			return err
 		}

@@ -202,12 +202,12 @@ func (s *Store) resolve(ctx context.Context, r *record, in where, on On) (stored
 		if _, err := schedule.Require(ctx, s.DB, on.Kind, on.ID, identity.Operator); err != nil {
 			return stored{}, identity.NoRole, err
 		}
-		query := "SELECT g.id, g.name, g.cluster_id FROM guests g WHERE g.id = $1"
+		query := "SELECT g.id, g.name, g.cluster_id, g.name FROM guests g WHERE g.id = $1"
 		if on.Kind == "app" {
-			query = "SELECT g.id, a.name, g.cluster_id FROM apps a JOIN guests g ON g.id = a.guest_id WHERE a.id = $1"
+			query = "SELECT g.id, a.name, g.cluster_id, g.name FROM apps a JOIN guests g ON g.id = a.guest_id WHERE a.id = $1"
 		}
 		var cluster int64
-		err := s.DB.Pool.QueryRow(ctx, query, on.ID).Scan(&out.GuestID, &out.Name, &cluster)
+		err := s.DB.Pool.QueryRow(ctx, query, on.ID).Scan(&out.GuestID, &out.Name, &cluster, &out.GuestName)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return stored{}, identity.NoRole, problem.New(problem.CodeNotFound, "the hypervisor has no such %s any more", on.Kind)

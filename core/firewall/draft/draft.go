@@ -57,12 +57,14 @@ const (
 
 // stored is a scope as it is kept.
 type stored struct {
-	Kind    string    `json:"kind"`
-	ID      int64     `json:"id,omitempty"`
-	GuestID int64     `json:"guest_id,omitempty"`
-	Name    string    `json:"name"`
-	Before  sdk.State `json:"before"`
-	After   sdk.State `json:"after"`
+	Kind    string `json:"kind"`
+	ID      int64  `json:"id,omitempty"`
+	GuestID int64  `json:"guest_id,omitempty"`
+	Name    string `json:"name"`
+	// GuestName is the guest's own name when the draft was made; empty for other scopes, and in drafts of older releases.
+	GuestName string    `json:"guest_name,omitempty"`
+	Before    sdk.State `json:"before"`
+	After     sdk.State `json:"after"`
 }
 
 // key names a scope within its cluster.

@@ -121,6 +121,7 @@ func newFixture(t *testing.T) *fixture {
 			(1, 'node2', 1, 'online', now())`)
 	for i, name := range []string{"web", "db"} {
 		vm := f.cluster.Guests()[i]
+		f.cluster.Change(vm.ID, func(g *hypervisor.Guest) { g.Name = name })
 		f.Exec(fmt.Sprintf(`INSERT INTO guests (cluster_id, host_id, kind, ref, node, name, status, tags) VALUES
 			(1, 1, 'vm', '%s', '%s', '%s', 'running', '{}')`, vm.ID, vm.Node, name))
 		f.guests[name] = sdk.Scope{Kind: sdk.GuestScope, Guest: &sdk.Guest{Kind: "vm", Node: vm.Node, ID: string(vm.ID)}}

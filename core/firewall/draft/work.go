@@ -246,6 +246,12 @@ func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err e
 	var of []int
 	for i := range w.r.Scopes {
 		at, err := w.located(ctx, &w.r.Scopes[i])
+		if err == nil {
+			_, err = asked(ctx, w, func(ctx context.Context, hostID int64) (any, error) { return nil, w.same(ctx, hostID, &w.r.Scopes[i]) })
+			if err != nil && w.r.Status == undoing && problem.CodeOf(err) != problem.CodeNotFound && forGood(err) {
+				err = nil // what reads its rules sets it aside, if they are refused too
+			}
+		}
 		if problem.CodeOf(err) == problem.CodeNotFound {
 			w.out[i], w.absent[i] = err, true // and its rules with it
 			continue

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -24,6 +25,8 @@ type Answer struct {
 	resp   *http.Response
 	body   *limited
 	stop   context.CancelCauseFunc
+	// sent are the parameters of the request, which no refusal of them repeats.
+	sent url.Values
 }
 
 // Close ends the answer. What has not been read of it is given up together with its connection.

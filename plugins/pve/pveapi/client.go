@@ -130,7 +130,10 @@ func (c *Client) send(ctx context.Context, method, path string, query, form url.
 		defer stop(nil)
 		return nil, netError(ctx, err)
 	}
-	a := &Answer{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop}
+	a := &Answer{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop, sent: query}
+	if len(form) > 0 {
+		a.sent = form
+	}
 	if resp.StatusCode != http.StatusOK {
 		defer a.Close()
 		return nil, a.refusal(asking, path)

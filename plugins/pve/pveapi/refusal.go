@@ -32,8 +32,8 @@ func (a *Answer) refusal(ctx context.Context, path string) error {
 		Message Text            `json:"message"`
 	}
 	isJSON := json.Unmarshal(raw, &body) == nil
-	text := a.client.scrub(firstText(string(body.Message), a.reason()))
-	text = strings.TrimSuffix(text, ".")
+	told := firstText(string(body.Message), a.reason())
+	text := strings.TrimSuffix(a.client.scrub(told), ".")
 
 	switch {
 	case status == http.StatusUnauthorized:
@@ -44,7 +44,7 @@ func (a *Answer) refusal(ctx context.Context, path string) error {
 		e.Remedy = a.client.RemedyOf(ctx, e.Missing, e.Path)
 		return e
 	case status == http.StatusBadRequest:
-		return a.client.invalid(text, body.Errors)
+		return a.invalid(told, body.Errors)
 	case status == http.StatusNotImplemented:
 		return plugin.Errorf(plugin.Unsupported, "%s (%s)", text, path)
 	case status >= 595 && status <= 599:
@@ -116,12 +116,23 @@ func (c *Client) RemedyOf(ctx context.Context, missing []string, path string) st
 	return c.Remedy(ctx, &asking, missing, path)
 }
 
-// invalid names the parameter of a 400; the first in the alphabet when there are several, since their order is random.
-func (c *Client) invalid(text string, faults map[string]Text) error {
-	e := plugin.Errorf(plugin.Invalid, "%s", text)
+// namedKey is a key of a list of keys that are to be unset: by its name it is known as a parameter.
+var namedKey = regexp.MustCompile(`(?:unknown|no such) (?:option|property) (?:'([^']+)'|\('([^']+)'\))`)
+
+// invalid names the parameter of a 400; the first in the alphabet when there are several, since their order is random. All such refusals
+// are made here, and none repeats a value that was sent.
+func (a *Answer) invalid(text string, faults map[string]Text) error {
+	hidden := make(map[string]Text, len(faults))
+	for name, fault := range faults {
+		hidden[name] = Text(HideValues(string(fault), a.sent))
+	}
+	e := plugin.Errorf(plugin.Invalid, "%s", strings.TrimSuffix(a.client.scrub(HideValues(text, a.sent)), "."))
 	if len(faults) > 0 {
-		e.Message = text + ": " + c.details(faults)
+		e.Message += ": " + a.client.details(hidden)
 		e.Field = clean(firstKey(faults))
+		if m := namedKey.FindStringSubmatch(string(faults[e.Field])); e.Field == "delete" && m != nil {
+			e.Field = clean(m[1] + m[2])
+		}
 	}
 	return e
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -23,6 +24,15 @@ type Upload struct {
 	// Size in bytes, which File must have exactly.
 	Size int64
 	File io.Reader
+}
+
+// sent are the fields and the name of the file.
+func (u *Upload) sent() url.Values {
+	sent := url.Values{"filename": {u.Name}}
+	for _, field := range u.Fields {
+		sent.Add(field[0], field[1])
+	}
+	return sent
 }
 
 // Upload sends a file once, as it is read, and reads the small answer. Nothing of it is kept in memory. A file that is shorter or longer
@@ -59,7 +69,7 @@ func (c *Client) Upload(ctx context.Context, path string, upload Upload, into an
 		}
 		return nil, netError(ctx, err)
 	}
-	a := &Answer{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop}
+	a := &Answer{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop, sent: upload.sent()}
 	defer a.Close()
 	if resp.StatusCode != http.StatusOK {
 		return nil, a.refusal(asking, path)

@@ -141,13 +141,13 @@ func (c *Cluster) strike(w http.ResponseWriter, r *http.Request, call faultCall,
 	case FaultCut:
 		cutConnection(w)
 	case FaultEmpty:
-		writeOK(w, []byte(`{"data":[]}`), okHeader{})
+		writeOK(w, []byte(`{"data":[]}`), okHeader{at: c.Now()})
 	case FaultHang:
 		c.server.hang(r)
 		cutConnection(w)
 	case FaultStatus:
 		if f.Status < 300 {
-			writeOK(w, []byte(`{"data":null}`), okHeader{})
+			writeOK(w, []byte(`{"data":null}`), okHeader{at: c.Now()})
 			return true
 		}
 		e := &apiError{status: f.Status, text: f.Reason}

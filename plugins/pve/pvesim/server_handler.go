@@ -53,7 +53,8 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, gzipped := c.packed(r, body, res.ready)
 	c.stats.answer(len(body))
 	// A connection that brought a file is closed.
-	writeOK(w, body, okHeader{gzipped: gzipped, plain: res.plain, last: last || template == uploadPath, viaDaemon: viaDaemon})
+	writeOK(w, body, okHeader{gzipped: gzipped, plain: res.plain, last: last || template == uploadPath, viaDaemon: viaDaemon,
+		at: c.Now()})
 }
 
 func (c *Cluster) sendError(w http.ResponseWriter, e *apiError) {

@@ -139,13 +139,15 @@ type okHeader struct {
 	plain     bool // text instead of JSON
 	last      bool // the connection closes after it
 	viaDaemon bool // the privileged daemon took part
+	at        time.Time
 }
 
 // writeOK sends a 200. Methods that the real server hands to its privileged daemon come back with two Connection
 // headers, close first: clients that look at all of them open a new connection each time.
 func writeOK(w http.ResponseWriter, body []byte, o okHeader) {
 	h := w.Header()
-	now := time.Now().UTC().Format(http.TimeFormat)
+	now := o.at.UTC().Format(http.TimeFormat)
+	h["Date"] = []string{now}
 	h["Cache-Control"] = []string{"max-age=0"}
 	h["Pragma"] = []string{"no-cache"}
 	h["Server"] = []string{"pve-api-daemon/3.0"}

@@ -108,7 +108,9 @@ type Cluster struct {
 	// The inventory brings no used figures: what is known of them stays.
 	StatesOnly bool `protobuf:"varint,6,opt,name=states_only,json=statesOnly,proto3" json:"states_only,omitempty"`
 	// The membership is that of the request and was not asked for again.
-	Kept          bool `protobuf:"varint,7,opt,name=kept,proto3" json:"kept,omitempty"`
+	Kept bool `protobuf:"varint,7,opt,name=kept,proto3" json:"kept,omitempty"`
+	// By how many seconds the clock of entry is ahead of the asker's, negative where it is behind; absent where answers do not tell.
+	ClockAhead    *float64 `protobuf:"fixed64,8,opt,name=clock_ahead,json=clockAhead,proto3,oneof" json:"clock_ahead,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -190,6 +192,13 @@ func (x *Cluster) GetKept() bool {
 		return x.Kept
 	}
 	return false
+}
+
+func (x *Cluster) GetClockAhead() float64 {
+	if x != nil && x.ClockAhead != nil {
+		return *x.ClockAhead
+	}
+	return 0
 }
 
 // Membership is who is in a cluster, as an earlier inventory told.
@@ -820,7 +829,7 @@ var File_hostler_hypervisor_v1_inventory_proto protoreflect.FileDescriptor
 
 const file_hostler_hypervisor_v1_inventory_proto_rawDesc = "" +
 	"\n" +
-	"%hostler/hypervisor/v1/inventory.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a%hostler/hypervisor/v1/guest_ref.proto\"\xac\x01\n" +
+	"%hostler/hypervisor/v1/inventory.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a%hostler/hypervisor/v1/guest_ref.proto\"\xe2\x01\n" +
 	"\aCluster\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aquorate\x18\x02 \x01(\bR\aquorate\x12\x14\n" +
@@ -829,7 +838,10 @@ const file_hostler_hypervisor_v1_inventory_proto_rawDesc = "" +
 	"\x02id\x18\x05 \x01(\tR\x02id\x12\x1f\n" +
 	"\vstates_only\x18\x06 \x01(\bR\n" +
 	"statesOnly\x12\x12\n" +
-	"\x04kept\x18\a \x01(\bR\x04kept\"y\n" +
+	"\x04kept\x18\a \x01(\bR\x04kept\x12$\n" +
+	"\vclock_ahead\x18\b \x01(\x01H\x00R\n" +
+	"clockAhead\x88\x01\x01B\x0e\n" +
+	"\f_clock_ahead\"y\n" +
 	"\n" +
 	"Membership\x128\n" +
 	"\acluster\x18\x01 \x01(\v2\x1e.hostler.hypervisor.v1.ClusterR\acluster\x121\n" +
@@ -980,6 +992,7 @@ func file_hostler_hypervisor_v1_inventory_proto_init() {
 		return
 	}
 	file_hostler_hypervisor_v1_guest_ref_proto_init()
+	file_hostler_hypervisor_v1_inventory_proto_msgTypes[0].OneofWrappers = []any{}
 	file_hostler_hypervisor_v1_inventory_proto_msgTypes[2].OneofWrappers = []any{}
 	file_hostler_hypervisor_v1_inventory_proto_msgTypes[3].OneofWrappers = []any{}
 	file_hostler_hypervisor_v1_inventory_proto_msgTypes[4].OneofWrappers = []any{}
