@@ -37,7 +37,7 @@ type NodeExecutor interface {
 	// and renamed, so that at no time anything but the whole old or the whole new file stands there. It belongs to root. A content of
 	// another length, one whose reader fails, and one without the SHA-256 that was given, store nothing: Invalid with the field "size" or
 	// "sha256", and the reader's own error. A folder that is not there is NotFound, and a path that is a folder Conflict. What a broken
-	// call leaves beside the place has the name of the file with a dot before and ".hostler-" and letters behind.
+	// call leaves beside the place is named ".hostler-" and ten letters.
 	CopyToNode(ctx context.Context, file NodeFile, content io.Reader) (sha256 string, err error)
 	// CopyFromNode writes a file of the machine into content. The answer has its path, mode, size and SHA-256. One that is larger than
 	// limit in bytes, also when it grows meanwhile, is Refused; what is no regular file Conflict; one that is not there NotFound.
