@@ -20,6 +20,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -325,9 +326,7 @@ func TestLoginsAtOnceAreFew(t *testing.T) {
 			}
 		})
 	}
-	for now.Load() < 4 {
-		time.Sleep(time.Millisecond)
-	}
+	waittest.Until(t, "four logins are under way", func() bool { return now.Load() == 4 })
 	_, err := host.OnNode(f.ctx, f.s, 1, 20*time.Millisecond, func(context.Context, hypervisor.NodeExecutor) (bool, error) {
 		return true, nil
 	})
