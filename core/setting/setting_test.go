@@ -149,7 +149,7 @@ func TestSpoiltRowsDoNotStopAnyone(t *testing.T) {
 			t.Errorf("%s: %d, %v", value, n, err)
 		}
 	}
-	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 21 {
+	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 22 {
 		t.Errorf("%v, %v", values, err)
 	}
 }

@@ -41,6 +41,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 			r.openKeys()
 			r.logIn()
 			r.enrol()
+			r.machineKey()
 			r.attach()
 			r.act()
 			r.makeKeys()
