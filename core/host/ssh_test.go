@@ -198,6 +198,16 @@ func (f *sshFixture) changedHostKey() {
 	if err := f.onNode(); err != nil {
 		f.t.Errorf("after it was accepted: %v", err)
 	}
+	if _, err := f.s.Patch(f.ctx, 1, host.Change{SSHHostKey: new("")}); err != nil {
+		f.t.Fatal(err)
+	}
+	wantCode(f.t, "without a pinned host key", f.onNode(), problem.CodeSSHNotEnrolled)
+	if f.get().Enrolled {
+		f.t.Error("without a pinned host key the host counts as enrolled")
+	}
+	if check, err := f.s.VerifySSH(f.ctx, 1); err != nil || !check.Pinned || check.Fingerprint != other {
+		f.t.Errorf("pinned anew: %+v, %v", check, err)
+	}
 }
 
 // removed forgets the key and the consent.

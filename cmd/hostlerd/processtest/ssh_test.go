@@ -93,6 +93,8 @@ func TestMachineIsLoggedInTo(t *testing.T) {
 			t.Fatalf("after the death of the %s", what)
 		}
 	}
+	run(t, s.env, "", "keys", "rotate").succeeds(t)
+	m.verified()
 	m.replaced(*m.view().PublicKey)
 
 	var removal struct{ Commands []string }
