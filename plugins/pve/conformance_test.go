@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/sshdtest"
 	"github.com/hostler/hostler/plugins/pve"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -97,6 +98,7 @@ func TestConformance(t *testing.T) {
 			own := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, RebootTime: time.Second})
 			return func(c endpoint.Capability) endpoint.Target { return own.target(c, own.Tokens()[string(c)]) }, "pve2"
 		},
+		NodeLogin:   func(t testing.TB) endpoint.Target { return sshdtest.Start(t).Target() },
 		LockedGuest: func(t testing.TB) hypervisor.GuestRef { return w.guest(t, pvesim.GuestSpec{Lock: "backup"}) },
 	})
 }

@@ -47,6 +47,7 @@ var (
 	_ hypervisor.StorageManager = (*Host)(nil)
 	_ hypervisor.ContentFetcher = (*Host)(nil)
 	_ hypervisor.NetworkManager = (*Host)(nil)
+	_ hypervisor.NodeExecutor   = (*Host)(nil)
 )
 
 // begin is the start of every call: the network, the fault, the certificate, the token.

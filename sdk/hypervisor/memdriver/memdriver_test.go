@@ -166,6 +166,7 @@ func conform(t *testing.T, shape memdriver.Shape) {
 			return all
 		},
 		Screen:      screen(shape, cluster),
+		NodeLogin:   func(testing.TB) endpoint.Target { return cluster.NodeLogin() },
 		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },
 		EndedTask:   ended(hypervisor.TaskOK),
 		FailedTask:  ended(hypervisor.TaskFailed),
