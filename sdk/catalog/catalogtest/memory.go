@@ -225,6 +225,9 @@ func (c *MemoryCatalog) Bundle(ctx context.Context, request catalog.BundleReques
 		return err
 	}
 	files := s.Files[request.Slug]
+	if request.Pin == nil || request.Purpose != catalog.Install && request.Purpose != catalog.Update {
+		return plugin.Errorf(plugin.Invalid, "a bundle needs a pin and a purpose")
+	}
 	if len(files) == 0 {
 		return plugin.Errorf(plugin.NotFound, "there are no files of this entry")
 	}
@@ -237,14 +240,29 @@ func (c *MemoryCatalog) Bundle(ctx context.Context, request catalog.BundleReques
 
 // Launch implements catalog.Catalog: it runs the file of the purpose's name.
 func (c *MemoryCatalog) Launch(ctx context.Context, request catalog.LaunchRequest) (catalog.Launch, error) {
-	if _, err := c.begin(ctx, "launch"); err != nil {
+	states, err := c.begin(ctx, "launch")
+	if err != nil {
 		return catalog.Launch{}, err
+	}
+	s, err := at(states, request.Pin)
+	if err != nil {
+		return catalog.Launch{}, err
+	}
+	i := slices.IndexFunc(s.Entries, func(e catalog.Entry) bool { return e.Slug == request.Slug })
+	if i < 0 {
+		return catalog.Launch{}, plugin.Errorf(plugin.NotFound, "there is no such entry")
+	}
+	for key := range request.Overrides {
+		if !slices.ContainsFunc(s.Entries[i].Overrides, func(o catalog.Option) bool { return o.Key == key }) {
+			return catalog.Launch{}, plugin.Errorf(plugin.Invalid, "there is no override %.40q", key)
+		}
 	}
 	launch := catalog.Launch{
 		Interpreter: "sh", Program: string(request.Purpose) + ".sh", Sentinel: "asked", Succeeded: "all done",
 		PathFolders: []string{"overlay"}, VersionFile: "/root/.version",
-		Environment: []catalog.Variable{{Name: "NAME", Value: request.Name}, {Name: "CONTAINER", Value: request.Container}},
-		Exits:       []catalog.Exit{{Status: 3, Reason: "told_so", Text: "The script says that it failed."}},
+		Environment: []catalog.Variable{{Name: "NAME", Value: request.Name}, {Name: "CONTAINER", Value: request.Container},
+			{Name: "TAGS", Value: strings.Join(request.Tags, ";")}},
+		Exits: []catalog.Exit{{Status: 3, Reason: "told_so", Text: "The script says that it failed."}},
 	}
 	for _, key := range slices.Sorted(maps.Keys(request.Overrides)) {
 		launch.Environment = append(launch.Environment, catalog.Variable{Name: "SET_" + key, Value: request.Overrides[key]})
