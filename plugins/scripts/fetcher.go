@@ -150,7 +150,9 @@ func (f *fetcher) try(ctx context.Context, address, accept, etag string, read fu
 }
 
 // limited reports whether a 403 is a limit of requests, which GitHub tells by its own headers.
-func limited(h http.Header) bool { return h.Get("Retry-After") != "" || h.Get("X-RateLimit-Remaining") == "0" }
+func limited(h http.Header) bool {
+	return h.Get("Retry-After") != "" || h.Get("X-RateLimit-Remaining") == "0"
+}
 
 // retryAfter is how long an answer asks to wait; 0 when it does not say. RFC 9110 section 10.2.3, and GitHub's X-RateLimit-Reset, which is
 // a time in seconds since 1970.

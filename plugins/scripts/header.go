@@ -58,6 +58,7 @@ func parseHeader(script []byte) header {
 			h.Authors = append(h.Authors, people(value)...)
 		}
 	}
+	h.Sources, h.Authors = h.Sources[:min(len(h.Sources), 50)], h.Authors[:min(len(h.Authors), 50)]
 	h.Web = parseWeb(text)
 	return h
 }

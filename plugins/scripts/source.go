@@ -43,12 +43,16 @@ const (
 type Source struct {
 	logger hclog.Logger
 	pace   pace
+	// slot is held by who fetches an archive: one at a time keeps memory and the origin's patience.
+	slot chan struct{}
 }
 
 var _ catalog.Source = (*Source)(nil)
 
 // New makes the source.
-func New(logger hclog.Logger) *Source { return &Source{logger: logger, pace: usualPace} }
+func New(logger hclog.Logger) *Source {
+	return &Source{logger: logger, pace: usualPace, slot: make(chan struct{}, 1)}
+}
 
 // Services is what the program serves.
 func Services(logger hclog.Logger) []plugin.Service {
@@ -107,7 +111,7 @@ func (s *Source) Open(ctx context.Context, config catalog.Config) (catalog.Catal
 			return nil, invalid(key, "the value is not of the option's type")
 		}
 	}
-	c := &Catalog{logger: s.logger, ref: option(config, optionRef, defaultRef)}
+	c := &Catalog{logger: s.logger, slot: s.slot, ref: option(config, optionRef, defaultRef)}
 	main, engine := option(config, optionRepository, defaultRepository), option(config, optionEngine, "")
 	if !repositoryForm.MatchString(main) {
 		return nil, invalid(optionRepository, "it has the form owner/name")
