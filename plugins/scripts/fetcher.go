@@ -43,7 +43,7 @@ type fetcher struct {
 }
 
 // newClient dials only what the configuration allows. Redirects stay with https where it began, and are five at most.
-func newClient(config catalog.Config, proxy *url.URL, roots *x509.CertPool) *http.Client {
+func newClient(config catalog.Config, pace pace, proxy *url.URL, roots *x509.CertPool) *http.Client {
 	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		dialled, err := netip.ParseAddrPort(address)
 		if err != nil {
@@ -59,7 +59,7 @@ func newClient(config catalog.Config, proxy *url.URL, roots *x509.CertPool) *htt
 	}}
 	transport := &http.Transport{
 		DialContext: dialer.DialContext, ForceAttemptHTTP2: true, MaxIdleConns: 4, IdleConnTimeout: 30 * time.Second,
-		TLSHandshakeTimeout: 15 * time.Second, ResponseHeaderTimeout: usualPace.answer, MaxResponseHeaderBytes: 64 << 10,
+		TLSHandshakeTimeout: 15 * time.Second, ResponseHeaderTimeout: pace.answer, MaxResponseHeaderBytes: 64 << 10,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
 		// What is fetched is compressed already, and what is not must not grow unseen.
 		DisableCompression: true,

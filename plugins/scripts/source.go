@@ -166,7 +166,7 @@ func (s *Source) origin(c *Catalog, config catalog.Config) error {
 		}
 		roots = pool
 	}
-	fetch.client = newClient(config, proxy, roots)
+	fetch.client = newClient(config, s.pace, proxy, roots)
 	c.origin = fetch
 	return nil
 }
