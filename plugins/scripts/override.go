@@ -43,8 +43,8 @@ func isNetwork(s string) bool {
 var (
 	isDomain = matches(`[a-zA-Z0-9](?:[a-zA-Z0-9.-]{0,251}[a-zA-Z0-9])?`)
 	isProxy  = matches(`https?://[a-zA-Z0-9.\[\]:-]+(?::[0-9]{1,5})?/?`)
-	isHosts  = matches(`[a-zA-Z0-9.*:/_,-]{1,500}`)
-	isZone   = matches(`[A-Za-z]+(?:/[A-Za-z0-9_+-]+){0,2}`)
+	isHosts  = matches(`[a-zA-Z0-9*][a-zA-Z0-9.*:/_,-]{0,299}`)
+	isZone   = matches(`[A-Za-z]{1,20}(?:/[A-Za-z0-9_+-]{1,40}){0,2}`)
 	isMAC    = matches(`(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}`)
 	isKey    = matches(`(?:ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp(?:256|384|521)|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com) ` +
 		`[A-Za-z0-9+/]{16,900}={0,3}(?: [A-Za-z0-9@._-]{1,100})?`)

@@ -18,13 +18,14 @@ type Server struct {
 	mu       sync.Mutex
 	commit   string
 	archives map[string][]byte
+	extra    map[string][]byte
 	requests []string
 	answer   http.HandlerFunc
 }
 
 // NewServer starts one, which has nothing yet. It ends with the test.
 func NewServer(t testing.TB) *Server {
-	s := &Server{t: t, archives: map[string][]byte{}}
+	s := &Server{t: t, archives: map[string][]byte{}, extra: map[string][]byte{}}
 	s.Server = httptest.NewTLSServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -49,6 +50,13 @@ func (s *Server) SetArchive(commit string, archive []byte) {
 		return
 	}
 	s.commit, s.archives[commit] = commit, archive
+}
+
+// SetExtra adds what is handed out for a path.
+func (s *Server) SetExtra(path string, content []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.extra[path] = content
 }
 
 // Answer sets what answers in place of the server; nil is the server again. It may call Usual.
@@ -86,8 +94,11 @@ func (s *Server) Usual(w http.ResponseWriter, r *http.Request) {
 	commit := s.commit
 	asked, ok := strings.CutPrefix(r.URL.Path, "/"+Name+"/archive/")
 	archive, there := s.archives[strings.TrimSuffix(asked, ".tar.gz")]
+	extra, other := s.extra[r.URL.Path]
 	s.mu.Unlock()
 	switch {
+	case other:
+		_, _ = w.Write(extra)
 	case ok && there:
 		_, _ = w.Write(archive)
 	case r.URL.Path == "/repos/"+Name+"/commits/main" && commit != "":
