@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -57,6 +56,17 @@ func (c Cache) Get(key string) (*Tree, error) {
 	now := time.Now()
 	_ = os.Chtimes(dir, now, now)
 	return t, nil
+}
+
+// Keys are those of all trees, the ones that were used last first.
+func (c Cache) Keys() []string {
+	trees := c.list()
+	slices.Reverse(trees)
+	keys := make([]string, len(trees))
+	for i, t := range trees {
+		keys[i] = t.name
+	}
+	return keys
 }
 
 // Drop takes the tree of a key away, such as one that turned out to be damaged.
@@ -191,36 +201,37 @@ func sortFiles(files []File) {
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// prune takes away what is too much and what the dead have left.
-func (c Cache) prune(key string) {
+// used is when a tree was used last.
+type used struct {
+	name string
+	at   time.Time
+}
+
+// list gives all trees, those that were used least lately first. What the dead have left is taken away.
+func (c Cache) list() (trees []used) {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
-		return
+		return nil
 	}
-	type used struct {
-		name string
-		at   time.Time
-	}
-	var trees []used
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !e.IsDir() {
-			continue
-		}
 		switch {
-		case strings.HasPrefix(e.Name(), half):
-			if time.Since(info.ModTime()) > time.Hour {
-				_ = os.RemoveAll(filepath.Join(c.dir, e.Name()))
-			}
-		case e.Name() != key:
+		case err != nil || !e.IsDir():
+		case !strings.HasPrefix(e.Name(), half):
 			trees = append(trees, used{e.Name(), info.ModTime()})
+		case time.Since(info.ModTime()) > time.Hour:
+			_ = os.RemoveAll(filepath.Join(c.dir, e.Name()))
 		}
 	}
-	if c.limits.Trees == 0 || len(trees) < c.limits.Trees {
-		return
-	}
-	slices.SortFunc(trees, func(a, b used) int { return cmp.Compare(a.at.UnixNano(), b.at.UnixNano()) })
-	for _, t := range trees[:len(trees)-c.limits.Trees+1] {
-		_ = os.RemoveAll(filepath.Join(c.dir, t.name))
+	slices.SortFunc(trees, func(a, b used) int { return a.at.Compare(b.at) })
+	return trees
+}
+
+// prune makes room for the tree of a key.
+func (c Cache) prune(key string) {
+	trees := slices.DeleteFunc(c.list(), func(t used) bool { return t.name == key })
+	for len(trees) >= max(c.limits.Trees, 1) && c.limits.Trees > 0 {
+		_ = os.RemoveAll(filepath.Join(c.dir, trees[0].name))
+		trees = trees[1:]
 	}
 }

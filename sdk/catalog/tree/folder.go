@@ -1,6 +1,8 @@
 package tree
 
 import (
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -101,4 +103,28 @@ func sums(root *os.Root) ([]File, error) {
 	err := w.AddFolder(root)
 	sortFiles(w.files)
 	return w.files, err
+}
+
+// ReadRegular reads one file of a folder, of at most so many bytes. A link, a special file or a larger one is Protocol, one that is not
+// there NotFound.
+func ReadRegular(root *os.Root, p string, most int64) ([]byte, error) {
+	if !catalog.ValidPath(p) {
+		return nil, plugin.Errorf(plugin.NotFound, "%.200q is no path that a file may have", p)
+	}
+	file, err := openRegular(root, p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, plugin.Errorf(plugin.NotFound, "there is no %.200q", p).Because(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err != nil {
+		return nil, folderError(err)
+	}
+	if int64(len(data)) > most {
+		return nil, plugin.Errorf(plugin.Protocol, "%.200q is larger than %d bytes", p, most)
+	}
+	return data, nil
 }
