@@ -115,7 +115,8 @@ func builtIn() []catalog.Option {
 }
 
 // reserved are the keys whose variables the source sets itself.
-var reserved = []string{"ctid", "hostname", "tags", "container_storage", "template_storage", "brg", "os", "version", "unprivileged", "cpu", "ram",
+var reserved = []string{"ctid", "hostname", "tags", "container_storage", "template_storage", "brg", "os", "version", "unprivileged",
+	"cpu", "ram",
 	"disk", "post_install"}
 
 func (a app) overrides() ([]catalog.Option, error) {

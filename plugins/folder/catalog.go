@@ -106,7 +106,8 @@ func (c *Catalog) Bundle(ctx context.Context, request catalog.BundleRequest, eac
 		if err != nil {
 			return err
 		}
-		b.Add(catalog.BundleFile{Path: name, Content: content, Executable: f.Executable || strings.HasSuffix(name, ".sh"), Class: catalog.OwnFile})
+		b.Add(catalog.BundleFile{Path: name, Content: content, Executable: f.Executable || strings.HasSuffix(name, ".sh"),
+			Class: catalog.OwnFile})
 	}
 	return b.Send(func(part catalog.BundlePart) error {
 		if err := ctx.Err(); err != nil {

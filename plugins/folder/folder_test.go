@@ -93,8 +93,9 @@ func TestAppThatIsWrong(t *testing.T) {
 	for name, content := range map[string]string{
 		"no JSON": "{", "two values": `{"name":"a"} {}`, "an unknown key": `{"name":"a","nmae":"b"}`, "no name": `{}`, "a number": `{"name":1}`,
 		"a wrong port": `{"name":"a","web":{"protocol":"http","port":99999}}`, "a huge number": `{"name":"a","prompts":1e99}`,
-		"a wrong type": `{"name":"a","overrides":[{"key":"x","type":"anything"}]}`, "a page that is code": `{"name":"a","website":"javascript:x"}`,
-		"takes a meaning": `{"name":"a","overrides":[{"key":"ctid","type":"line"}]}`, "no twin": `{"name":"a","variant_of":"nobody"}`,
+		"a wrong type":        `{"name":"a","overrides":[{"key":"x","type":"anything"}]}`,
+		"a page that is code": `{"name":"a","website":"javascript:x"}`,
+		"takes a meaning":     `{"name":"a","overrides":[{"key":"ctid","type":"line"}]}`, "no twin": `{"name":"a","variant_of":"nobody"}`,
 		"control characters": `{"name":"a\u0000b"}`, "too large": `{"name":"` + strings.Repeat("a", 300<<10) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +144,8 @@ func TestHostileFolder(t *testing.T) {
 		t.Errorf("the icon is %q", icon.Data)
 	}
 	cache := filepath.Join(dir, "cache")
-	for field, c := range map[string]catalog.Config{"folder": {Cache: cache, Options: map[string]string{"folder": dir}}, "": config("/nowhere/at/all")} {
+	for field, c := range map[string]catalog.Config{"folder": {Cache: cache, Options: map[string]string{"folder": dir}},
+		"": config("/nowhere/at/all")} {
 		opened, err := folder.Source{}.Open(t.Context(), c)
 		if field != "" && plugin.KindOf(err) != plugin.Invalid {
 			t.Errorf("a cache in the folder: %v", err)
@@ -166,7 +168,8 @@ func TestScriptRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := catalog.LaunchRequest{Slug: "hello", Pin: synced.Begin.Pin, Purpose: catalog.Install, Place: strings.Repeat("a", 64), Name: "my-app",
+	request := catalog.LaunchRequest{Slug: "hello", Pin: synced.Begin.Pin, Purpose: catalog.Install, Place: strings.Repeat("a", 64),
+		Name: "my-app",
 		Tags: []string{"svc-job-1"}, RootStorage: "local", TemplateStorage: "local", Bridge: "br0",
 		Overrides: map[string]string{"cpu": "3", "greeting": "$(id) 'hello'", "password": "canary"}}
 	l, err := c.Launch(t.Context(), request)

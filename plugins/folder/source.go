@@ -36,7 +36,8 @@ func Services(hclog.Logger) []plugin.Service {
 func (Source) Info(context.Context) (catalog.Info, error) {
 	return catalog.Info{
 		Name: "folder", Version: version, Title: "A folder of this machine",
-		Trust: "Whoever may write to the folder decides what runs as root on your nodes, once somebody here has consented to exactly these files.",
+		Trust: "Whoever may write to the folder decides what runs as root on your nodes, " +
+			"once somebody here has consented to exactly these files.",
 		Options: []catalog.Option{{Key: optionFolder, Type: catalog.Folder, Required: true,
 			Description: "The folder, with a folder for each app."}},
 	}, nil

@@ -33,7 +33,8 @@ func (c *Catalog) apps(ctx context.Context, s state, cursor string) (map[string]
 	return apps, nil
 }
 
-// before gives the state that this one follows, with the pins of its apps: that of the cursor, or the one that was synced last. What cannot
+// before gives the state that this one follows, with the pins of its apps: that of the cursor, or the one that was synced last. What
+// cannot
 // be had any more is an empty state.
 func (c *Catalog) before(ctx context.Context, s state, cursor string) (state, map[string]catalog.Pin, error) {
 	pins := map[string]catalog.Pin{}

@@ -30,7 +30,8 @@ func TestBundle(t *testing.T) {
 	classes := map[catalog.FileClass][]string{}
 	for _, f := range m.Files {
 		classes[f.Class] = append(classes[f.Class], f.Path)
-		if f.Path == "misc/build.func" && (f.Rewritten != 3 || f.Origin == f.Sum) || f.Path == "misc/core.func" && (f.Rewritten != 0 || f.Origin != f.Sum) {
+		if f.Path == "misc/build.func" && (f.Rewritten != 3 || f.Origin == f.Sum) || f.Path == "misc/core.func" && (f.Rewritten != 0 ||
+			f.Origin != f.Sum) {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -47,7 +48,8 @@ func TestBundle(t *testing.T) {
 			unpinned = append(unpinned, f.Text)
 		}
 	}
-	if !slices.Equal(unpinned, []string{`fetch_and_deploy_gh_release "first" "example/first"`, "curl -fsSL https://vendor.example/setup | bash"}) {
+	if !slices.Equal(unpinned, []string{`fetch_and_deploy_gh_release "first" "example/first"`,
+		"curl -fsSL https://vendor.example/setup | bash"}) {
 		t.Errorf("no pin reaches %q", unpinned)
 	}
 	// Another app's files change nothing of this bundle, one of the engine does.
@@ -78,7 +80,8 @@ func TestBundleOfTwoRepositories(t *testing.T) {
 		t.Fatalf("the pin is %s", got.Begin.Pin)
 	}
 	m, contents, err := bundle(t, c, "first", got.Begin.Pin)
-	if err != nil || contents["engine/misc/shared.func"] == "" || !strings.Contains(contents["ct/first.sh"], m.Place+"/engine/misc/build.func") {
+	if err != nil || contents["engine/misc/shared.func"] == "" || !strings.Contains(contents["ct/first.sh"],
+		m.Place+"/engine/misc/build.func") {
 		t.Errorf("%v, %q", err, contents["ct/first.sh"])
 	}
 	if _, _, err := bundle(t, c, "first", pinOf(commit)); err == nil {

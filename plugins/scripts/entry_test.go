@@ -22,9 +22,11 @@ func TestEntries(t *testing.T) {
 	server.Push(scriptstest.Small())
 	got := sync(t, open(t, server.Config())).entries
 	first, second := got["first"], got["second"]
-	if first.Name != "First" || first.Type != catalog.ContainerEntry || first.Defaults != (catalog.Defaults{Cores: 1, MemoryMB: 512, DiskGB: 2,
-		OS: "debian", OSVersion: "13"}) || !slices.Equal(first.Tags, []string{"test", "small"}) || !first.Updatable ||
-		!slices.Equal(first.Authors, []string{"somebody", "another"}) || first.Licence != "MIT" || first.Website != "https://example.org/first" ||
+	if first.Name != "First" || first.Type != catalog.ContainerEntry || first.Defaults != (catalog.Defaults{Cores: 1, MemoryMB: 512,
+		DiskGB: 2,
+		OS:     "debian", OSVersion: "13"}) || !slices.Equal(first.Tags, []string{"test", "small"}) || !first.Updatable ||
+		!slices.Equal(first.Authors, []string{"somebody", "another"}) || first.Licence != "MIT" ||
+		first.Website != "https://example.org/first" ||
 		first.Web == nil || *first.Web != (catalog.Web{Protocol: "http", Port: 8080, Path: "/start"}) ||
 		first.Description != "From https://example.org/first. Tags: test, small." || !slices.Equal(first.Architectures, []string{"amd64"}) {
 		t.Errorf("the first is %+v, %+v", first, first.Web)
@@ -202,7 +204,8 @@ func FuzzHeader(f *testing.F) {
 	f.Add([]byte("APP=\"\x00\"\nvar_cpu=\"${var_cpu:-\xff}\"\n# Source: https://\n# Author: |,|\ndescription\nhttps://${IP}:99999/"))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		h := scripts.ParseHeader(script)
-		e := catalog.Entry{Slug: "x", Name: "x", Type: catalog.ContainerEntry, Authors: h.Authors, Licence: h.License, Sources: h.Sources, Web: h.Web,
+		e := catalog.Entry{Slug: "x", Name: "x", Type: catalog.ContainerEntry, Authors: h.Authors, Licence: h.License, Sources: h.Sources,
+			Web: h.Web,
 			App: pinOf(strings.Repeat("0", 40)), Defaults: catalog.Defaults{OS: h.Values["var_os"], OSVersion: h.Values["var_version"]}}
 		if h.App != "" {
 			e.Name = h.App

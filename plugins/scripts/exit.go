@@ -34,8 +34,9 @@ var exits = []catalog.Exit{
 	{Status: 130, Reason: "interrupted", Text: "The script was interrupted."},
 	{Status: 137, Reason: "killed", Text: "The script was killed, perhaps for want of memory."},
 	{Status: 143, Reason: "terminated", Text: "The script was stopped."},
-	{Status: 203, Reason: "refused_upstream", Text: "The script refused to go on: the app is disabled where it comes from, or the container's system is not the " +
-		"one that the script wants now."},
+	{Status: 203, Reason: "refused_upstream",
+		Text: "The script refused to go on: the app is disabled where it comes from, or the container's system is not the " +
+			"one that the script wants now."},
 	{Status: 205, Reason: "bad_id", Text: "The number of the container is none."},
 	{Status: 206, Reason: "id_taken", Text: "The number of the container is taken."},
 	{Status: 209, Reason: "create_failed", Text: "The hypervisor did not make the container."},

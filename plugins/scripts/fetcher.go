@@ -80,7 +80,8 @@ func newClient(config catalog.Config, pace pace, proxy *url.URL, roots *x509.Cer
 
 // get fetches an address and hands the body of a 200 to read, again from the beginning when the connection breaks. Etag is sent when it is
 // not empty; a 304 is then told without a call of read. What the address answers otherwise is an error of the kind that says so.
-func (f *fetcher) get(ctx context.Context, address, accept, etag string, read func(http.Header, io.Reader) error) (unchanged bool, err error) {
+func (f *fetcher) get(ctx context.Context, address, accept, etag string, read func(http.Header, io.Reader) error) (unchanged bool,
+	err error) {
 	pause := f.pace.first
 	left := f.pace.longest
 	for try := 1; ; try++ {
@@ -164,7 +165,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	if at, err := http.ParseTime(value); err == nil {
 		return max(at.Sub(now), time.Millisecond)
 	}
-	if seconds, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64); err == nil && seconds > 0 && h.Get("X-RateLimit-Remaining") == "0" {
+	if seconds, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64); err == nil && seconds > 0 &&
+		h.Get("X-RateLimit-Remaining") == "0" {
 		return max(time.Unix(seconds, 0).Sub(now), time.Millisecond)
 	}
 	return 0

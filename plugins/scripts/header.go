@@ -24,8 +24,9 @@ type header struct {
 }
 
 var (
-	appLine     = regexp.MustCompile(`(?m)^APP=["']?([^"'\n$]*)["']?[ \t]*$`)
-	valueLine   = regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+)?(var_[a-z0-9_]+)=["']?(?:\$\{var_[a-z0-9_]+:-([^}"'\n]*)\}|([^"'$\n]*))["']?[ \t]*(?:#.*)?$`)
+	appLine   = regexp.MustCompile(`(?m)^APP=["']?([^"'\n$]*)["']?[ \t]*$`)
+	valueLine = regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+)?(var_[a-z0-9_]+)=` +
+		`["']?(?:\$\{var_[a-z0-9_]+:-([^}"'\n]*)\}|([^"'$\n]*))["']?[ \t]*(?:#.*)?$`)
 	commentLine = regexp.MustCompile(`(?mi)^#[ \t]*(Authors?|Co-Authors?|License|Source)[ \t]*:[ \t]*(.*)$`)
 	address     = regexp.MustCompile(`https?://[^\s|"'<>(),;]+`)
 	webAddress  = regexp.MustCompile(`(https?)://\$\{?(?:IP|LOCAL_IP|IPADDRESS)\}?(?::([0-9]{1,5}))?(/[^\s"'${}\\]*)?`)

@@ -97,7 +97,8 @@ func TestPinOfAnApp(t *testing.T) {
 	files = files.With("install/first-install.sh", "true\n")
 	four := server.Push(files)
 	got := sync(t, c)
-	if !got.entries["first"].App.Equal(pinOf(four)) || !got.entries["second"].App.Equal(pinOf(three)) || !got.entries["asks"].App.Equal(pinOf(one)) {
+	if !got.entries["first"].App.Equal(pinOf(four)) || !got.entries["second"].App.Equal(pinOf(three)) ||
+		!got.entries["asks"].App.Equal(pinOf(one)) {
 		t.Errorf("the pins are %s, %s, %s", got.entries["first"].App, got.entries["second"].App, got.entries["asks"].App)
 	}
 }

@@ -138,7 +138,8 @@ func forUpdate(l *catalog.Launch, r catalog.LaunchRequest, content []byte) error
 	return err
 }
 
-// input is the answers to the questions, one a line. What nobody has answered is an empty line, which means no in nearly all of them; there
+// input is the answers to the questions, one a line. What nobody has answered is an empty line, which means no in nearly all of them;
+// there
 // are not more lines than questions, for some ask for ever.
 func input(r catalog.LaunchRequest, count int, consent bool) (string, error) {
 	var lines []string
@@ -171,7 +172,8 @@ func input(r catalog.LaunchRequest, count int, consent bool) (string, error) {
 }
 
 // versionCall is the helper that keeps the version of what it fetched in a file of root's home.
-var versionCall = regexp.MustCompile(`(?m)^[ \t]*(?:if[ \t]+)?(?:check_for_gh_release|check_for_gh_tag|fetch_and_deploy_gh_release|fetch_and_deploy_gh_tag)[ \t]+"([A-Za-z0-9._ -]{1,80})"`)
+var versionCall = regexp.MustCompile(`(?m)^[ \t]*(?:if[ \t]+)?` +
+	`(?:check_for_gh_release|check_for_gh_tag|fetch_and_deploy_gh_release|fetch_and_deploy_gh_tag)[ \t]+"([A-Za-z0-9._ -]{1,80})"`)
 
 // versionFile is where the version of an app is kept; empty when its script does not tell.
 func versionFile(content []byte) string {

@@ -25,7 +25,8 @@ func TestLaunch(t *testing.T) {
 	pin := pinOf(server.Push(scriptstest.Small()))
 	c := open(t, server.Config())
 	request := catalog.LaunchRequest{Slug: "second", Pin: pin, Purpose: catalog.Install, Place: strings.Repeat("a", 64), Name: "my-app",
-		Container: "123", Tags: []string{"svc-job-7"}, RootStorage: "local-lvm", TemplateStorage: "local", Bridge: "vmbr0", Architecture: "amd64",
+		Container: "123", Tags: []string{"svc-job-7"}, RootStorage: "local-lvm", TemplateStorage: "local", Bridge: "vmbr0",
+		Architecture: "amd64",
 		Overrides: map[string]string{"cpu": "4", "ssh": "true", "net": "10.0.0.5/24", "github_token": "ghp_0123456789abcdefghij",
 			"ssh_authorized_key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA me@here", "tun": "false"}}
 	l, err := c.Launch(t.Context(), request)
@@ -33,7 +34,8 @@ func TestLaunch(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := environment(l)
-	for name, want := range map[string]string{"mode": "generated", "PHS_SILENT": "1", "var_unattended": "yes", "TERM": "xterm", "var_ctid": "123",
+	for name, want := range map[string]string{"mode": "generated", "PHS_SILENT": "1", "var_unattended": "yes", "TERM": "xterm",
+		"var_ctid":     "123",
 		"var_hostname": "my-app", "var_tags": "community-script;test;small;svc-job-7", "var_container_storage": "local-lvm",
 		"var_template_storage": "local", "var_brg": "vmbr0", "var_cpu": "4", "var_ssh": "yes", "var_net": "10.0.0.5/24", "var_gpu": "no",
 		"var_tun": "no", "GITHUB_TOKEN": "ghp_0123456789abcdefghij"} {
@@ -46,7 +48,8 @@ func TestLaunch(t *testing.T) {
 			t.Errorf("%s is secret: %v", v.Name, v.Secret)
 		}
 	}
-	if !l.Push || l.Sentinel != "asked" || l.Succeeded != "Completed successfully!" || l.VersionFile != "/root/.second" || l.Program != "ct/second.sh" ||
+	if !l.Push || l.Sentinel != "asked" || l.Succeeded != "Completed successfully!" || l.VersionFile != "/root/.second" ||
+		l.Program != "ct/second.sh" ||
 		len(l.Prepare) != 1 || l.Prepare[0].Content != "DIAGNOSTICS=no\n" || l.Input != "" || l.Limit.Hours() != 1 || len(l.Exits) < 30 {
 		t.Errorf("the launch is %+v", l)
 	}
@@ -97,7 +100,8 @@ func TestHostileValues(t *testing.T) {
 	c := open(t, server.Config())
 	good := catalog.LaunchRequest{Slug: "first", Pin: pin, Purpose: catalog.Install, Place: strings.Repeat("a", 64), Name: "x",
 		RootStorage: "local", TemplateStorage: "local", Bridge: "vmbr0", Tags: []string{"x"}}
-	hostile := []string{"", " ", "a b", "a'b", `a"b`, "a\nb", "$(id)", "`id`", "a;b", "a\x00b", "--help", "ü", "../x", "a,b=c", strings.Repeat("a", 500)}
+	hostile := []string{"", " ", "a b", "a'b", `a"b`, "a\nb", "$(id)", "`id`", "a;b", "a\x00b", "--help", "ü", "../x", "a,b=c",
+		strings.Repeat("a", 500)}
 	for field, set := range map[string]func(*catalog.LaunchRequest, string){
 		"name":             func(r *catalog.LaunchRequest, v string) { r.Name = v },
 		"root_storage":     func(r *catalog.LaunchRequest, v string) { r.RootStorage = v },
@@ -120,7 +124,8 @@ func TestHostileValues(t *testing.T) {
 	if len(values) < 25 {
 		t.Fatalf("%d overrides", len(values))
 	}
-	for key, bad := range map[string][]string{"cpu": {"0", "01", "-1", "1e3", "513"}, "vlan": {"4095"}, "net": {"dhcp,ip6=auto", "10.0.0.1", "10.0.0.0/33"},
+	for key, bad := range map[string][]string{"cpu": {"0", "01", "-1", "1e3", "513"}, "vlan": {"4095"}, "net": {"dhcp,ip6=auto", "10.0.0.1",
+		"10.0.0.0/33"},
 		"gateway": {"fe80::1%eth0"}, "ipv6_method": {"static"}, "ssh": {"yes"}, "http_proxy": {"http://u:p@x:1"}, "github_token": {"short"}} {
 		values[key] = append(slices.Clone(values[key]), bad...)
 	}
@@ -132,7 +137,8 @@ func TestHostileValues(t *testing.T) {
 			refused(t, key+"="+value, err, key)
 		}
 	}
-	for _, key := range []string{"post_install", "var_post_install", "mode", "FUNCTIONS_FILE_PATH", "PATH", "BASH_ENV", "LD_PRELOAD", "pw", "ctid",
+	for _, key := range []string{"post_install", "var_post_install", "mode", "FUNCTIONS_FILE_PATH", "PATH", "BASH_ENV", "LD_PRELOAD", "pw",
+		"ctid",
 		"COMMUNITY_SCRIPTS_URL", "TELEMETRY_URL", "ignore_disable", "ignore_os_mismatch", "unprivileged"} {
 		request := good
 		request.Overrides = map[string]string{key: "1", "cpu": "1"}

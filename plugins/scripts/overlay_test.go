@@ -11,7 +11,8 @@ import (
 	"github.com/hostler/hostler/plugins/scripts/scriptstest"
 )
 
-// node is a folder that stands for a node: a bundle, programs that write down how they were called, and a folder of the run. A container is
+// node is a folder that stands for a node: a bundle, programs that write down how they were called, and a folder of the run. A container
+// is
 // the same machine with another folder for its bundle, so that what is pushed is really unpacked.
 type node struct {
 	t                                    *testing.T
@@ -25,7 +26,8 @@ func newNode(t *testing.T) node {
 	c := open(t, server.Config())
 	pin := pinOf(server.Push(scriptstest.Small()))
 	dir := t.TempDir()
-	n := node{t, filepath.Join(dir, "bundles", "place"), filepath.Join(dir, "programs"), filepath.Join(dir, "run"), filepath.Join(dir, "calls"),
+	n := node{t, filepath.Join(dir, "bundles", "place"), filepath.Join(dir, "programs"), filepath.Join(dir, "run"), filepath.Join(dir,
+		"calls"),
 		filepath.Join(dir, "inside")}
 	m, contents, err := bundle(t, c, "first", pin)
 	if err != nil {
@@ -66,7 +68,8 @@ status=$?
 if [ -n "${PCT_CHANGES:-}" ] && [ -f `+n.inside+`/ct/first.sh ]; then echo changed >>`+n.inside+`/ct/first.sh; fi
 exit $status
 `, 0o755)
-	n.write(filepath.Join(n.programs, "lxc-attach"), record+"cat >"+n.calls+".input\nif [ -n \"${ATTACH_ASKS:-}\" ]; then echo 'asked inside' >>\"$HOSTLER_RUN/asked\"; fi\nexit 42\n", 0o755)
+	n.write(filepath.Join(n.programs, "lxc-attach"),
+		record+"cat >"+n.calls+".input\nif [ -n \"${ATTACH_ASKS:-}\" ]; then echo 'asked inside' >>\"$HOSTLER_RUN/asked\"; fi\nexit 42\n", 0o755)
 	return n
 }
 
@@ -155,7 +158,8 @@ func TestOverlayFetches(t *testing.T) {
 		for _, line := range []string{
 			"curl -fsSL https://raw.githubusercontent.com/community-scripts/ProxmoxVE/main/misc/build.func",
 			"curl -fsSL https://RAW.githubusercontent.com/Community-Scripts/ProxmoxVED/dev/x.sh",
-			"curl raw.githubusercontent.com/community-scripts/core/main/x", "wget -qO- https://github.com/community-scripts/ProxmoxVE/raw/main/x.sh",
+			"curl raw.githubusercontent.com/community-scripts/core/main/x",
+			"wget -qO- https://github.com/community-scripts/ProxmoxVE/raw/main/x.sh",
 			"wget https://codeload.github.com/community-scripts/ProxmoxVE/tar.gz/main", "curl https://git.community-scripts.org/any/thing",
 			"curl https://api.github.com/repos/community-scripts/ProxmoxVE/contents/x", "curl -K " + list, "wget --input-file=" + list,
 			"echo url | curl -K -", "curl -K" + list, "wget -i " + list,

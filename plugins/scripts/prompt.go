@@ -7,7 +7,8 @@ import (
 
 var (
 	// promptCall is a bare read with a prompt: it asks whoever sits there, and has no answer of its own.
-	promptCall = regexp.MustCompile(`(?:^|[;&|({]|\bthen|\bdo|\belse|\bwhile|\buntil|\bif)[ \t]*(?:IFS=\S*[ \t]+)?read[ \t]+(?:-[a-zA-Z]+[ \t]+)*-[a-zA-Z]*p\b`)
+	promptCall = regexp.MustCompile(`(?:^|[;&|({]|\bthen|\bdo|\belse|\bwhile|\buntil|\bif)[ \t]*` +
+		`(?:IFS=\S*[ \t]+)?read[ \t]+(?:-[a-zA-Z]+[ \t]+)*-[a-zA-Z]*p\b`)
 	// consentCall asks whether to go on at all, and an empty answer is no.
 	consentCall = regexp.MustCompile(`read[ \t].*-[a-zA-Z]*p[ \t]+"[^"]*[Dd]o you want to continue`)
 )

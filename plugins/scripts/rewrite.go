@@ -61,7 +61,8 @@ var harmless = regexp.MustCompile(`(?i)^https?://(?:` +
 	`(?:www\.)?community-scripts\.org(?:$|[/\\$](?:scripts|donate|docs)?(?:$|[/\\$?#][^.]*$)|[/\\$]$)` +
 	`|community-scripts\.github\.io/` +
 	`|(?:telemetry|db)\.community-scripts\.org` +
-	`|github\.com/[A-Za-z0-9_-]+/[A-Za-z0-9_-]+(?:$|[\\$]|\.?/?$|/(?:issues|discussions|pull|blob|tree|wiki)(?:$|[/\\$?#])|/releases/?(?:$|[\\$]))` +
+	`|github\.com/[A-Za-z0-9_-]+/[A-Za-z0-9_-]+(?:$|[\\$]|\.?/?$` +
+	`|/(?:issues|discussions|pull|blob|tree|wiki)(?:$|[/\\$?#])|/releases/?(?:$|[\\$]))` +
 	`|(?:raw\.githubusercontent\.com|github\.com|git\.community-scripts\.org)/[^\s]*/(?:LICENSE|misc/images/[^\s/]+\.(?:png|svg|jpg|webp))$` +
 	`)`)
 

@@ -38,7 +38,8 @@ var folders = []struct {
 	{"turnkey/", catalog.OtherEntry, "-turnkey"},
 }
 
-// scripts are all entries, in the order of their paths. Where an app moved from ct to another folder, both are there: the one that makes no
+// scripts are all entries, in the order of their paths. Where an app moved from ct to another folder, both are there: the one that makes
+// no
 // container has a suffix.
 func (s state) scripts() []script {
 	var list []script

@@ -11,7 +11,8 @@ import (
 // fetches finds lines that fetch what no pin reaches: releases of the app, packages, images, scripts of vendors.
 var fetches = regexp.MustCompile(`\b(?:fetch_and_deploy_\w+|deploy_\w+|get_latest_\w+|setup_\w+|check_for_gh_\w+` +
 	`|git[ \t]+clone|docker[ \t]+(?:pull|run|compose)|docker-compose` +
-	`|(?:apt|apt-get|apk|npm|pnpm|yarn|pip3?|uv|cargo|go|gem|composer|bun)[ \t]+(?:[a-zA-Z-]+[ \t]+)?(?:install|add|upgrade|update|sync|ci|get|pull)` +
+	`|(?:apt|apt-get|apk|npm|pnpm|yarn|pip3?|uv|cargo|go|gem|composer|bun)[ \t]+` +
+	`(?:[a-zA-Z-]+[ \t]+)?(?:install|add|upgrade|update|sync|ci|get|pull)` +
 	`|npx|add-apt-repository)\b` +
 	`|\b(?:curl|wget)\b[^#]*https?://|\|[ \t]*(?:sudo[ \t]+)?(?:bash|sh)\b|<\(curl`)
 

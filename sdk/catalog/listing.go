@@ -85,7 +85,8 @@ const (
 	shortDigest = 16
 )
 
-// cursor is a line with the digest of all and the number of different pins, these pins, one a line, of which the first is the listing's own
+// cursor is a line with the digest of all and the number of different pins, these pins, one a line, of which the first is the listing's
+// own
 // and the others are those of apps, and the entries.
 func (l Listing) cursor(digest string) string {
 	var pins, entries strings.Builder

@@ -178,6 +178,7 @@ func (c *Catalog) Launch(ctx context.Context, request catalog.LaunchRequest) (ca
 		return catalog.Launch{}, &plugin.Error{Kind: plugin.Invalid, Field: key, Message: "nothing can be set"}
 	}
 	return catalog.Launch{Interpreter: "sh", Program: "install.sh", Succeeded: "all done", Environment: []catalog.Variable{
-		{Name: "NAME", Value: request.Name}, {Name: "TAGS", Value: strings.Join(request.Tags, ";")}, {Name: "STORAGE", Value: request.RootStorage},
+		{Name: "NAME", Value: request.Name}, {Name: "TAGS", Value: strings.Join(request.Tags, ";")}, {Name: "STORAGE",
+			Value: request.RootStorage},
 	}}, nil
 }

@@ -1,4 +1,5 @@
-// Command generate makes decoration.jsonl and categories.json of the reference data: what the catalog of the community scripts said of each
+// Command generate makes decoration.jsonl and categories.json of the reference data: what the catalog of the community scripts said of
+// each
 // entry when it was still in their repositories. It takes facts that are shown to people, and nothing that runs.
 //
 //	generate [-reference FOLDER] [-out FOLDER]

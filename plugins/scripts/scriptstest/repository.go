@@ -102,7 +102,7 @@ func Small() Files {
 // Many is a repository with n apps.
 func Many(n int) Files {
 	f := Small()
-	for i := range n - 12 {
+	for i := range n - 11 {
 		f.App(fmt.Sprintf("app-%04d", i), fmt.Sprintf("App %d", i), "", strings.Repeat("msg_ok \"a line of an install script\"\n", 40))
 	}
 	return f
@@ -120,7 +120,8 @@ func (f Files) Commit() string {
 // Archive is the files as the hosts of repositories pack them.
 func (f Files) Archive(t testing.TB) []byte {
 	t.Helper()
-	members := []tar.Header{{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header", PAXRecords: map[string]string{"comment": f.Commit()}},
+	members := []tar.Header{{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header",
+		PAXRecords: map[string]string{"comment": f.Commit()}},
 		{Typeflag: tar.TypeDir, Name: "repository-" + f.Commit() + "/", Mode: 0o755}}
 	var contents []string
 	for _, path := range slices.Sorted(maps.Keys(f)) {

@@ -149,5 +149,6 @@ func kind(t *testing.T, what string, err error, kinds ...plugin.ErrorKind) {
 var errEnough = errors.New("enough")
 
 // hostileNames are slugs, references and values of somebody who wants out.
-var hostileNames = []string{"", ".", "..", "../../etc/passwd", "/etc/passwd", "a/../../b", "nobody-has-this", "a\x00b", "a\nb", "-rf", "$(id)", "`id`",
+var hostileNames = []string{"", ".", "..", "../../etc/passwd", "/etc/passwd", "a/../../b", "nobody-has-this", "a\x00b", "a\nb", "-rf",
+	"$(id)", "`id`",
 	"ü", "a b", `a"b'c`, "%2e%2e%2f"}

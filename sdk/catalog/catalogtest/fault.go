@@ -228,7 +228,7 @@ var launchFaults = []Fault{
 		l.PathFolders = []string{"../../../tmp"}
 	}},
 	{Name: "launch: prepares a job of cron", Verb: "launch", launch: prepared("/etc/cron.d/x")},
-	{Name: "launch: prepares a program", Verb: "launch", launch: prepared("/usr/local/bin/pct")},
+	{Name: "launch: prepares a program", Verb: "launch", launch: prepared("/usr/local/bin/tar")},
 	{Name: "launch: prepares a way out", Verb: "launch", launch: prepared("/usr/local/../../etc/profile")},
 	{Name: "launch: a sentinel out of its folder", Verb: "launch", launch: func(l *catalog.Launch) { l.Sentinel = "../x" }},
 	{Name: "launch: a version out of everything", Verb: "launch", launch: func(l *catalog.Launch) { l.VersionFile = "/../x" }},

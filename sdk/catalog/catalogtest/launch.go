@@ -110,7 +110,8 @@ func testLaunchRefused(t *testing.T, s *suite) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"path", "PATH", "ld_preload", "LD_PRELOAD", "bash_env", "BASH_ENV", "mode", "no_such_override_is_there", "", "a=b"} {
+	for _, key := range []string{"path", "PATH", "ld_preload", "LD_PRELOAD", "bash_env", "BASH_ENV", "mode", "no_such_override_is_there",
+		"", "a=b"} {
 		request := launchRequest(e, m)
 		request.Overrides = map[string]string{key: "x"}
 		_, err := s.catalog.Launch(t.Context(), request)

@@ -39,7 +39,8 @@ func NewCache(dir string, limits Limits) Cache { return Cache{dir: dir, limits: 
 // half begins the name of a tree that is not whole yet, and is left over when whoever made it has died.
 const half = ".half-"
 
-// Get gives the tree of a key, which is one name of a file; NotFound when it is not there. One that is damaged is taken away and not there.
+// Get gives the tree of a key, which is one name of a file; NotFound when it is not there. One that is damaged is taken away and not
+// there.
 func (c Cache) Get(key string) (*Tree, error) {
 	if !catalog.ValidPath(key) || strings.Contains(key, "/") || strings.HasPrefix(key, ".") {
 		return nil, plugin.Errorf(plugin.NotFound, "%.80q is no key of the cache", key)
