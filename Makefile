@@ -42,7 +42,7 @@ GOARCH ?= $(shell $(GO) env GOARCH)
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 PACKAGING := updater/packaging
 SCRIPTS := .ci/run .ci/deps $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
-	migrations/testdata/schema24/write
+	migrations/testdata/schema24/write $(wildcard plugins/scripts/overlay/*)
 
 .PHONY: run test build faults contract contract-tools bench lint proto generate deps deps-run clean release-tree release-tarball deb deb-check package-test
 
@@ -128,7 +128,7 @@ lint: deps $(STATICCHECK) $(BUF)
 	$(STATICCHECK) ./...
 	$(BUF) lint
 	@$(MAKE) -s breaking
-	shellcheck $(SCRIPTS)
+	shellcheck -x $(SCRIPTS)
 	$(GO) mod tidy -diff
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) vet ./... && $(STATICCHECK) ./... && $(GO) mod tidy -diff); done
 
