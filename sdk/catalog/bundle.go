@@ -43,6 +43,9 @@ const (
 	MaxBundleFiles = 5000
 	MaxBundleSize  = 64 << 20
 	MaxBundlePath  = 200
+	// MaxUnpinned is the greatest number of places that no pin reaches, and MaxUnpinnedText the length of one's text in bytes.
+	MaxUnpinned     = 2000
+	MaxUnpinnedText = 300
 )
 
 // BundleFolder is where bundles lie on nodes and in containers, each in a folder with the name of its Place.
@@ -148,6 +151,7 @@ func CheckManifest(m Manifest, request BundleRequest) error {
 		return bad("the bundle has %d files, and not 1 to %d", len(m.Files), MaxBundleFiles)
 	}
 	left := int64(MaxBundleSize)
+	files := make(map[string]bool, len(m.Files))
 	for i, f := range m.Files {
 		if err := checkFile(f); err != nil {
 			return err
@@ -159,8 +163,22 @@ func CheckManifest(m Manifest, request BundleRequest) error {
 		if i > 0 && m.Files[i-1].Path >= f.Path {
 			return bad("the files of the bundle are not sorted, or one comes twice: %.80q", f.Path)
 		}
-		if i > 0 && strings.HasPrefix(f.Path, m.Files[i-1].Path+"/") {
-			return bad("%.80q is a file and a folder", m.Files[i-1].Path)
+		files[f.Path] = true
+	}
+	// A file that is also a folder need not stand beside what is in it: "a-b" comes between "a" and "a/b".
+	for _, f := range m.Files {
+		for folder := path.Dir(f.Path); folder != "."; folder = path.Dir(folder) {
+			if files[folder] {
+				return bad("%.80q is a file and a folder", folder)
+			}
+		}
+	}
+	if len(m.Unpinned) > MaxUnpinned {
+		return bad("the bundle names %d things that no pin reaches", len(m.Unpinned))
+	}
+	for _, fetch := range m.Unpinned {
+		if !files[fetch.File] || fetch.Line < 1 || len(fetch.Text) > MaxUnpinnedText || !isLine(fetch.Text) {
+			return bad("a place that no pin reaches is wrong: it is in no file of the bundle, or too long")
 		}
 	}
 	return nil
@@ -170,8 +188,8 @@ func checkFile(f File) error {
 	switch {
 	case !ValidPath(f.Path):
 		return bad("%.80q is no path of a bundle's file", f.Path)
-	case f.Size < 0:
-		return bad("the size of %.80q is negative", f.Path)
+	case f.Size < 0 || f.Rewritten < 0:
+		return bad("the size of %.80q is negative, or how often it was rewritten", f.Path)
 	case !isHex(f.Sum, 64) || f.Origin != "" && !isHex(f.Origin, 64):
 		return bad("the checksum of %.80q is none", f.Path)
 	case f.Class != OwnFile && f.Class != EngineFile && f.Class != OverlayFile:
