@@ -41,7 +41,7 @@ func (s sources) Catalog(name string) sdk.Source {
 // gone is a source whose plugin does not run.
 type gone struct{}
 
-func (gone) Info(context.Context) (sdk.Info, error)                   { return sdk.Info{}, plugin.ErrGone }
+func (gone) Info(context.Context) (sdk.Info, error)                { return sdk.Info{}, plugin.ErrGone }
 func (gone) Open(context.Context, sdk.Config) (sdk.Catalog, error) { return nil, plugin.ErrGone }
 
 // fixture is an instance with a source in memory, which is on and called "scripts", and whose jobs run.

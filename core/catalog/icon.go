@@ -91,8 +91,11 @@ type fetched struct {
 // cannot be fetched is tried again after a day, then after longer waits.
 func (s *Store) fetchIcons(ctx context.Context, run *job.Run, r *row, opened sdk.Catalog) error {
 	due, err := s.dueIcons(ctx, r.Name)
-	if err != nil || len(due) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(due) == 0 {
+		return s.pruneIcons(ctx)
 	}
 	fetcher, _ := sdk.As[sdk.IconFetcher](opened)
 	from := &downloader{Store: s, clients: map[string]*http.Client{}}

@@ -126,8 +126,8 @@ func distance(term, word string) int {
 		return maxTypo
 	}
 	best := levenshtein.ComputeDistance(term, word[:prefix(word, length)])
-	if whole := utf8.RuneCountInString(word); best > 0 && whole != length && whole <= length+most {
-		best = min(best, levenshtein.ComputeDistance(term, word))
+	if whole := utf8.RuneCountInString(word); best > most && whole > length { // a letter is missing
+		best = levenshtein.ComputeDistance(term, word[:prefix(word, length+1)])
 	}
 	return best
 }

@@ -1,7 +1,6 @@
 package catalog_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -45,93 +44,34 @@ func TestRefresh(t *testing.T) {
 // Of a source that says anything wrong, nothing is taken; what was there stays, and the reason is told.
 func TestHostileSources(t *testing.T) {
 	t.Parallel()
-	faults := map[string]func(step sdk.SyncStep) []sdk.SyncStep{
-		"cut": func(s sdk.SyncStep) []sdk.SyncStep {
-			if s.End != nil {
-				return nil
-			}
-			return []sdk.SyncStep{s}
-		},
-		"a digest that is none": func(s sdk.SyncStep) []sdk.SyncStep {
-			if s.End != nil {
-				end := *s.End
-				end.Digest = strings.Repeat("0", 64)
-				s.End = &end
-			}
-			return []sdk.SyncStep{s}
-		},
-		"a slug that leads away": func(s sdk.SyncStep) []sdk.SyncStep {
-			if s.Entry != nil {
-				e := *s.Entry
-				e.Slug = "../" + e.Slug
-				s.Entry = &e
-			}
-			return []sdk.SyncStep{s}
-		},
-		"twice": func(s sdk.SyncStep) []sdk.SyncStep {
-			if s.Entry != nil {
-				return []sdk.SyncStep{s, s}
-			}
-			return []sdk.SyncStep{s}
-		},
-		"NUL": func(s sdk.SyncStep) []sdk.SyncStep {
-			if s.Entry != nil {
-				e := *s.Entry
-				e.Description = "a\x00b"
-				s.Entry = &e
-			}
-			return []sdk.SyncStep{s}
-		},
-	}
-	for name, fault := range faults {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			f.mem.Add(catalogtest.State{Entries: entries("a", "b")})
-			f.refreshed()
-			f.sources["scripts"] = liar{f.mem, fault}
-			f.mem.Add(catalogtest.State{Entries: entries("a", "b", "c")})
-			status, transcript := f.refresh()
-			s := f.source("scripts")
-			if status != "failed" || s.Failure == nil || s.Failure.Reason != string(plugin.Protocol) || f.slugs(catalog.Filter{}) != "a b" {
-				t.Errorf("%s: %s: %+v", status, transcript, s.Failure)
-			}
-			if strings.Contains(transcript, "\x00") {
-				t.Errorf("%q", transcript)
-			}
-			f.sources["scripts"] = f.mem
-			if f.refreshed(); f.slugs(catalog.Filter{}) != "a b c" || f.source("scripts").Failure != nil {
-				t.Error("it did not recover:", f.slugs(catalog.Filter{}))
-			}
-		})
-	}
-}
-
-// liar changes the steps of the syncs of a source.
-type liar struct {
-	sdk.Source
-	lie func(sdk.SyncStep) []sdk.SyncStep
-}
-
-func (l liar) Open(ctx context.Context, c sdk.Config) (sdk.Catalog, error) {
-	opened, err := l.Source.Open(ctx, c)
-	return lyingCatalog{opened, l.lie}, err
-}
-
-type lyingCatalog struct {
-	sdk.Catalog
-	lie func(sdk.SyncStep) []sdk.SyncStep
-}
-
-func (l lyingCatalog) Sync(ctx context.Context, r sdk.SyncRequest, each func(sdk.SyncStep) error) error {
-	return l.Catalog.Sync(ctx, r, func(step sdk.SyncStep) error {
-		for _, told := range l.lie(step) {
-			if err := each(told); err != nil {
-				return err
-			}
+	f := newFixture(t)
+	hostile := catalogtest.NewHostile(f.mem)
+	f.sources["scripts"] = hostile
+	f.mem.Add(catalogtest.State{Entries: entries("a", "b")})
+	f.refreshed()
+	for i, fault := range catalogtest.Faults() {
+		if fault.Verb != "sync" || fault.Name == "sync: another pin" { // a refresh asks for the newest, whichever that is
+			continue
 		}
-		return nil
-	})
+		f.Exec("UPDATE catalog_sources SET cursor = ''") // so that all comes
+		before := f.Value("SELECT cursor || pin FROM catalog_sources")
+		hostile.SetFault(fault.Name)
+		f.mem.Add(catalogtest.State{Entries: entries("a", "b", fmt.Sprintf("new%d", i))})
+		status, transcript := f.refresh()
+		s := f.source("scripts")
+		if status != "failed" || s.Failure == nil || s.Failure.Reason != string(plugin.Protocol) || f.slugs(catalog.Filter{}) != "a b" ||
+			f.Value("SELECT cursor || pin FROM catalog_sources") != before {
+			t.Errorf("%s: %s: %s: %+v", fault.Name, status, transcript, s.Failure)
+		}
+		if strings.Contains(transcript, "\x00") {
+			t.Errorf("%s: %q", fault.Name, transcript)
+		}
+	}
+	hostile.SetFault("")
+	f.mem.Add(catalogtest.State{Entries: entries("a", "b", "c")})
+	if f.refreshed(); f.slugs(catalog.Filter{}) != "a b c" || f.source("scripts").Failure != nil {
+		t.Error("it did not recover:", f.slugs(catalog.Filter{}))
+	}
 }
 
 // A source whose changes do not fit what is there is asked for everything, and what is there is put right by that.
