@@ -46,11 +46,18 @@ type Started struct {
 	Job job.View `json:"job"`
 }
 
-// Refresh has all sources that are switched on asked, by a job. While one is under way it is problem conflict.
+// Refresh has all sources that are switched on asked, by a job: the one that is under way where there is one.
 func (s *Store) Refresh(ctx context.Context) (*Started, error) {
 	var made *job.Job
-	err := s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		if made, err = s.enqueue(ctx, tx); err != nil {
+	var under *int64
+	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
+		err := tx.Pgx.QueryRow(ctx, "SELECT max(id) FROM jobs WHERE kind = $1 AND status IN ('queued', 'running')", RefreshKind).Scan(&under)
+		if err != nil {
+			return fmt.Errorf("looking for a refresh: %w", err)
+		}
+		if under != nil {
+			audit.Describe(ctx, func(e *audit.Entry) { e.JobID = under })
+		} else if made, err = s.enqueue(ctx, tx); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx)
@@ -58,12 +65,19 @@ func (s *Store) Refresh(ctx context.Context) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
+	if under != nil {
+		return s.Started(ctx, *under)
+	}
 	return &Started{Job: made.View()}, nil
 }
 
 // Started is the answer again, with the job as it is now.
 func (s *Store) Started(ctx context.Context, jobID int64) (*Started, error) {
-	j, err := s.Queue.Get(ctx, jobID, identity.FromContext(ctx).Visible())
+	visible := identity.Visible{All: true} // of the service itself
+	if caller := identity.FromContext(ctx); caller != nil {
+		visible = caller.Visible()
+	}
+	j, err := s.Queue.Get(ctx, jobID, visible)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ type Option struct {
 	Key         string   `json:"key" example:"base_url"`
 	Type        string   `json:"type" enum:"line,text,whole,switch,choice,url,folder" example:"url"`
 	Values      []string `json:"values" nullable:"false" doc:"Those of a choice"`
-	Default     string   `json:"default" doc:"What holds when nothing is set, in words"`
+	Default     string   `json:"default_text" doc:"What holds when nothing is set, in words"`
 	Description string   `json:"description"`
 	Required    bool     `json:"required"`
 	Secret      bool     `json:"secret" doc:"Its value is never told"`

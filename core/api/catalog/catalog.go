@@ -51,8 +51,8 @@ func Register(a *op.API, deps Deps) {
 		ID: "refresh_catalog", Summary: "Refresh the catalog", Tag: tag, Role: identity.Admin, Status: http.StatusAccepted, Job: catalog.RefreshKind,
 		Audit: op.Audit{Action: catalog.RefreshKind}, Recall: h.again,
 		Description: "Answers with the job that asks all sources which are switched on, one after the other. What a source sends is taken whole, " +
-			"or not at all. Icons that are new are fetched too, and others looked at once a week. 409 `conflict` while a refresh is under way. " +
-			"Schedules can ask for the same.",
+			"or not at all. Icons that are new are fetched too, and others looked at once a week. While a refresh is under " +
+			"way, the answer is that one's job. Schedules can ask for the same.",
 	})
 	op.Get(a, one, h.entry, op.Spec{
 		ID: "get_catalog_entry", Summary: "Get an entry of the catalog", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Entitlement: entitlement,
@@ -161,9 +161,9 @@ func (h handlers) registerSources(a *op.API, all string) {
 		Description: "The plugins of the kind `catalog` that are installed, and sources that were configured and whose plugin is gone. One that " +
 			"was never switched on is off. Secrets are never told.",
 	})
-	op.Patch(a, all+"/:name", h.update, op.Spec{
+	op.Patch(a, all+"/:source", h.update, op.Spec{
 		ID: "update_catalog_source", Summary: "Configure a source of the catalog", Tag: tag, Role: identity.Owner, Ours: true,
-		Audit: op.Audit{Action: "catalog_source.update", Target: "name"},
+		Audit: op.Audit{Action: "catalog_source.update", Target: "source"},
 		Description: "A source hands over what runs as root on hosts. So it is switched on only by an owner who has read whom one trusts by that: " +
 			"409 `consent_required` with `trust` and `trust_digest` until `trust_digest` is that of the statement. Where a later release of the " +
 			"source says something else, it is not asked any more until that was read. `options` are by key what the list describes; those that " +
@@ -172,9 +172,9 @@ func (h handlers) registerSources(a *op.API, all string) {
 			"much people install what. The entries of a source that is switched off are kept and not shown.\n\n" +
 			"409 `invalid_state` where its plugin does not run on the instance that answers.",
 	})
-	op.Post(a, all+"/:name/accept", h.accept, op.Spec{
+	op.Post(a, all+"/:source/accept", h.accept, op.Spec{
 		ID: "accept_catalog_loss", Summary: "Accept that entries of a source go", Tag: tag, Role: identity.Owner, Ours: true,
-		Status: http.StatusAccepted, Job: catalog.RefreshKind, Audit: op.Audit{Action: "catalog_source.accept", Target: "name"}, Recall: h.again,
+		Status: http.StatusAccepted, Job: catalog.RefreshKind, Audit: op.Audit{Action: "catalog_source.accept", Target: "source"}, Recall: h.again,
 		Description: "A source that suddenly has more than a fifth fewer entries is not believed: nothing of that refresh is taken, and `held` of the " +
 			"source tells what would go. `digest` there names the loss that is accepted. Answers with the job that refreshes the catalog; what " +
 			"goes by it is no more than what was accepted.\n\n409 `invalid_state` while nothing waits, `plan_stale` when another loss waits by " +
@@ -189,7 +189,7 @@ func (h handlers) sources(ctx context.Context, _ *struct{}) (*op.List[*catalog.S
 
 // Named names a source.
 type Named struct {
-	Name string `path:"name" pattern:"^[a-z0-9][a-z0-9_-]*$" maxLength:"63" example:"scripts" doc:"As name of the list"`
+	Name string `path:"source" pattern:"^[a-z0-9][a-z0-9_-]*$" maxLength:"63" example:"scripts" doc:"As name of the list"`
 }
 
 type updateInput struct {
