@@ -1,4 +1,5 @@
-// Package bundle keeps what runs as root: the files of bundles, by their own checksums, and who has agreed that a bundle may run on a host.
+// Package bundle keeps what runs as root: the files of bundles, by their own checksums, and who has agreed that a bundle may run on a
+// host.
 //
 // A bundle is made by a source, verified when it comes, and kept in the database, where every instance has it and a backup too. A file is
 // kept once however many bundles have it, so the engine that all entries of a source share costs its size once for each of its states;
@@ -180,8 +181,8 @@ func (s *Store) Each(ctx context.Context, m sdk.Manifest, each func(sdk.File, io
 const lockClass int32 = 0x62756e64
 
 // Prune deletes one batch of bundles that nothing refers to and that nobody has asked for in the last 30 days, and then of files that no
-// bundle has; it says how many rows went, none when nothing is left. A bundle stays while it is the last that was consented to for an entry
-// on a host that is there, or one of Refers has it.
+// bundle has; it says how many rows went, none when nothing is left. A bundle stays while it is the last that was consented to for an
+// entry on a host that is there, or one of Refers has it.
 func (s *Store) Prune(ctx context.Context) (n int64, err error) {
 	stay := ""
 	for _, query := range s.Refers {

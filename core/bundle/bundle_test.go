@@ -83,7 +83,8 @@ func TestFilesAreKeptOnce(t *testing.T) {
 	if a.Sum == b.Sum || a.Sum != again.Sum || !again.Manifest.Pin.Equal(second) {
 		t.Errorf("%s, %s, %s", a.Sum, b.Sum, again.Sum)
 	}
-	if n := f.Value("SELECT (SELECT count(*) FROM bundle_files) || ' ' || (SELECT count(*) FROM bundles) || ' ' || (SELECT count(*) FROM bundle_manifests)"); n != "3 2 3" {
+	if n := f.Value("SELECT (SELECT count(*) FROM bundle_files) || ' ' || (SELECT count(*) FROM bundles) || ' ' || (SELECT count(*) FROM " +
+		"bundle_manifests)"); n != "3 2 3" {
 		t.Error("files, bundles and manifests:", n)
 	}
 	var read []string
@@ -151,7 +152,8 @@ func TestPrune(t *testing.T) {
 	f.Exec("DELETE FROM hosts")
 	f.Exec("TRUNCATE installed")
 	f.Exec("UPDATE bundles SET used_at = now() - interval '31 days'")
-	if prune(); f.Value("SELECT (SELECT count(*) FROM bundles) + (SELECT count(*) FROM bundle_files)") != "0" || f.Value("SELECT count(*) FROM consents") != "2" {
+	if prune(); f.Value("SELECT (SELECT count(*) FROM bundles) + (SELECT count(*) FROM bundle_files)") != "0" ||
+		f.Value("SELECT count(*) FROM consents") != "2" {
 		t.Error("bundles of hosts that are gone stay")
 	}
 }
@@ -201,7 +203,8 @@ func TestCompareLeavesFoldersOut(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	keep := func(engine string) *bundle.Bundle {
-		pin := f.mem.Add(catalogtest.State{Entries: []sdk.Entry{{Slug: "a", Name: "A"}}, Files: map[string]map[string]string{"a": {"x": engine}}})
+		pin := f.mem.Add(catalogtest.State{Entries: []sdk.Entry{{Slug: "a", Name: "A"}},
+			Files: map[string]map[string]string{"a": {"x": engine}}})
 		request := sdk.BundleRequest{Slug: "a", Pin: pin, Purpose: sdk.Install}
 		builder := sdk.NewBundle(request, "test-1")
 		builder.Add(sdk.BundleFile{Path: "install.sh", Content: []byte("source file:///base/engine.sh\n")})

@@ -40,7 +40,8 @@ func (s *Store) Give(ctx context.Context, tx *db.Tx, hostID int64, k Key, sum st
 	if caller == nil {
 		return problem.New(problem.CodeForbidden, "only a person can consent")
 	}
-	tag, err := tx.Pgx.Exec(ctx, `INSERT INTO consents (host_id, host_name, source, slug, purpose, bundle, pin, text_version, actor_id, actor_email)
+	tag, err := tx.Pgx.Exec(ctx, `INSERT INTO consents (host_id, host_name, source, slug, purpose, bundle, pin, text_version, actor_id,
+		actor_email)
 		SELECT h.id, h.name, m.source, m.slug, m.purpose, m.bundle, m.pin, $7, (SELECT id FROM users WHERE id = $8), $9
 		FROM hosts h, bundle_manifests m WHERE h.id = $1 AND m.source = $2 AND m.slug = $3 AND m.purpose = $4 AND m.pin = $5 AND m.bundle = $6
 		FOR KEY SHARE OF h, m`, hostID, k.Source, k.Slug, string(k.Purpose), k.Pin.String(), sum, TextVersion, caller.UserID, caller.Email)

@@ -30,8 +30,8 @@ type Change struct {
 	Diff    *string `json:"diff" doc:"In the unified form; null for what is no text or larger than 1 MiB, and beyond 512 KiB of all differences"`
 }
 
-// Compare gives what is different from one bundle to another: the entry's own files first, then those of the source, and the engine's last.
-// Where files name their own bundle's folder, that is not told as a difference.
+// Compare gives what is different from one bundle to another: the entry's own files first, then those of the source, and the engine's
+// last. Where files name their own bundle's folder, that is not told as a difference.
 func (s *Store) Compare(ctx context.Context, before, after sdk.Manifest) ([]Change, error) {
 	was, is := map[string]sdk.File{}, map[string]sdk.File{}
 	paths := map[string]sdk.FileClass{}

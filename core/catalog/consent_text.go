@@ -8,12 +8,14 @@ import (
 )
 
 // Unpinned says what no pin reaches. It is part of the text that people agree to.
-const Unpinned = "The pin fixes the scripts, and not what they fetch: releases of the program, packages of the system and of languages, and " +
+const Unpinned = "The pin fixes the scripts, and not what they fetch: releases of the program, packages of the system and of languages, " +
+	"and " +
 	"images are those of the day, and nobody has checked their bytes beforehand."
 
 // consentText is what people agree to. What it says changes only together with bundle.TextVersion.
 func consentText(h *planHost, e *sdk.Entry, m *sdk.Manifest, sum string) string {
-	lines := []string{fmt.Sprintf("On the host %s, as root on the machine itself, these scripts will run: the %d files of the bundle with the SHA-256 %s, "+
+	lines := []string{fmt.Sprintf("On the host %s, as root on the machine itself, these scripts will run: the %d files of the bundle with "+
+		"the SHA-256 %s, "+
 		"for %s.", h.Name, len(m.Files), sum, e.Name)}
 	if len(e.Privileges) > 0 {
 		all := make([]string, len(e.Privileges))

@@ -215,10 +215,12 @@ func (s *Store) keepIcon(ctx context.Context, source string, f fetched) error {
 		if len(etag) > 300 || outbound.Plain(etag) != etag {
 			etag = ""
 		}
-		if _, err := tx.Pgx.Exec(ctx, "INSERT INTO catalog_icons (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, f.icon.Data); err != nil {
+		if _, err := tx.Pgx.Exec(ctx, "INSERT INTO catalog_icons (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING", name,
+			f.icon.Data); err != nil {
 			return fmt.Errorf("writing an icon: %w", err)
 		}
-		_, err := tx.Pgx.Exec(ctx, "UPDATE catalog_icon_references SET icon = $3, etag = $4, "+good+" WHERE source = $1 AND reference = $2", source,
+		_, err := tx.Pgx.Exec(ctx, "UPDATE catalog_icon_references SET icon = $3, etag = $4, "+good+" WHERE source = $1 AND reference = $2",
+			source,
 			f.text, name, etag)
 		return err
 	})
@@ -226,7 +228,8 @@ func (s *Store) keepIcon(ctx context.Context, source string, f fetched) error {
 
 // pruneIcons deletes the pictures that nothing refers to.
 func (s *Store) pruneIcons(ctx context.Context) error {
-	_, err := s.DB.Pool.Exec(ctx, `DELETE FROM catalog_icons i WHERE NOT EXISTS (SELECT FROM catalog_icon_references r WHERE r.icon = i.name)`)
+	_, err := s.DB.Pool.Exec(ctx, `DELETE FROM catalog_icons i WHERE NOT EXISTS (SELECT FROM catalog_icon_references r WHERE r.icon =
+		i.name)`)
 	if err != nil {
 		return fmt.Errorf("deleting icons: %w", err)
 	}

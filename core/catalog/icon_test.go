@@ -93,7 +93,8 @@ func TestIcons(t *testing.T) {
 		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, path, http.StatusFound) }
 	}
 	s = newIconServer(t, map[string]http.HandlerFunc{
-		"/a.png": send(red), "/b": send(webp), "/svg": send([]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`)), "/large": send(append(bytes.Clone(red),
+		"/a.png": send(red), "/b": send(webp), "/svg": send([]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`)),
+		"/large": send(append(bytes.Clone(red),
 			make([]byte, sdk.MaxIcon)...)), "/one": to("/two"), "/two": to("/a.png"), "/three": to("/one"), "/loop": to("/loop"),
 		"/down": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://"+r.Host+"/a.png", http.StatusFound)
@@ -110,8 +111,10 @@ func TestIcons(t *testing.T) {
 	}
 	f.mem.SetIcon("mine", red)
 	f.mem.SetIcon("text", []byte("#!/bin/sh"))
-	state.Entries = append(state.Entries, sdk.Entry{Slug: "own", Name: "own", Icon: "mine"}, sdk.Entry{Slug: "script", Name: "script", Icon: "text"},
-		sdk.Entry{Slug: "plain", Name: "plain", Icon: strings.Replace(s.URL, "https", "http", 1) + "/a.png"}, sdk.Entry{Slug: "none", Name: "none"})
+	state.Entries = append(state.Entries, sdk.Entry{Slug: "own", Name: "own", Icon: "mine"}, sdk.Entry{Slug: "script", Name: "script",
+		Icon: "text"},
+		sdk.Entry{Slug: "plain", Name: "plain", Icon: strings.Replace(s.URL, "https", "http", 1) + "/a.png"}, sdk.Entry{Slug: "none",
+			Name: "none"})
 	want["own"], want["script"], want["plain"], want["none"] = true, false, false, false
 	f.mem.Add(state)
 	transcript := f.refreshed()

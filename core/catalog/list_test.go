@@ -14,18 +14,19 @@ import (
 // shop is a catalog with a bit of everything.
 func shop() catalogtest.State {
 	day := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
-	return catalogtest.State{Categories: []sdk.Category{{Key: "media", Name: "Media & Streaming"}, {Key: "net", Name: "Network"}}, Entries: []sdk.Entry{
-		{Slug: "adguard", Name: "AdGuard Home", Categories: []string{"net"}, Tags: []string{"adblock"}, Created: day(3), Updated: day(4)},
-		{Slug: "jellyfin", Name: "Jellyfin", Categories: []string{"media"}, Description: "A media server", Created: day(1), Updated: day(9)},
-		{Slug: "plex", Name: "Plex", Categories: []string{"media", "net"}, Created: day(2)},
-		{Slug: "wiki", Name: "Wiki", Description: "Pages that play no media"},
-		{Slug: "alpine-wiki", Name: "Alpine Wiki", VariantOf: "wiki"},
-		{Slug: "alpine-old", Name: "Alpine Old", VariantOf: "old"},
-		{Slug: "old", Name: "Old", Removed: "its authors are gone"},
-		{Slug: "alpine-it-tools", Name: "Alpine IT Tools", VariantOf: "it-tools"},
-		{Slug: "off", Name: "Off", Disabled: "it is broken"},
-		{Slug: "machine", Name: "Machine", Type: sdk.VMEntry},
-	}}
+	return catalogtest.State{Categories: []sdk.Category{{Key: "media", Name: "Media & Streaming"}, {Key: "net", Name: "Network"}},
+		Entries: []sdk.Entry{
+			{Slug: "adguard", Name: "AdGuard Home", Categories: []string{"net"}, Tags: []string{"adblock"}, Created: day(3), Updated: day(4)},
+			{Slug: "jellyfin", Name: "Jellyfin", Categories: []string{"media"}, Description: "A media server", Created: day(1), Updated: day(9)},
+			{Slug: "plex", Name: "Plex", Categories: []string{"media", "net"}, Created: day(2)},
+			{Slug: "wiki", Name: "Wiki", Description: "Pages that play no media"},
+			{Slug: "alpine-wiki", Name: "Alpine Wiki", VariantOf: "wiki"},
+			{Slug: "alpine-old", Name: "Alpine Old", VariantOf: "old"},
+			{Slug: "old", Name: "Old", Removed: "its authors are gone"},
+			{Slug: "alpine-it-tools", Name: "Alpine IT Tools", VariantOf: "it-tools"},
+			{Slug: "off", Name: "Off", Disabled: "it is broken"},
+			{Slug: "machine", Name: "Machine", Type: sdk.VMEntry},
+		}}
 }
 
 func TestList(t *testing.T) {
@@ -65,7 +66,8 @@ func TestList(t *testing.T) {
 		}
 	}
 	status, err := f.Status(t.Context())
-	if err != nil || marshal(t, status.Categories) != `[{"key":"media","name":"Media \u0026 Streaming","entries":2},{"key":"net","name":"Network","entries":2}]` {
+	if err != nil || marshal(t, status.Categories) != `[{"key":"media","name":"Media \u0026 Streaming","entries":2},`+
+		`{"key":"net","name":"Network","entries":2}]` {
 		t.Errorf("%s, %v", marshal(t, status.Categories), err)
 	}
 	wiki, err := f.Entry(t.Context(), "wiki")
@@ -98,10 +100,12 @@ func many(n int) catalogtest.State {
 	}
 	for i := range n {
 		s.Entries = append(s.Entries, sdk.Entry{
-			Slug: fmt.Sprintf("application-%d", i), Name: fmt.Sprintf("Application %d of many", i), Tags: []string{"server", fmt.Sprintf("tag%d", i%40)},
+			Slug: fmt.Sprintf("application-%d", i), Name: fmt.Sprintf("Application %d of many", i), Tags: []string{"server", fmt.Sprintf("tag%d",
+				i%40)},
 			Description: strings.Repeat(fmt.Sprintf("What the application %d does is told in a few sentences. ", i), 6),
-			Categories:  []string{fmt.Sprintf("category-%d", i%26)}, Created: time.Unix(1_700_000_000+int64(i)*86400, 0), Website: "https://example.com",
-			Docs: "https://docs.example.com", Web: &sdk.Web{Protocol: "http", Port: 8080}, Updatable: true,
+			Categories:  []string{fmt.Sprintf("category-%d", i%26)}, Created: time.Unix(1_700_000_000+int64(i)*86400, 0),
+			Website: "https://example.com",
+			Docs:    "https://docs.example.com", Web: &sdk.Web{Protocol: "http", Port: 8080}, Updatable: true,
 			Notes: []sdk.Note{{Level: sdk.InfoNote, Text: "Read the documentation first."}},
 		})
 	}
@@ -112,7 +116,8 @@ func BenchmarkList(b *testing.B) {
 	f := newFixture(b)
 	f.mem.Add(many(1000))
 	f.refreshed()
-	for name, filter := range map[string]catalog.Filter{"all": {EntryType: "ct"}, "word": {Query: "application 7"}, "typo": {Query: "aplicaton maany"}} {
+	for name, filter := range map[string]catalog.Filter{"all": {EntryType: "ct"}, "word": {Query: "application 7"},
+		"typo": {Query: "aplicaton maany"}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if items, err := f.List(b.Context(), filter); err != nil || len(items) == 0 {

@@ -25,8 +25,8 @@ const (
 	maxTypo = 40
 )
 
-// match gives the entries in which every term is, and how well each fits. Only where there are none, a term may have typos: one in words of
-// four or five letters, two in longer ones.
+// match gives the entries in which every term is, and how well each fits. Only where there are none, a term may have typos: one in words
+// of four or five letters, two in longer ones.
 func match(all []*listed, terms []string) ([]*listed, map[*listed]int) {
 	terms = terms[:min(len(terms), maxTerms)]
 	ranks := map[*listed]int{}
@@ -88,7 +88,10 @@ func letter(before string) bool {
 // typo ranks an entry that has every term but for typos, in its name, slug and tags.
 func typo(l *listed, terms []string) (int, bool) {
 	name, _, _ := strings.Cut(l.words, "\n")
-	words := strings.FieldsFunc(name+" "+strings.ToLower(strings.Join(l.Tags, " ")), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(name+" "+strings.ToLower(strings.Join(l.Tags, " ")), func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r)
+	})
 	worst := 0
 	for _, term := range terms {
 		best := maxTypo

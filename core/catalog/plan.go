@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hostler/hostler/core/bundle"
-	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/schedule"
@@ -133,8 +131,9 @@ type Consent struct {
 	At      *time.Time `json:"at"`
 }
 
-// Plan tells all that is known of an install or update of an entry on a host of which the caller is an admin, and has the bundle made where
-// it is not kept yet. Problems: not_found, forbidden; catalog_source_error where the source cannot give the bundle; plugin_unavailable.
+// Plan tells all that is known of an install or update of an entry on a host of which the caller is an admin, and has the bundle made
+// where it is not kept yet. Problems: not_found, forbidden; catalog_source_error where the source cannot give the bundle;
+// plugin_unavailable.
 func (s *Store) Plan(ctx context.Context, path string, hostID int64, purpose sdk.Purpose) (*Plan, error) {
 	if _, err := schedule.Require(ctx, s.DB, scope.Host, hostID, identity.Admin); err != nil {
 		return nil, err
@@ -148,8 +147,9 @@ func (s *Store) Plan(ctx context.Context, path string, hostID int64, purpose sdk
 		return nil, err
 	}
 	e := &f.entry
-	p := &Plan{Slug: path, Name: e.Name, Source: f.source, Purpose: string(purpose), Host: h.PlanHost, Pin: text(f.pin), Commit: text(e.App.String()),
-		Files: []PlanFile{}, Privileges: privileges(e), Unpinned: []Fetch{}, UnpinnedText: Unpinned, Notes: []Note{}, Prompts: e.Prompts,
+	p := &Plan{Slug: path, Name: e.Name, Source: f.source, Purpose: string(purpose), Host: h.PlanHost, Pin: text(f.pin),
+		Commit: text(e.App.String()),
+		Files:  []PlanFile{}, Privileges: privileges(e), Unpinned: []Fetch{}, UnpinnedText: Unpinned, Notes: []Note{}, Prompts: e.Prompts,
 		NeedsYes: e.NeedsYes, Overrides: overrides(e), Storages: h.storages, Bridges: h.bridges, Blockers: []Blocker{}, Warnings: []string{},
 		Defaults: Defaults(e.Defaults), Consent: Consent{Version: bundle.TextVersion}}
 	for _, n := range e.Notes {
@@ -193,7 +193,8 @@ func (s *Store) block(ctx context.Context, p *Plan, h *planHost, e *sdk.Entry) e
 	if h.status != "online" {
 		p.blocked("host_unreachable", "the host does not answer")
 	}
-	node := Node{Blockers: []Blocker{{Code: "ssh_not_enrolled", Text: "programs cannot be run on this host: the service has no access to its machine by SSH"}}}
+	node := Node{Blockers: []Blocker{{Code: "ssh_not_enrolled",
+		Text: "programs cannot be run on this host: the service has no access to its machine by SSH"}}}
 	if s.Executors != nil {
 		var err error
 		if node, err = s.Executors.Node(ctx, p.Host.ID); err != nil {
@@ -213,8 +214,8 @@ func (s *Store) block(ctx context.Context, p *Plan, h *planHost, e *sdk.Entry) e
 	return nil
 }
 
-// bundleOf gives the bundle of an entry at the pin of the last sync, where its own files are those of its own pin and the engine is that of
-// the sync; nil where the source has none.
+// bundleOf gives the bundle of an entry at the pin of the last sync, where its own files are those of its own pin and the engine is that
+// of the sync; nil where the source has none.
 func (s *Store) bundleOf(ctx context.Context, f *found, purpose sdk.Purpose) (*bundle.Bundle, error) {
 	pin, ok := sdk.ParsePin(f.pin)
 	if !ok {
@@ -323,84 +324,4 @@ func (s *Store) compare(ctx context.Context, p *Plan, f *found, b *bundle.Bundle
 		}
 	}
 	return nil
-}
-
-// maxShown is the largest part of a file that is shown, in bytes.
-const maxShown = 1 << 20
-
-// File is a file of a bundle as it is shown.
-type File struct {
-	PlanFile
-	Text *string `json:"text" doc:"Null for what is no text"`
-	Cut  bool    `json:"cut" doc:"The text is the first MiB of it"`
-}
-
-// File gives one file of a bundle of an entry that is kept; problem not_found where there is none. The file is held against its checksum.
-func (s *Store) File(ctx context.Context, path, sum, file string) (*File, error) {
-	f, err := s.find(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	b, err := s.Bundles.Get(ctx, f.source, f.slug, sum)
-	if err != nil {
-		return nil, err
-	}
-	at := slices.IndexFunc(b.Manifest.Files, func(f sdk.File) bool { return f.Path == file })
-	if at < 0 {
-		return nil, problem.New(problem.CodeNotFound, "the bundle has no such file")
-	}
-	found := b.Manifest.Files[at]
-	data, err := s.Bundles.Read(ctx, found)
-	if err != nil {
-		return nil, err
-	}
-	told := &File{PlanFile: PlanFile{Path: found.Path, Class: string(found.Class), Executable: found.Executable, Size: found.Size,
-		SHA256: found.Sum, Origin: text(found.Origin), Rewritten: found.Rewritten}}
-	if bundle.IsText(data) {
-		shown := string(data)
-		if len(shown) > maxShown {
-			shown, told.Cut = strings.ToValidUTF8(shown[:maxShown], ""), true
-		}
-		told.Text = &shown
-	}
-	return told, nil
-}
-
-// planHost is what is known of a host, with what it has.
-type planHost struct {
-	PlanHost
-	status   string
-	storages []PlanStorage
-	bridges  []string
-}
-
-// planHost reads what the last polls found. A cluster has several nodes; the host's own is the one that the service connects through.
-func (s *Store) planHost(ctx context.Context, hostID int64) (*planHost, error) {
-	h := &planHost{storages: []PlanStorage{}}
-	var cluster *int64
-	err := s.DB.Pool.QueryRow(ctx, `SELECT h.id, h.name, h.entry_node, h.status, h.cluster_id, coalesce((SELECT array_agg(DISTINCT n.bridge
-		ORDER BY n.bridge) FROM guest_nics n JOIN guests g ON g.id = n.guest_id WHERE g.cluster_id = h.cluster_id
-		AND (g.node = h.entry_node OR h.entry_node = '') AND n.bridge <> ''), '{}') FROM hosts h WHERE h.id = $1`, hostID).
-		Scan(&h.ID, &h.Name, &h.Node, &h.status, &cluster, &h.bridges)
-	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading a host: %w", err))
-	}
-	if cluster == nil {
-		return h, nil
-	}
-	rows, err := s.DB.Pool.Query(ctx, `SELECT DISTINCT ON (name) name, type, shared, status, content, greatest(0, total - used), total
-		FROM storages WHERE cluster_id = $1 AND (node = $2 OR $2 = '') ORDER BY name, node`, *cluster, h.Node)
-	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading the storages of a host: %w", err))
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var st PlanStorage
-		if err := rows.Scan(&st.Name, &st.Type, &st.Shared, &st.Status, &st.Content, &st.Free, &st.Total); err != nil {
-			return nil, fmt.Errorf("reading the storages of a host: %w", err)
-		}
-		st.Content = list(st.Content)
-		h.storages = append(h.storages, st)
-	}
-	return h, db.Problem(rows.Err())
 }

@@ -20,7 +20,8 @@ import (
 // wiki is a state with one app, whose files say so.
 func wiki(own, engine string) catalogtest.State {
 	e := sdk.Entry{Slug: "wiki", Name: "Wiki", Prompts: 2, Architectures: []string{"amd64"},
-		Privileges: []sdk.Privilege{{Key: "privileged", Text: "a privileged container"}}, Notes: []sdk.Note{{Level: sdk.WarningNote, Text: "Slow"}}}
+		Privileges: []sdk.Privilege{{Key: "privileged", Text: "a privileged container"}}, Notes: []sdk.Note{{Level: sdk.WarningNote,
+			Text: "Slow"}}}
 	files := map[string]string{"install.sh": own, "lib/engine.sh": engine, "overlay/clear": "#!/bin/sh\n"}
 	removed := sdk.Entry{Slug: "old", Name: "Old", Removed: "it is gone"}
 	bare := sdk.Entry{Slug: "bare", Name: "Bare"}
@@ -32,7 +33,8 @@ func wiki(own, engine string) catalogtest.State {
 func (f *fixture) hosts() {
 	f.t.Helper()
 	inventorytest.User(f.t, f.db)
-	inventorytest.Write(f.t, f.db, inventorytest.Cluster{Hosts: []inventorytest.Host{{Name: "lab", Node: "n1"}}, Nodes: []inventorytest.Node{{Name: "n1"}}},
+	inventorytest.Write(f.t, f.db, inventorytest.Cluster{Hosts: []inventorytest.Host{{Name: "lab", Node: "n1"}},
+		Nodes: []inventorytest.Node{{Name: "n1"}}},
 		inventorytest.Cluster{Team: 7, Hosts: []inventorytest.Host{{Name: "theirs"}}})
 	f.Exec("UPDATE hosts SET status = 'online'")
 	f.Exec(`INSERT INTO storages (cluster_id, host_id, node, name, type, status, content, used, total, seen_at)
@@ -77,7 +79,8 @@ func TestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if codes(p) != "ssh_not_enrolled" || p.Consent.Given || p.Diff != nil || len(p.Files) != 3 || p.Files[0].Path != "install.sh" || p.Size == 0 {
+	if codes(p) != "ssh_not_enrolled" || p.Consent.Given || p.Diff != nil || len(p.Files) != 3 || p.Files[0].Path != "install.sh" ||
+		p.Size == 0 {
 		t.Error(marshal(t, p))
 	}
 	if len(p.Storages) != 1 || *p.Storages[0].Free != 70 || p.Host.Node != "n1" || len(p.Warnings) != 1 {
@@ -105,7 +108,8 @@ func TestPlan(t *testing.T) {
 	if err != nil || p.Consent.Given || p.Diff == nil || p.Diff.Sum != was || len(p.Diff.Files) != 2 {
 		t.Fatalf("%s, %v", marshal(t, p), err)
 	}
-	if c := p.Diff.Files[0]; c.Path != "install.sh" || c.Added != 1 || c.Removed != 1 || !strings.Contains(*c.Diff, "-echo two\n+echo three\n") {
+	if c := p.Diff.Files[0]; c.Path != "install.sh" || c.Added != 1 || c.Removed != 1 || !strings.Contains(*c.Diff,
+		"-echo two\n+echo three\n") {
 		t.Errorf("%+v", c)
 	}
 	if held, err := f.Bundles.Holds(ctx, 1, sdk.Install, was); err != nil || held == nil {
@@ -173,7 +177,8 @@ func TestBundlesOfHostileSources(t *testing.T) {
 		if p := problem.From(err); err == nil || p.Code != problem.CodeCatalogSourceError || p.Members["reason"] != "protocol" {
 			t.Errorf("%s: %v", fault.Name, err)
 		}
-		if n := f.Value("SELECT (SELECT count(*) FROM bundle_files) + (SELECT count(*) FROM bundles) + (SELECT count(*) FROM bundle_manifests)"); n != "0" {
+		if n := f.Value("SELECT (SELECT count(*) FROM bundle_files) + (SELECT count(*) FROM bundles) + (SELECT count(*) FROM " +
+			"bundle_manifests)"); n != "0" {
 			t.Fatalf("%s: %s rows are kept", fault.Name, n)
 		}
 	}
@@ -188,7 +193,8 @@ func TestBundlesOfHostileSources(t *testing.T) {
 		t.Errorf("while the source is away: %v", err)
 	}
 	_, err = f.Plan(ctx, "wiki", 1, sdk.Update)
-	if p := isProblem(t, err, problem.CodeCatalogSourceError); p.Members["reason"] != "unreachable" || !strings.Contains(p.Detail, "no network") {
+	if p := isProblem(t, err, problem.CodeCatalogSourceError); p.Members["reason"] != "unreachable" || !strings.Contains(p.Detail,
+		"no network") {
 		t.Errorf("%+v", p)
 	}
 	// One byte that is changed in the store is noticed, wherever it is read.

@@ -34,7 +34,8 @@ func (s *Store) Kinds() []schedule.Kind {
 }
 
 func (s *Store) enqueue(ctx context.Context, tx *db.Tx) (*job.Job, error) {
-	made, err := s.Queue.Enqueue(ctx, tx, job.Spec{Kind: RefreshKind, Target: job.Target{Kind: "instance", Name: "Hostler"}, Exclusive: RefreshKind})
+	made, err := s.Queue.Enqueue(ctx, tx, job.Spec{Kind: RefreshKind, Target: job.Target{Kind: "instance", Name: "Hostler"},
+		Exclusive: RefreshKind})
 	if problem.CodeOf(err) == problem.CodeGuestBusy {
 		return nil, problem.New(problem.CodeConflict, "the catalog is being refreshed already")
 	}

@@ -176,7 +176,8 @@ func (s *Store) installed(name string) bool { return slices.Contains(s.Sources.C
 // tell is a source with what its plugin says of it, where that runs.
 func (s *Store) tell(ctx context.Context, r *row) (*Source, error) {
 	told := &Source{
-		Name: r.Name, Title: r.Title, Installed: s.installed(r.Name), Enabled: r.Enabled, Namespace: strings.TrimSuffix(pathOf(r.Name, "-"), "-"),
+		Name: r.Name, Title: r.Title, Installed: s.installed(r.Name), Enabled: r.Enabled, Namespace: strings.TrimSuffix(pathOf(r.Name, "-"),
+			"-"),
 		TrustedBy: host.CleanOrNil(r.TrustedEmail), TrustedAt: utc(r.TrustedAt), Options: []Option{}, AllowPrivate: r.AllowPrivate,
 		Popularity: r.Popularity, Entries: r.Entries, Pin: host.CleanOrNil(r.Pin), SyncedAt: utc(r.SyncedAt), ChangedAt: utc(r.ChangedAt),
 		Failure: r.failed(), Held: r.held(),

@@ -46,7 +46,8 @@ func TestTrust(t *testing.T) {
 	}
 	for _, digest := range []*string{nil, new(strings.Repeat("0", 64))} {
 		_, err := f.Update(t.Context(), "other", catalog.Edit{Enabled: new(true), TrustDigest: digest})
-		if p := isProblem(t, err, problem.CodeConsentRequired); p.Members["trust"] != "Somebody" || p.Members["trust_digest"] != *f.source("other").TrustDigest {
+		if p := isProblem(t, err, problem.CodeConsentRequired); p.Members["trust"] != "Somebody" ||
+			p.Members["trust_digest"] != *f.source("other").TrustDigest {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -56,7 +57,8 @@ func TestTrust(t *testing.T) {
 	f.refreshed()
 	said.trust = "Somebody else"
 	status, transcript := f.refresh()
-	if s := f.source("other"); status != "failed" || s.TrustAccepted || s.Failure.Reason != "trust" || !strings.Contains(transcript, "owner has to read it") {
+	if s := f.source("other"); status != "failed" || s.TrustAccepted || s.Failure.Reason != "trust" || !strings.Contains(transcript,
+		"owner has to read it") {
 		t.Errorf("%s: %s: %+v", status, transcript, s)
 	}
 	_, err := f.Update(t.Context(), "other", catalog.Edit{Popularity: new(true)})
@@ -109,7 +111,8 @@ func TestOptions(t *testing.T) {
 	}{
 		"unknown": {options("nothing", canary), "key"}, "type": {options("size", canary), "size"}, "bounds": {options("size", "10"), "size"},
 		"private": {options("url", "http://10.0.0.5/"+canary), "url"}, "loopback": {options("url", "http://127.0.0.1/"+canary), "url"},
-		"metadata": {options("url", "http://169.254.169.254/"+canary), "url"}, "userinfo": {options("url", "https://u:"+canary+"@example.com"), "url"},
+		"metadata": {options("url", "http://169.254.169.254/"+canary), "url"}, "userinfo": {options("url",
+			"https://u:"+canary+"@example.com"), "url"},
 		"choice": {options("kind", "three"), "kind"}, "the source's word": {options("kind", "two", "token", canary), "kind"},
 		"lines": {options("token", canary+"\n"), "token"},
 	} {
@@ -129,7 +132,8 @@ func TestOptions(t *testing.T) {
 	if sealed := f.Value("SELECT encode(options, 'escape') FROM catalog_sources"); strings.Contains(sealed, canary) {
 		t.Error("the options are not sealed")
 	}
-	if now, err = f.Update(t.Context(), "scripts", catalog.Edit{Options: map[string]*secret.String{"token": nil}}); err != nil || now.Options[0].Set {
+	if now, err = f.Update(t.Context(), "scripts", catalog.Edit{Options: map[string]*secret.String{"token": nil}}); err != nil ||
+		now.Options[0].Set {
 		t.Errorf("%s, %v", marshal(t, now), err)
 	}
 }

@@ -125,7 +125,8 @@ func (s *Store) fits(ctx context.Context, is *row, edit Edit, options map[string
 	case err == nil:
 		_ = opened.Close() // it holds nothing yet
 		return nil
-	case errors.As(err, &e) && e.Kind == plugin.Invalid && slices.ContainsFunc(info.Options, func(o sdk.Option) bool { return o.Key == e.Field }):
+	case errors.As(err, &e) && e.Kind == plugin.Invalid && slices.ContainsFunc(info.Options,
+		func(o sdk.Option) bool { return o.Key == e.Field }):
 		return problem.InvalidField(plain(err, info, options), "value_error", "body", "options", e.Field)
 	}
 	return problem.InvalidField("the source does not take this: "+plain(err, info, options), "value_error", "body", "options").Because(err)

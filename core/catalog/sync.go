@@ -189,9 +189,11 @@ func upsert(ctx context.Context, tx *db.Tx, source string, categories map[string
 		words, texts = append(words, searched(e, categories)), append(texts, string(text))
 		created, updated, can = append(created, timeOf(e.Created)), append(updated, timeOf(e.Updated)), append(can, installable(e))
 	}
-	_, err := tx.Pgx.Exec(ctx, `INSERT INTO catalog_entries (source, slug, path, digest, entry_type, name, summary, categories, tags, created_at,
+	_, err := tx.Pgx.Exec(ctx, `INSERT INTO catalog_entries (source, slug, path, digest, entry_type, name, summary, categories, tags,
+		created_at,
 		updated_at, installable, variant_of, icon, words, entry)
-		SELECT $1, slug, path, digest, entry_type, name, summary, string_to_array(categories, E'\x1f'), string_to_array(tags, E'\x1f'), created_at,
+		SELECT $1, slug, path, digest, entry_type, name, summary, string_to_array(categories, E'\x1f'), string_to_array(tags, E'\x1f'),
+			created_at,
 			updated_at, installable, variant_of, icon, words, entry::json
 		FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::timestamptz[],
 			$11::timestamptz[], $12::boolean[], $13::text[], $14::text[], $15::text[], $16::text[])
@@ -230,7 +232,8 @@ func accepted(by, gone []string) bool {
 
 // hold keeps a loss for an owner, and takes nothing of the sync.
 func hold(ctx context.Context, tx *db.Tx, name string, pin sdk.Pin, gone []string, had int) error {
-	_, err := tx.Pgx.Exec(ctx, `UPDATE catalog_sources SET held = $2, held_of = $3, held_pin = $4, held_at = now(), tried_at = now(), failure = '',
+	_, err := tx.Pgx.Exec(ctx, `UPDATE catalog_sources SET held = $2, held_of = $3, held_pin = $4, held_at = now(), tried_at = now(),
+		failure = '',
 		failure_kind = '', failed_at = NULL, failures = 0 WHERE name = $1`, name, gone, had, pin.String())
 	if err != nil {
 		return fmt.Errorf("holding a loss: %w", err)

@@ -156,7 +156,8 @@ func TestSourcesAreApart(t *testing.T) {
 	})
 	other.Add(catalogtest.State{Entries: entries("wiki", "own", "third")})
 	status, transcript := f.refresh()
-	if status != "failed" || !strings.Contains(transcript, "the archive cannot be fetched") || !strings.Contains(f.slugs(catalog.Filter{}), "folder/third") {
+	if status != "failed" || !strings.Contains(transcript, "the archive cannot be fetched") || !strings.Contains(f.slugs(catalog.Filter{}),
+		"folder/third") {
 		t.Errorf("%s: %s", status, transcript)
 	}
 	now, err := f.Status(t.Context())

@@ -65,7 +65,8 @@ type kindOfJob struct {
 // New makes the jobs; Register them before the queue starts.
 func New(c Config) *Runner {
 	return &Runner{db: c.DB, queue: c.Queue, kinds: []kindOfJob{
-		{"sessions.prune", "Delete sessions, counters of log-in tries, idempotency keys, tickets and recordings of consoles, and bundles that are over",
+		{"sessions.prune", "Delete sessions, counters of log-in tries, idempotency keys, tickets and recordings of consoles, and bundles that " +
+			"are over",
 			"rows", sessions{c.Sessions, c.Replays, c.Consoles, c.Bundles}.prune},
 		{"jobs.prune", "Delete ended jobs and their transcripts after the time that the settings give", "jobs", jobs{c.DB}.prune},
 		{"metrics.maintain", "Roll metric samples up and drop those past the time that the settings give", "partitions", metrics{c.DB}.maintain},

@@ -1,5 +1,5 @@
-// Package search finds things of all kinds by words and fields: guests, hosts, nodes, storages, schedules, entries of the catalog and jobs, out of what the
-// last polls left in the database.
+// Package search finds things of all kinds by words and fields: guests, hosts, nodes, storages, schedules, entries of the catalog and
+// jobs, out of what the last polls left in the database.
 //
 // Each kind of thing is a source, which says in SQL in which of its texts a word may stand and what its fields are. One statement
 // puts the parts together, ranks them and cuts a page out, and a second one reads what is on the page. The words of guests are

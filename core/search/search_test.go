@@ -296,11 +296,12 @@ func TestCatalog(t *testing.T) {
 	dbtest.Exec(t, d, "INSERT INTO catalog_sources (name, enabled) VALUES ('scripts', true), ('folder', false)")
 	for i, source := range []string{"scripts", "folder"} {
 		dbtest.Exec(t, d, `INSERT INTO catalog_entries (source, slug, path, digest, entry_type, name, summary, categories, tags, installable,
-			variant_of, icon, words, entry) VALUES ($1, 'website', $2, '', 'ct', 'Web Site', '', '{}', '{pages}', true, '', '', 'web site website' ||
-			E'\n' || 'much that is not looked through: rack', '{}')`, source, fmt.Sprintf("p%d", i))
+			variant_of, icon, words, entry) VALUES ($1, 'website', $2, '', 'ct', 'Web Site', '', '{}', '{pages}', true, '', '',
+			'web site website' || E'\n' || 'much that is not looked through: rack', '{}')`, source, fmt.Sprintf("p%d", i))
 	}
 	for _, visible := range []identity.Visible{everything, {Teams: []int64{2}}, {Teams: []int64{}}} {
-		for query, want := range map[string]int{"is:catalog": 1, "website": 1, "is:catalog web": 1, "is:catalog rack": 0, "tag:pages": 1, "type:ct name:web*": 1,
+		for query, want := range map[string]int{"is:catalog": 1, "website": 1, "is:catalog web": 1, "is:catalog rack": 0, "tag:pages": 1,
+			"type:ct name:web*":             1,
 			"is:catalog status:unavailable": 0} {
 			if got := found(t, d, query, visible); len(got) != want || want == 1 && got[0] != "catalog Web Site" {
 				t.Errorf("%s: %q", query, got)

@@ -34,7 +34,8 @@ func Register(a *op.API, deps Deps) {
 	const one = all + "/:slug"
 	op.Get(a, all, h.list, op.Spec{
 		ID: "list_catalog", Summary: "List what can be installed", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Entitlement: entitlement,
-		Description: "All entries of the sources that are switched on, as the last refresh found them; there are no pages. With `entry_type=ct` " +
+		Description: "All entries of the sources that are switched on, as the last refresh found them; there are no pages. With " +
+			"`entry_type=ct` " +
 			"it has no variants: other builds of an entry which is in the list and can be installed, and which names them in its own answer. " +
 			"`q` holds words that must all be in an entry's name, slug, tags, categories or description, in any case; who has them in the name " +
 			"comes first where `sort` is absent. Where nothing has them, words may have a typo, or two from six letters on, in names and tags. " +
@@ -43,25 +44,30 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, all+"/status", h.status, op.Spec{
 		ID: "get_catalog_status", Summary: "Tell how old the catalog is", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Entitlement: entitlement,
-		Description: "The catalog is `stale` while it was never synced, or when its age exceeds the setting `catalog_stale_after_s`; its age is " +
+		Description: "The catalog is `stale` while it was never synced, or when its age exceeds the setting `catalog_stale_after_s`; its age " +
+			"is " +
 			"that of the source which was longest not synced. A source that has suddenly lost more than a fifth of its entries waits with that " +
 			"(`held`) for an owner.",
 	})
 	op.Post(a, all+"/refresh", h.refresh, op.Spec{
-		ID: "refresh_catalog", Summary: "Refresh the catalog", Tag: tag, Role: identity.Admin, Status: http.StatusAccepted, Job: catalog.RefreshKind,
+		ID: "refresh_catalog", Summary: "Refresh the catalog", Tag: tag, Role: identity.Admin, Status: http.StatusAccepted,
+		Job:   catalog.RefreshKind,
 		Audit: op.Audit{Action: catalog.RefreshKind}, Recall: h.again,
-		Description: "Answers with the job that asks all sources which are switched on, one after the other. What a source sends is taken whole, " +
+		Description: "Answers with the job that asks all sources which are switched on, one after the other. What a source sends is taken " +
+			"whole, " +
 			"or not at all. Icons that are new are fetched too, and others looked at once a week. While a refresh is under " +
 			"way, the answer is that one's job. Schedules can ask for the same.",
 	})
 	op.Get(a, one, h.entry, op.Spec{
-		ID: "get_catalog_entry", Summary: "Get an entry of the catalog", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Entitlement: entitlement,
+		ID: "get_catalog_entry", Summary: "Get an entry of the catalog", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Entitlement: entitlement,
 		Description: "All texts are plain, never markup.",
 	})
 	op.Picture(a, one+"/icon", h.icon, op.Spec{
 		ID: "get_catalog_icon", Summary: "Get the icon of an entry", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Entitlement: entitlement,
 		Content: []string{"image/png", "image/webp", "image/jpeg"},
-		Description: "As it was mirrored at the last refresh: nothing is fetched for a request. What it is was decided by its bytes. 404 where an " +
+		Description: "As it was mirrored at the last refresh: nothing is fetched for a request. What it is was decided by its bytes. 404 " +
+			"where an " +
 			"entry has none, or there is no such entry.",
 	})
 	h.registerPlans(a, one)
@@ -118,8 +124,10 @@ func (h handlers) registerPlans(a *op.API, one string) {
 	op.Get(a, one+"/plan", h.plan, op.Spec{
 		ID: "plan_catalog_entry", Summary: "Show what an install would run", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
 		Entitlement: entitlement, Timeout: 5 * time.Minute,
-		Description: "All that people should see before they agree that scripts run as root on a host of which they are an admin: every file with " +
-			"its checksum, what is different from what was last agreed to there, what gets more than the usual, what no pin reaches, and what is in " +
+		Description: "All that people should see before they agree that scripts run as root on a host of which they are an admin: every file " +
+			"with " +
+			"its checksum, what is different from what was last agreed to there, what gets more than the usual, what no pin reaches, and what is " +
+			"in " +
 			"the way. The bundle is made by the source at the catalog's pin when it is asked for first, verified, and kept from then on; `sum` " +
 			"names its bytes, and consent is for these alone.\n\n" +
 			"502 `catalog_source_error` where the source cannot give it, with a `reason`: `unreachable`, `timeout`, `untrusted`, `busy`, " +
@@ -158,13 +166,15 @@ func (h handlers) file(ctx context.Context, in *fileInput) (*op.Body[*catalog.Fi
 func (h handlers) registerSources(a *op.API, all string) {
 	op.Get(a, all, h.sources, op.Spec{
 		ID: "list_catalog_sources", Summary: "List the sources of the catalog", Tag: tag, Role: identity.Admin, Ours: true,
-		Description: "The plugins of the kind `catalog` that are installed, and sources that were configured and whose plugin is gone. One that " +
+		Description: "The plugins of the kind `catalog` that are installed, and sources that were configured and whose plugin is gone. One " +
+			"that " +
 			"was never switched on is off. Secrets are never told.",
 	})
 	op.Patch(a, all+"/:source", h.update, op.Spec{
 		ID: "update_catalog_source", Summary: "Configure a source of the catalog", Tag: tag, Role: identity.Owner, Ours: true,
 		Audit: op.Audit{Action: "catalog_source.update", Target: "source"},
-		Description: "A source hands over what runs as root on hosts. So it is switched on only by an owner who has read whom one trusts by that: " +
+		Description: "A source hands over what runs as root on hosts. So it is switched on only by an owner who has read whom one trusts by " +
+			"that: " +
 			"409 `consent_required` with `trust` and `trust_digest` until `trust_digest` is that of the statement. Where a later release of the " +
 			"source says something else, it is not asked any more until that was read. `options` are by key what the list describes; those that " +
 			"are given are set, null clears one, and all others stay. Addresses of private networks are dialled only with `allow_private`, and " +
@@ -174,8 +184,10 @@ func (h handlers) registerSources(a *op.API, all string) {
 	})
 	op.Post(a, all+"/:source/accept", h.accept, op.Spec{
 		ID: "accept_catalog_loss", Summary: "Accept that entries of a source go", Tag: tag, Role: identity.Owner, Ours: true,
-		Status: http.StatusAccepted, Job: catalog.RefreshKind, Audit: op.Audit{Action: "catalog_source.accept", Target: "source"}, Recall: h.again,
-		Description: "A source that suddenly has more than a fifth fewer entries is not believed: nothing of that refresh is taken, and `held` of the " +
+		Status: http.StatusAccepted, Job: catalog.RefreshKind, Audit: op.Audit{Action: "catalog_source.accept", Target: "source"},
+		Recall: h.again,
+		Description: "A source that suddenly has more than a fifth fewer entries is not believed: nothing of that refresh is taken, and " +
+			"`held` of the " +
 			"source tells what would go. `digest` there names the loss that is accepted. Answers with the job that refreshes the catalog; what " +
 			"goes by it is no more than what was accepted.\n\n409 `invalid_state` while nothing waits, `plan_stale` when another loss waits by " +
 			"now, `conflict` while a refresh is under way.",

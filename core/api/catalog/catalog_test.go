@@ -38,21 +38,25 @@ func newFixture(t *testing.T) *fixture {
 	if err := f.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	inventorytest.Write(t, f.DB, inventorytest.Cluster{Hosts: []inventorytest.Host{{Name: "lab", Node: "n1"}}, Nodes: []inventorytest.Node{{Name: "n1"}}},
+	inventorytest.Write(t, f.DB, inventorytest.Cluster{Hosts: []inventorytest.Host{{Name: "lab", Node: "n1"}},
+		Nodes: []inventorytest.Node{{Name: "n1"}}},
 		inventorytest.Cluster{Team: 7, Hosts: []inventorytest.Host{{Name: "theirs"}}})
 	return f
 }
 
-func (f *fixture) ask(t *testing.T, method, url, body string, as *apitest.Caller, status int, code string, contains ...string) (answer []byte) {
+func (f *fixture) ask(t *testing.T, method, url, body string, as *apitest.Caller, status int, code string,
+	contains ...string) (answer []byte) {
 	t.Helper()
-	f.Run(t, apitest.Scenario{Name: method + " " + url, Method: method, URL: "/api/v1/catalog" + url, Body: body, As: as, Status: status, Error: code,
+	f.Run(t, apitest.Scenario{Name: method + " " + url, Method: method, URL: "/api/v1/catalog" + url, Body: body, As: as, Status: status,
+		Error:    code,
 		Contains: contains, After: func(_ *testing.T, a *apitest.Answer) { answer = a.Body }})
 	return answer
 }
 
 func (f *fixture) on(t *testing.T) {
 	t.Helper()
-	f.ask(t, "PATCH", "/sources/mem", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, catalogtest.Trust()), apitest.Owner, 200, "", `"enabled":true`)
+	f.ask(t, "PATCH", "/sources/mem", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, catalogtest.Trust()), apitest.Owner, 200, "",
+		`"enabled":true`)
 }
 
 func (f *fixture) refresh(t *testing.T) {
@@ -69,7 +73,8 @@ func TestCatalog(t *testing.T) {
 	f.on(t)
 	f.refresh(t)
 	f.ask(t, "GET", "/status", "", apitest.Viewer, 200, "", `"stale":false`, `"entries":2`)
-	f.ask(t, "GET", "?entry_type=ct&q=wikki&sort=nonsense", "", apitest.Viewer, 200, "", `[{"slug":"mem/wiki","name":"Wiki"`, `"category":"documents"`)
+	f.ask(t, "GET", "?entry_type=ct&q=wikki&sort=nonsense", "", apitest.Viewer, 200, "", `[{"slug":"mem/wiki","name":"Wiki"`,
+		`"category":"documents"`)
 	f.ask(t, "GET", "", "", &apitest.Caller{Role: identity.Viewer, Team: 7}, 200, "", `"mem/wiki"`)
 	f.ask(t, "GET", "?q=", "", apitest.Viewer, 422, "invalid")
 	f.ask(t, "GET", "/mem%2Fwiki", "", apitest.Viewer, 200, "", `"description":"Pages that everybody may write"`, `"commit":"memory@`)
@@ -90,10 +95,12 @@ func TestIcon(t *testing.T) {
 	f.on(t)
 	f.refresh(t)
 	var tag string
-	f.Run(t, apitest.Scenario{Name: "icon", URL: "/api/v1/catalog/mem%2Fa/icon", As: apitest.Viewer, Status: 200, After: func(t *testing.T, a *apitest.Answer) {
+	f.Run(t, apitest.Scenario{Name: "icon", URL: "/api/v1/catalog/mem%2Fa/icon", As: apitest.Viewer, Status: 200, After: func(t *testing.T,
+		a *apitest.Answer) {
 		tag = a.Header.Get("ETag")
 		policy := a.Header.Get("Content-Security-Policy")
-		if a.Header.Get("Content-Type") != "image/png" || a.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(policy, "sandbox") ||
+		if a.Header.Get("Content-Type") != "image/png" || a.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(policy,
+			"sandbox") ||
 			string(a.Body) != string(png) || a.Header.Get("Content-Disposition") != "" {
 			t.Errorf("%v, %d bytes", a.Header, len(a.Body))
 		}
@@ -108,7 +115,7 @@ func TestIcon(t *testing.T) {
 func TestSources(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.ask(t, "GET", "/sources", "", apitest.Admin, 200, "", `"name":"mem"`, `"enabled":false`, `"installed":true`, `"trust":"Whoever has started it."`)
+	f.ask(t, "GET", "/sources", "", apitest.Admin, 200, "", `"name":"mem"`, `"enabled":false`, `"installed":true`, `Whoever has started it."`)
 	f.ask(t, "GET", "/sources", "", apitest.Viewer, 403, "forbidden")
 	f.ask(t, "PATCH", "/sources/mem", `{"enabled":true}`, apitest.Admin, 403, "forbidden")
 	f.ask(t, "PATCH", "/sources/mem", `{"enabled":true}`, apitest.Owner, 409, "consent_required", `"trust":"Whoever has started it."`,
@@ -119,8 +126,10 @@ func TestSources(t *testing.T) {
 	f.ask(t, "PATCH", "/sources/nobody", `{"enabled":false}`, apitest.Owner, 404, "not_found")
 	f.ask(t, "PATCH", "/sources/..", `{"enabled":false}`, apitest.Owner, 404, "not_found")
 	f.on(t)
-	f.ask(t, "PATCH", "/sources/mem", `{"options":{"note":"x"},"allow_private":true}`, apitest.Owner, 200, "", `"value":"x"`, `"allow_private":true`)
-	if got := f.Value("SELECT string_agg(result || ' ' || error, ', ' ORDER BY id) FROM audit WHERE action = 'catalog_source.update'"); !strings.Contains(got,
+	f.ask(t, "PATCH", "/sources/mem", `{"options":{"note":"x"},"allow_private":true}`, apitest.Owner, 200, "", `"value":"x"`,
+		`"allow_private":true`)
+	if got := f.Value("SELECT string_agg(result || ' ' || error, ', ' ORDER BY id) FROM audit WHERE action = " +
+		"'catalog_source.update'"); !strings.Contains(got,
 		"refused consent_required") || !strings.HasSuffix(got, "ok , ok ") {
 		t.Error(got)
 	}
@@ -147,7 +156,8 @@ func TestPlan(t *testing.T) {
 	f := newFixture(t)
 	f.on(t)
 	f.refresh(t)
-	answer := f.ask(t, "GET", "/mem%2Fwiki/plan?host=1", "", apitest.Admin, 200, "", `"path":"install.sh"`, `"given":false`, `"ssh_not_enrolled"`)
+	answer := f.ask(t, "GET", "/mem%2Fwiki/plan?host=1", "", apitest.Admin, 200, "", `"path":"install.sh"`, `"given":false`,
+		`"ssh_not_enrolled"`)
 	var plan struct{ Sum string }
 	if err := json.Unmarshal(answer, &plan); err != nil {
 		t.Fatal(err)

@@ -48,16 +48,19 @@ var Requests = requesttest.Requests{
 		}
 		name := strings.Repeat("0", 64) + ".png"
 		dbtest.Exec(f.T, f.DB, "INSERT INTO catalog_icons (name, data) VALUES ($1, decode($2, 'hex')) ON CONFLICT DO NOTHING", name, icon)
-		dbtest.Exec(f.T, f.DB, `INSERT INTO catalog_icon_references (source, reference, icon, next_at) VALUES ('mem', 'wiki', $1, now() + interval '1 day')
+		dbtest.Exec(f.T, f.DB, `INSERT INTO catalog_icon_references (source, reference, icon, next_at) VALUES ('mem', 'wiki', $1, now() +
+			interval '1 day')
 			ON CONFLICT DO NOTHING`, name)
-		dbtest.Exec(f.T, f.DB, `INSERT INTO catalog_entries (source, slug, path, digest, entry_type, name, summary, categories, tags, installable,
+		dbtest.Exec(f.T, f.DB, `INSERT INTO catalog_entries (source, slug, path, digest, entry_type, name, summary, categories, tags,
+			installable,
 			variant_of, icon, words, entry) VALUES ('mem', 'wiki', 'mem/wiki', '', 'ct', 'Wiki', '', '{}', '{}', true, '', 'wiki', 'wiki', $1::json)
 			ON CONFLICT DO NOTHING`, string(raw))
 		return map[string]string{"slug": "mem%2Fwiki", "source": "mem"}
 	},
 	Changes: func(*requesttest.Fixture) []requesttest.Change {
 		return []requesttest.Change{
-			{Operation: "update_catalog_source", Body: fmt.Sprintf(`{"enabled":true,"allow_private":true,"trust_digest":%q,"options":{"note":"text"}}`, Trust())},
+			{Operation: "update_catalog_source", Body: fmt.Sprintf(`{"enabled":true,"allow_private":true,`+
+				`"trust_digest":%q,"options":{"note":"text"}}`, Trust())},
 			{Operation: "accept_catalog_loss", Body: fmt.Sprintf(`{"digest":%q}`, Trust()), Status: 409, Code: "invalid_state",
 				Why: "the source has lost nothing"},
 			{Operation: "refresh_catalog"},
