@@ -114,7 +114,7 @@ func summary(text string) string {
 }
 
 // maxWords is how much of a description a search looks through, in bytes.
-const maxWords = 2000
+const maxWords = 1000
 
 // searched is what a search looks through: name and slug, then all else behind a line break.
 func searched(e *sdk.Entry, categories map[string]string) string {
@@ -160,7 +160,7 @@ func (s *Store) Entry(ctx context.Context, path string) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, err := s.items(ctx, "e.path = $1", path)
+	items, err := s.items(ctx, "e.path = $2", []string{}, path)
 	if err != nil {
 		return nil, err
 	}

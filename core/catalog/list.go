@@ -23,13 +23,18 @@ type Filter struct {
 // listed is an item with what sorts it and what a search looks through.
 type listed struct {
 	Item
-	words string
+	// names are the words of its name and slug, and folded its name, in lower case. has says of each term of a query whether it is in any
+	// of its texts.
+	names, folded string
+	has           []bool
 }
 
-// items reads the entries of the sources that are switched on. No row is read twice, and none is asked for by itself.
+// items reads the entries of the sources that are switched on by one statement, in which the first argument is the terms of a query: texts
+// are looked through where they are.
 func (s *Store) items(ctx context.Context, condition string, args ...any) ([]*listed, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT e.source, e.slug, e.path, e.name, e.entry_type, e.categories, e.summary, e.tags, e.created_at,
-		e.updated_at, e.installable, e.variant_of, r.icon IS NOT NULL, CASE WHEN s.popularity THEN e.popularity END, e.words
+		e.updated_at, e.installable, e.variant_of, r.icon IS NOT NULL, CASE WHEN s.popularity THEN e.popularity END,
+		split_part(e.words, E'\n', 1), ARRAY(SELECT strpos(e.words, t.term) > 0 FROM unnest($1::text[]) t (term))
 		FROM catalog_entries e JOIN catalog_sources s ON s.name = e.source
 		LEFT JOIN catalog_icon_references r ON r.source = e.source AND r.reference = e.icon
 		WHERE s.enabled AND `+condition, args...)
@@ -47,10 +52,11 @@ func scanListed(row pgx.CollectableRow) (*listed, error) {
 	var slug, variant string
 	var created, updated *time.Time
 	err := row.Scan(&l.Source, &slug, &l.Slug, &l.Name, &l.EntryType, &l.Categories, &l.Summary, &l.Tags, &created, &updated, &l.Installable,
-		&variant, &l.HasIcon, &l.Popularity, &l.words)
+		&variant, &l.HasIcon, &l.Popularity, &l.names, &l.has)
 	if err != nil {
 		return nil, err
 	}
+	l.folded = strings.ToLower(l.Name)
 	l.CreatedAt, l.UpdatedAt = utc(created), utc(updated)
 	if len(l.Categories) > 0 {
 		l.Category = &l.Categories[0]
@@ -66,16 +72,18 @@ const hidden = ` AND NOT EXISTS (SELECT FROM catalog_entries v WHERE v.source = 
 
 // List gives all entries that fit. With the type "ct" it has no other builds of an entry that is there.
 func (s *Store) List(ctx context.Context, f Filter) ([]Item, error) {
-	condition := "($1 = '' OR $1 = ANY (e.categories)) AND ($2 = '' OR e.entry_type = $2)"
+	condition := "($2 = '' OR $2 = ANY (e.categories)) AND ($3 = '' OR e.entry_type = $3)"
 	if f.EntryType == "ct" {
 		condition += hidden
 	}
-	all, err := s.items(ctx, condition, f.Category, f.EntryType)
+	terms := strings.Fields(fold(f.Query))
+	terms = append([]string{}, terms[:min(len(terms), maxTerms)]...)
+	all, err := s.items(ctx, condition, terms, f.Category, f.EntryType)
 	if err != nil {
 		return nil, err
 	}
 	var ranks map[*listed]int
-	if terms := strings.Fields(fold(f.Query)); len(terms) > 0 {
+	if len(terms) > 0 {
 		all, ranks = match(all, terms)
 	}
 	slices.SortStableFunc(all, f.order(ranks))
@@ -100,7 +108,7 @@ func (f Filter) order(ranks map[*listed]int) func(a, b *listed) int {
 		case "":
 			first = cmp.Compare(ranks[a], ranks[b])
 		}
-		return cmp.Or(first, strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), strings.Compare(a.Slug, b.Slug))
+		return cmp.Or(first, strings.Compare(a.folded, b.folded), strings.Compare(a.Slug, b.Slug))
 	}
 }
 

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,7 +29,6 @@ const (
 // match gives the entries in which every term is, and how well each fits. Only where there are none, a term may have typos: one in words
 // of four or five letters, two in longer ones.
 func match(all []*listed, terms []string) ([]*listed, map[*listed]int) {
-	terms = terms[:min(len(terms), maxTerms)]
 	ranks := map[*listed]int{}
 	fits := keep(all, ranks, func(l *listed) (int, bool) { return literal(l, terms) })
 	if len(fits) > 0 {
@@ -50,28 +50,27 @@ func keep(all []*listed, ranks map[*listed]int, rank func(*listed) (int, bool)) 
 
 // literal ranks an entry that has every term as it is.
 func literal(l *listed, terms []string) (int, bool) {
-	name, _, _ := strings.Cut(l.words, "\n")
+	if slices.Contains(l.has, false) {
+		return 0, false
+	}
 	rank := 0
 	for _, term := range terms {
-		if !strings.Contains(l.words, term) {
-			return 0, false
-		}
-		rank = max(rank, rankOf(l, name, term))
+		rank = max(rank, l.rankOf(term))
 	}
-	if whole := strings.Join(terms, " "); whole == strings.ToLower(l.Name) {
+	if strings.Join(terms, " ") == l.folded {
 		rank = rankSame
 	}
 	return rank, true
 }
 
-func rankOf(l *listed, name, term string) int {
-	at := strings.Index(name, term)
+func (l *listed) rankOf(term string) int {
+	at := strings.Index(l.names, term)
 	switch {
-	case term == strings.ToLower(l.Name) || term == l.Slug:
+	case term == l.folded || term == l.Slug:
 		return rankSame
 	case at == 0:
 		return rankBegins
-	case at > 0 && !letter(name[:at]):
+	case at > 0 && !letter(l.names[:at]):
 		return rankWord
 	case at > 0:
 		return rankName
@@ -85,19 +84,17 @@ func letter(before string) bool {
 	return unicode.IsLetter(last) || unicode.IsDigit(last)
 }
 
-// typo ranks an entry that has every term but for typos, in its name, slug and tags.
+// typo ranks an entry that has every term but for typos, which are looked for in its name, slug and tags.
 func typo(l *listed, terms []string) (int, bool) {
-	name, _, _ := strings.Cut(l.words, "\n")
-	words := strings.FieldsFunc(name+" "+strings.ToLower(strings.Join(l.Tags, " ")), func(r rune) bool {
-		return !unicode.IsLetter(r) &&
-			!unicode.IsDigit(r)
+	words := strings.FieldsFunc(l.names+" "+strings.ToLower(strings.Join(l.Tags, " ")), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 	worst := 0
-	for _, term := range terms {
-		best := maxTypo
-		if strings.Contains(l.words, term) {
-			best = 0
+	for i, term := range terms {
+		if l.has[i] {
+			continue
 		}
+		best := maxTypo
 		for _, word := range words {
 			best = min(best, distance(term, word))
 		}
@@ -128,9 +125,11 @@ func distance(term, word string) int {
 	if most == 0 || utf8.RuneCountInString(word) < length-most {
 		return maxTypo
 	}
-	best := levenshtein.ComputeDistance(term, word[:prefix(word, length)])
-	if whole := utf8.RuneCountInString(word); best > most && whole > length { // a letter is missing
-		best = levenshtein.ComputeDistance(term, word[:prefix(word, length+1)])
+	best := maxTypo
+	for _, cut := range []int{length, length + 1, length + most} {
+		if best > most {
+			best = min(best, levenshtein.ComputeDistance(term, word[:prefix(word, cut)]))
+		}
 	}
 	return best
 }

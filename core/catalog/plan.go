@@ -237,6 +237,9 @@ func (s *Store) bundleOf(ctx context.Context, f *found, purpose sdk.Purpose) (*b
 	if err != nil {
 		return nil, s.sourceProblem(err, info, options)
 	}
+	if err := r.trusts(info); err != nil {
+		return nil, s.sourceProblem(err, info, options)
+	}
 	opened, err := s.openSource(ctx, r, options)
 	if err != nil {
 		return nil, s.sourceProblem(err, info, options)

@@ -25,7 +25,8 @@ func TestSourceInAProcess(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building: %v\n%s", err, out)
 	}
-	m, err := plugin.New(plugin.Config{Dir: dir, Pins: plugin.NewStore(dbtest.Open(t, url)), AllowWritableDir: true, CallPatience: time.Minute,
+	m, err := plugin.New(plugin.Config{Dir: dir, Pins: plugin.NewStore(dbtest.Open(t, url)), AllowWritableDir: true,
+		CallPatience: time.Minute,
 		StartTimeout: time.Minute, MinBackoff: 10 * time.Millisecond, MaxBackoff: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +38,8 @@ func TestSourceInAProcess(t *testing.T) {
 	if err := m.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f := newFixtureOn(t, url, filepath.Join(t.TempDir(), "keys", "secret.key"), &catalogtest.Memory{}, func(c *catalog.Config) { c.Sources = m })
+	f := newFixtureOn(t, url, filepath.Join(t.TempDir(), "keys", "secret.key"), &catalogtest.Memory{},
+		func(c *catalog.Config) { c.Sources = m })
 	all, err := f.SourceList(t.Context())
 	if err != nil || len(all) != 1 || all[0].Name != "mem" || all[0].Enabled || !all[0].Installed || *all[0].Trust == "" {
 		t.Fatalf("%s, %v", marshal(t, all), err)

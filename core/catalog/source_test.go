@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/catalog"
+	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
 	sdk "github.com/hostler/hostler/sdk/catalog"
@@ -56,12 +57,17 @@ func TestTrust(t *testing.T) {
 	said.Source.(*catalogtest.Memory).Add(catalogtest.State{Entries: entries("c", "d")})
 	f.refreshed()
 	said.trust = "Somebody else"
+	f.hosts()
+	_, err := f.Plan(as(t, identity.Admin), "other/c", 1, sdk.Install)
+	if p := isProblem(t, err, problem.CodeCatalogSourceError); p.Members["reason"] != "trust" {
+		t.Errorf("%+v", p)
+	}
 	status, transcript := f.refresh()
 	if s := f.source("other"); status != "failed" || s.TrustAccepted || s.Failure.Reason != "trust" || !strings.Contains(transcript,
 		"owner has to read it") {
 		t.Errorf("%s: %s: %+v", status, transcript, s)
 	}
-	_, err := f.Update(t.Context(), "other", catalog.Edit{Popularity: new(true)})
+	_, err = f.Update(t.Context(), "other", catalog.Edit{Popularity: new(true)})
 	isProblem(t, err, problem.CodeConsentRequired)
 	f.on("other")
 	f.refreshed()

@@ -48,8 +48,8 @@ func (s *Store) syncSource(ctx context.Context, r *row, options map[string]strin
 	if info, err = s.info(ctx, r.Name); err != nil {
 		return o, info, err
 	}
-	if r.TrustDigest != trustDigest(info) {
-		return o, info, &refusal{reasonTrust, "what the source says of whom one trusts by using it has changed; an owner has to read it again"}
+	if err := r.trusts(info); err != nil {
+		return o, info, err
 	}
 	opened, err := s.openSource(ctx, r, options)
 	if err != nil {
@@ -61,6 +61,14 @@ func (s *Store) syncSource(ctx context.Context, r *row, options map[string]strin
 		o, err = s.sync(ctx, r, info, opened, "")
 	}
 	return o, info, err
+}
+
+// trusts is nil while somebody has read what the source says of trust now.
+func (r *row) trusts(info sdk.Info) error {
+	if r.TrustDigest != trustDigest(info) {
+		return &refusal{reasonTrust, "what the source says of whom one trusts by using it has changed; an owner has to read it again"}
+	}
+	return nil
 }
 
 // sync makes one sync from a cursor.
