@@ -115,7 +115,7 @@ contract-tools: $(OAPI_CODEGEN)
 # The whole programs first, then the parts; one package at a time, so that none disturbs another.
 bench: deps
 	$(GO) test -run '^$$' -bench . -benchtime 5x ./cmd/hostlerd/processtest/ ./cmd/hostlerd/pvegolden/
-	$(GO) test -p 1 -run '^$$' -bench . ./core/plugin/ ./core/poll/ ./core/job/ ./core/api/... ./core/identity/ ./core/secret/ ./core/audit/ ./core/activity/ ./core/search/ ./core/metric/ ./core/alert/ ./core/feed/ ./core/cluster/ ./core/backup/ ./plugins/...
+	$(GO) test -p 1 -run '^$$' -bench . ./core/plugin/ ./core/poll/ ./core/job/ ./core/api/... ./core/identity/ ./core/secret/ ./core/audit/ ./core/activity/ ./core/search/ ./core/metric/ ./core/alert/ ./core/feed/ ./core/cluster/ ./core/backup/ ./core/catalog/ ./plugins/...
 
 # As make build builds, so that one compilation of what the project stands on serves all.
 lint: export CGO_ENABLED = 0

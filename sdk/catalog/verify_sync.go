@@ -24,10 +24,9 @@ type Synced struct {
 	Gone []string
 }
 
-// VerifySync makes a sync and checks all that the source says: the order of the steps, each entry, that none comes twice, the number and
-// the
-// digest of all. Known are the digests of the entries that the caller has of the sync which the request's cursor is from, by slug; the
-// caller's map is not changed. Each gets the steps one by one, and the whole counts only when VerifySync returns without an error: an
+// VerifySync makes a sync and checks all that the source says: the order of the steps, each entry, that none comes twice, the number
+// and the digest of all. Known are the digests of the entries that the caller has of the sync which the request's cursor is from, by slug;
+// the caller's map is not changed. Each gets the steps one by one, and the whole counts only when VerifySync returns without an error: an
 // error after the End is one too. What is wrong is Protocol; an error from each ends the sync and is returned.
 //
 // A source that says the cursor is Unchanged must still tell the digest of what the caller has: who has something else gets Protocol, and
