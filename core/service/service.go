@@ -47,7 +47,7 @@ import (
 
 // Sealed are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
 var Sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed, job.Sealed,
-	remotewrite.Sealed, console.Sealed, channel.Sealed}
+	remotewrite.Sealed, console.Sealed, channel.Sealed, host.SealedSSH}
 
 // Service is the service with all its parts joined.
 type Service struct {
