@@ -50,7 +50,7 @@ type Server struct {
 	// inside are the words before sshd's.
 	inside []string
 	ended  bool
-	all   sync.WaitGroup
+	all    sync.WaitGroup
 }
 
 // Start starts one with a host key of ed25519 and nobody's key to log in with. It ends with the test.

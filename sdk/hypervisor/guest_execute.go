@@ -18,7 +18,8 @@ import (
 //
 // Containers are not trusted: what runs inside may lie in all that it says.
 type GuestExecutor interface {
-	// RunInGuest is RunOnNode inside of a container. A program that does not end in time is killed with all that it has started and not put
+	// RunInGuest is RunOnNode inside of a container. That a signal has ended a program may be told by an ExitCode of 128 and more alone. A
+	// program that does not end in time is killed with all that it has started and not put
 	// into a session of its own.
 	RunInGuest(ctx context.Context, guest GuestRef, command NodeCommand, streams NodeStreams) (NodeResult, error)
 	// CopyToGuest is CopyToNode inside of a container. The file belongs to the container's root.
