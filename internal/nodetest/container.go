@@ -3,6 +3,8 @@ package nodetest
 import (
 	"fmt"
 	"strings"
+
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // tools stand in for the programs of LXC, for containers that are name spaces: a container's process 1 is in /run/lxc/ID.
@@ -70,4 +72,23 @@ func (m *Machine) VM(id int) {
 func (m *Machine) InContainer(id int, line string) string {
 	m.t.Helper()
 	return m.Run(fmt.Sprintf("lxc-attach -n %d --clear-env -- sh -c '%s'", id, strings.ReplaceAll(line, "'", `'\''`)))
+}
+
+// listener listens at the TCP port of its first argument until it is killed.
+const listener = `import socket, sys, time
+s = socket.socket(); s.bind(("127.0.0.1", int(sys.argv[1]))); s.listen(); time.sleep(1e6)
+`
+
+// Listen starts a program in a container that listens at a TCP port of 127.0.0.1. It skips the test where there is no Python.
+func (m *Machine) Listen(id, port int) {
+	m.t.Helper()
+	if _, err := m.Try(m.t.Context(), "command -v python3"); err != nil {
+		m.t.Skip("there is no python3 to listen with")
+	}
+	m.InContainer(id, fmt.Sprintf("cat >/root/listen-%[1]d <<'END'\n%[2]sEND\nsetsid python3 /root/listen-%[1]d %[1]d >/dev/null 2>&1 </dev/null &",
+		port, listener))
+	waittest.Until(m.t, "the program listens", func() bool {
+		out, _ := m.Try(m.t.Context(), fmt.Sprintf("cat /proc/$(cat /run/lxc/%d)/net/tcp", id))
+		return strings.Contains(out, fmt.Sprintf(":%04X 00000000:0000 0A", port))
+	})
 }
