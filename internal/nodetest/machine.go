@@ -17,6 +17,8 @@ import (
 
 	"github.com/hostler/hostler/internal/sshdtest"
 	"github.com/hostler/hostler/internal/waittest"
+	"github.com/hostler/hostler/plugins/pve/pvessh"
+	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 const (
@@ -254,6 +256,12 @@ func (m *Machine) Try(ctx context.Context, line string) (string, error) {
 		return string(out), fmt.Errorf("%s: %w: %s", line, err, out)
 	}
 	return string(out), nil
+}
+
+// Login logs in to the machine by its SSH server.
+func (m *Machine) Login() hypervisor.NodeExecutor {
+	m.t.Helper()
+	return pvessh.New(m.SSH.Target(), pvessh.Waits{Alive: time.Second, Silence: 10 * time.Second})
 }
 
 // Run is Try for what must do.
