@@ -21,7 +21,7 @@ const sshUser = "root"
 
 // SSH is what is told of logging in to a host's machine.
 type SSH struct {
-	Enrolled    bool           `json:"enrolled" example:"true" doc:"There is a key that was seen to work, and consent is on record"`
+	Enrolled    bool           `json:"enrolled" example:"true" doc:"There is a key that was seen to work, the machine's host key is pinned, and consent is on record"`
 	VerifiedAt  *time.Time     `json:"verified_at" example:"2026-01-31T12:00:00Z" doc:"When the key was last seen to work; null for never"`
 	Fingerprint *string        `json:"fingerprint" example:"SHA256:2gq3w1cXyBNkuTmTzVFNrQ4yHRZyQdVfQJyGn2mHhH8" doc:"The pinned host key, as ssh-keygen -l prints it; null until the first POST ssh/verify"`
 	User        string         `json:"user" example:"root"`
@@ -104,7 +104,7 @@ func (s *Store) sshAccess(ctx context.Context, id int64) (sshAccess, error) {
 }
 
 // usable refuses what cannot be logged in to, before anything is dialled: consent_required, and ssh_not_enrolled where there is no key, or
-// for other than a check none that was seen to work.
+// for other than a check none that was seen to work, or no pinned host key.
 func (a sshAccess) usable(check bool) error {
 	switch {
 	case !a.consent:
@@ -114,6 +114,9 @@ func (a sshAccess) usable(check bool) error {
 			With("remedy", "POST /api/v1/hosts/{host_id}/credentials with rotate_ssh")
 	case a.active == nil && !check:
 		return problem.New(problem.CodeSSHNotEnrolled, "the host's SSH key was not seen to work yet: bring it to the machine and verify it").
+			With("remedy", "POST /api/v1/hosts/{host_id}/ssh/verify")
+	case a.hostKey == "" && !check:
+		return problem.New(problem.CodeSSHNotEnrolled, "no SSH host key of the host's machine is pinned: verify it").
 			With("remedy", "POST /api/v1/hosts/{host_id}/ssh/verify")
 	}
 	return nil
@@ -152,7 +155,7 @@ func (s *Store) loginSlot(ctx context.Context, id int64) (release func(), err er
 		return func() { <-slots }, nil
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, sdk.Errorf(sdk.Busy, "%d logins to the machine are under way already", logins)
+			return nil, sdk.Errorf(sdk.Timeout, "%d logins to the machine were under way all the time", logins)
 		}
 		return nil, ctx.Err()
 	}

@@ -10,8 +10,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// SSHConsentVersion counts the texts that were ever shown. Another text is another version: whoever agreed to an older one did not agree
-// to what is new in it.
+// SSHConsentVersion counts the texts that were ever shown. Another text is another version, so that the record says what was agreed to.
 const SSHConsentVersion = 1
 
 // SSHConsentText is what is agreed to.

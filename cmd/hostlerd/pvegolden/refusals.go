@@ -3,6 +3,7 @@ package pvegolden
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 
@@ -160,6 +161,16 @@ func Refusals() []Act {
 			Body: `{"name":"lab","address":"{address}","tls_fingerprint":"{fingerprint}","paste":"token id: service@pve!monitoring\n"}`},
 		{Operation: "rotate_host_credentials", Case: "a paste of which one token is wrong", Method: "POST", Path: "/hosts/{host}/credentials",
 			Before: (*World).mispasted, Body: `{"paste":"{wrong_paste}"}`},
+		{Operation: "create_host", Case: "an SSH key without consent", Method: "POST", Path: "/hosts", Before: (*World).unenrolled,
+			Body: `{"name":"lab","address":"{address}","tls_fingerprint":"{fingerprint}","token_id":"{token}","token_secret":"{secret}",
+				"ssh_enroll":true}`},
+		{Operation: "rotate_host_credentials", Case: "an SSH key without consent", Method: "POST", Path: "/hosts/{host}/credentials",
+			Body: `{"rotate_ssh":true}`},
+		{Operation: "verify_host_ssh", Case: "without consent", Method: "POST", Path: "/hosts/{host}/ssh/verify"},
+		{Operation: "verify_host_ssh", Case: "without a key", Method: "POST", Path: "/hosts/{host}/ssh/verify", Before: func(w *World) {
+			w.want(http.MethodPost, "/hosts/{host}/credentials", `{"rotate_ssh":true,"ssh_consent":true}`, http.StatusOK)
+			w.Exec("DELETE FROM host_ssh_keys")
+		}},
 		{Operation: "probe_host", Case: "another certificate", Method: "POST", Path: "/hosts/probe",
 			Body: `{"address":"{address}","token_id":"{token}","token_secret":"{secret}"}`},
 	}
