@@ -47,8 +47,10 @@ type Server struct {
 	keys  []string // files of host keys
 	more  string   // of the configuration
 	conns map[net.Conn]bool
-	ended bool
-	all   sync.WaitGroup
+	// inside are the words before sshd's.
+	inside []string
+	ended  bool
+	all    sync.WaitGroup
 }
 
 // Start starts one with a host key of ed25519 and nobody's key to log in with. It ends with the test.
@@ -115,6 +117,13 @@ func (s *Server) Configure(lines string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.more = lines
+}
+
+// Inside puts words before the command that serves a connection, from now on: sshd may run somewhere else.
+func (s *Server) Inside(words ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inside = words
 }
 
 // SetHostKeys gives the machine new host keys, of ed25519, ecdsa, rsa or rsa1024, and gives their fingerprints.
@@ -248,9 +257,10 @@ func (s *Server) accept() {
 		}
 		s.conns[conn] = true
 		config := s.config()
+		command := append(append([]string{}, s.inside...), s.sshd, "-i", "-f", config, "-E", config+".log")
 		s.mu.Unlock()
 		s.all.Go(func() {
-			s.serve(conn, config)
+			s.serve(conn, command)
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			delete(s.conns, conn)
@@ -280,7 +290,7 @@ PrintMotd no
 }
 
 // serve runs one sshd to the connection's end.
-func (s *Server) serve(conn net.Conn, config string) {
+func (s *Server) serve(conn net.Conn, command []string) {
 	defer func() { _ = conn.Close() }()
 	inner, outer, err := pair()
 	if err != nil {
@@ -288,7 +298,7 @@ func (s *Server) serve(conn net.Conn, config string) {
 		return
 	}
 	defer func() { _ = outer.Close() }()
-	cmd := exec.Command(s.sshd, "-i", "-f", config, "-E", config+".log")
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout = inner, inner
 	err = cmd.Start()
 	_ = inner.Close()

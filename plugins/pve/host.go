@@ -51,6 +51,8 @@ var (
 	_ hypervisor.ContentFetcher = (*Host)(nil)
 	_ hypervisor.NetworkManager = (*Host)(nil)
 	_ hypervisor.NodeExecutor   = (*Host)(nil)
+	_ hypervisor.GuestExecutor  = (*Host)(nil)
+	_ hypervisor.SocketLister   = (*Host)(nil)
 )
 
 // Version asks the called node for the version of its pve-manager.

@@ -65,6 +65,7 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 	plugintest.RoundTrip(t, nodeCommandToProto, nodeCommandFromProto)
 	plugintest.RoundTrip(t, nodeResultToProto, nodeResultFromProto)
 	plugintest.RoundTrip(t, nodeFileToProto, nodeFileFromProto)
+	plugintest.RoundTrip(t, socketListToProto, socketListFromProto)
 	plugintest.RoundTrip(t, scriptQueryToProto, scriptQueryFromProto)
 	plugintest.RoundTrip(t, roleOutputToProto, roleOutputFromProto)
 	plugintest.RoundTrip(t, certificateToProto, certificateFromProto)

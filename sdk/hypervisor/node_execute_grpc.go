@@ -64,15 +64,21 @@ func (h *remoteHost) RunOnNode(ctx context.Context, command NodeCommand, streams
 			_ = call.CloseSend() // what failed to be sent has its reason in what is received
 		}()
 	}
-	return receiveRun(ctx, callCtx, call, streams)
+	return receiveRun(ctx, callCtx, streams, func() (runAnswer, error) { return call.Recv() })
+}
+
+// runAnswer is a message of a program's: one of three.
+type runAnswer interface {
+	GetOutput() []byte
+	GetErrors() []byte
+	GetResult() *hypervisorv1.NodeResult
 }
 
 // receiveRun takes in what a program says, to its result.
-func receiveRun(ctx, callCtx context.Context, call grpc.BidiStreamingClient[hypervisorv1.RunOnNodeRequest, hypervisorv1.RunOnNodeResponse],
-	streams NodeStreams) (NodeResult, error) {
+func receiveRun(ctx, callCtx context.Context, streams NodeStreams, receive func() (runAnswer, error)) (NodeResult, error) {
 	var result *NodeResult
 	for {
-		got, err := call.Recv()
+		got, err := receive()
 		switch {
 		case errors.Is(err, io.EOF) && result != nil:
 			return *result, nil
@@ -208,25 +214,33 @@ func (h *remoteHost) CopyToNode(ctx context.Context, file NodeFile, content io.R
 	if err != nil {
 		return "", plugin.CallError(ctx, err)
 	}
-	answer, answered := &hypervisorv1.CopyToNodeResponse{}, make(chan error, 1)
-	err = call.Send(&hypervisorv1.CopyToNodeRequest{Target: h.target, File: nodeFileToProto(file)})
+	answer := &hypervisorv1.CopyToNodeResponse{}
+	err = sendNodeFile(ctx, call, answer, &hypervisorv1.CopyToNodeRequest{Target: h.target, File: nodeFileToProto(file)}, content,
+		func(data []byte) error { return call.Send(&hypervisorv1.CopyToNodeRequest{Data: data}) })
+	return answer.GetSha256(), err
+}
+
+// sendNodeFile sends a file after the first message, and takes in the answer.
+func sendNodeFile(ctx context.Context, call grpc.ClientStream, answer, first any, content io.Reader, send func([]byte) error) error {
+	answered := make(chan error, 1)
+	err := call.SendMsg(first)
 	go func() { answered <- call.RecvMsg(answer) }()
 	if err == nil {
-		err = sendNodeData(content, func(data []byte) error { return call.Send(&hypervisorv1.CopyToNodeRequest{Data: data}) })
+		err = sendNodeData(content, send)
 	}
 	if read, ok := errors.AsType[inputError](err); ok {
-		return "", read.error // what was sent is no whole file, and the end of the call says so
+		return read.error // what was sent is no whole file, and the end of the call says so
 	}
 	if err == nil {
 		err = call.CloseSend()
 	}
 	if err != nil && !errors.Is(err, io.EOF) { // else the plugin has answered, or is gone
-		return "", plugin.CallError(ctx, err)
+		return plugin.CallError(ctx, err)
 	}
 	if err := <-answered; err != nil {
-		return "", plugin.CallError(ctx, err)
+		return plugin.CallError(ctx, err)
 	}
-	return answer.GetSha256(), nil
+	return nil
 }
 
 func (s *nodeExecuteServer) CopyToNode(

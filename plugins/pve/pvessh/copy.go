@@ -54,14 +54,21 @@ echo "$mode"
 exec head -c "$2" -- "$1"
 `
 
+// runner runs a program somewhere.
+type runner func(context.Context, hypervisor.NodeCommand, hypervisor.NodeStreams) (hypervisor.NodeResult, error)
+
 // CopyToNode implements hypervisor.NodeExecutor.
 func (m *Machine) CopyToNode(ctx context.Context, file hypervisor.NodeFile, content io.Reader) (string, error) {
+	return copyTo(ctx, m.RunOnNode, file, content)
+}
+
+func copyTo(ctx context.Context, run runner, file hypervisor.NodeFile, content io.Reader) (string, error) {
 	if err := file.Check(); err != nil {
 		return "", err
 	}
 	sent := &counted{from: content, sum: sha256.New()}
 	var answer, failures bytes.Buffer
-	result, err := m.RunOnNode(ctx, hypervisor.NodeCommand{Program: "/bin/sh", Arguments: []string{
+	result, err := run(ctx, hypervisor.NodeCommand{Program: "/bin/sh", Arguments: []string{
 		"-c", store, "hostler-store", file.Path, strconv.FormatUint(uint64(file.Mode), 8), strconv.FormatInt(file.Size, 10),
 		strings.ToLower(file.SHA256),
 	}}, hypervisor.NodeStreams{
@@ -91,6 +98,10 @@ func (m *Machine) CopyToNode(ctx context.Context, file hypervisor.NodeFile, cont
 
 // CopyFromNode implements hypervisor.NodeExecutor.
 func (m *Machine) CopyFromNode(ctx context.Context, name string, limit int64, content io.Writer) (hypervisor.NodeFile, error) {
+	return copyFrom(ctx, m.RunOnNode, name, limit, content)
+}
+
+func copyFrom(ctx context.Context, run runner, name string, limit int64, content io.Writer) (hypervisor.NodeFile, error) {
 	if err := hypervisor.CheckNodePath(name); err != nil {
 		return hypervisor.NodeFile{}, err
 	}
@@ -99,7 +110,7 @@ func (m *Machine) CopyFromNode(ctx context.Context, name string, limit int64, co
 	}
 	got := &fetched{to: content, limit: limit, sum: sha256.New()}
 	var failures bytes.Buffer
-	result, err := m.RunOnNode(ctx, hypervisor.NodeCommand{Program: "/bin/sh", Arguments: []string{
+	result, err := run(ctx, hypervisor.NodeCommand{Program: "/bin/sh", Arguments: []string{
 		"-c", fetch, "hostler-fetch", name, strconv.FormatInt(limit+1, 10),
 	}}, hypervisor.NodeStreams{Output: got, Errors: limited{&failures}})
 	if err != nil {

@@ -18,8 +18,10 @@ import (
 // connection that breaks within the lines has done nothing.
 //
 // What stands before the word of r on the outputs is the login's, such as what a .bashrc prints.
-const script = `exec /bin/sh -c '` +
-	`PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH; unset CDPATH; ` +
+const script = `exec /bin/sh -c '` + reader + `' hostler`
+
+// reader is what reads the lines.
+const reader = `PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH; unset CDPATH; ` +
 	`hostler_x=$(command -v timeout) || exit 254; hostler_t=1; cd /; set --; ` +
 	`while IFS=" " read -r hostler_k hostler_n hostler_v; do ` +
 	`hostler_v=$(printf "%bx" "$hostler_v"); hostler_v=${hostler_v%x}; ` +
@@ -29,7 +31,7 @@ const script = `exec /bin/sh -c '` +
 	`a) set -- "$@" "$hostler_v";; ` +
 	`e) export "$hostler_n=$hostler_v";; ` +
 	`r) echo "$hostler_v $$"; echo "$hostler_v $$" >&2; exec "$hostler_x" -s KILL "$hostler_t" "$@";; ` +
-	`esac; done; exit 252' hostler`
+	`esac; done; exit 252`
 
 // How the script ends before a program runs.
 const (

@@ -148,14 +148,21 @@ func (h *Host) RunOnNode(ctx context.Context, command hypervisor.NodeCommand, st
 	m := c.loginMachine()
 	m.ran = append(m.ran, command)
 	program := m.Programs[command.Program]
+	if command.Program == "rm" {
+		program = c.remove(m.files)
+	}
 	c.mu.Unlock()
 	if program == nil {
 		program = programs[path.Base(command.Program)]
 	}
-	if command.Program == "rm" {
-		program = c.remove
-	}
-	if err := h.late(ctx, c, "runonnode"); err != nil {
+	return h.runProgram(ctx, c, "runonnode", program, command, streams)
+}
+
+// runProgram runs a program to its end; nil is one that is not there.
+func (h *Host) runProgram(ctx context.Context, c *Cluster, method string,
+	program func(context.Context, hypervisor.NodeCommand, hypervisor.NodeStreams) int, command hypervisor.NodeCommand,
+	streams hypervisor.NodeStreams) (hypervisor.NodeResult, error) {
+	if err := h.late(ctx, c, method); err != nil {
 		return hypervisor.NodeResult{}, err
 	}
 	if program == nil {
@@ -271,12 +278,14 @@ var programs = map[string]func(context.Context, hypervisor.NodeCommand, hypervis
 	},
 }
 
-// remove is the program rm.
-func (c *Cluster) remove(_ context.Context, command hypervisor.NodeCommand, _ hypervisor.NodeStreams) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	maps.DeleteFunc(c.loginMachine().files, func(name string, _ nodeFile) bool { return slices.Contains(command.Arguments, name) })
-	return 0
+// remove is the program rm among some files.
+func (c *Cluster) remove(files map[string]nodeFile) func(context.Context, hypervisor.NodeCommand, hypervisor.NodeStreams) int {
+	return func(_ context.Context, command hypervisor.NodeCommand, _ hypervisor.NodeStreams) int {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		maps.DeleteFunc(files, func(name string, _ nodeFile) bool { return slices.Contains(command.Arguments, name) })
+		return 0
+	}
 }
 
 // folders are all that there are.
@@ -291,6 +300,14 @@ func (h *Host) CopyToNode(ctx context.Context, file hypervisor.NodeFile, content
 	if err != nil {
 		return "", err
 	}
+	c.mu.Lock()
+	files := c.loginMachine().files
+	c.mu.Unlock()
+	return h.storeFile(ctx, c, "copytonode", files, file, content)
+}
+
+func (h *Host) storeFile(ctx context.Context, c *Cluster, method string, files map[string]nodeFile, file hypervisor.NodeFile,
+	content io.Reader) (string, error) {
 	if slices.Contains(folders, file.Path) {
 		return "", plugin.Errorf(plugin.Conflict, "there is a folder in the place of the file")
 	}
@@ -315,9 +332,9 @@ func (h *Host) CopyToNode(ctx context.Context, file hypervisor.NodeFile, content
 		return "", err
 	}
 	c.mu.Lock()
-	c.loginMachine().files[file.Path] = nodeFile{file.Mode, got}
+	files[file.Path] = nodeFile{file.Mode, got}
 	c.mu.Unlock()
-	return text, h.late(ctx, c, "copytonode")
+	return text, h.late(ctx, c, method)
 }
 
 // CopyFromNode implements hypervisor.NodeExecutor.
@@ -330,7 +347,15 @@ func (h *Host) CopyFromNode(ctx context.Context, name string, limit int64, conte
 		return hypervisor.NodeFile{}, err
 	}
 	c.mu.Lock()
-	file, there := c.loginMachine().files[name]
+	files := c.loginMachine().files
+	c.mu.Unlock()
+	return h.giveFile(ctx, c, "copyfromnode", files, name, limit, content)
+}
+
+func (h *Host) giveFile(ctx context.Context, c *Cluster, method string, files map[string]nodeFile, name string, limit int64,
+	content io.Writer) (hypervisor.NodeFile, error) {
+	c.mu.Lock()
+	file, there := files[name]
 	c.mu.Unlock()
 	switch {
 	case slices.Contains(folders, name):
@@ -345,5 +370,5 @@ func (h *Host) CopyFromNode(ctx context.Context, name string, limit int64, conte
 	}
 	sum := sha256.Sum256(file.content)
 	return hypervisor.NodeFile{Path: name, Mode: file.mode, Size: int64(len(file.content)), SHA256: hex.EncodeToString(sum[:])},
-		h.late(ctx, c, "copyfromnode")
+		h.late(ctx, c, method)
 }
