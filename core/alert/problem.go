@@ -70,7 +70,8 @@ things AS (SELECT f.kind AS problem, CASE WHEN f.kind IN ('backup_never', 'backu
 	LEFT JOIN guests tg ON tg.id = CASE WHEN f.target_kind IN ('vm', 'container') THEN f.target_id ELSE ta.guest_id END)
 SELECT r.id, t.subject, t.kind, t.id, t.name, t.node, t.host_id, t.cluster_id, t.team_id, t.tags, t.value, t.problem, t.job_id, t.since,
 	t.at, t.word, t.detail, t.n
-FROM rules r JOIN things t ON t.watched = r.kind AND (r.threshold IS NULL OR CASE WHEN r.kind IN ('no_data', 'clock_skew') THEN t.value >= r.clear_level
+FROM rules r JOIN things t ON t.watched = r.kind AND (r.threshold IS NULL
+	OR CASE WHEN r.kind IN ('no_data', 'clock_skew') THEN t.value >= r.clear_level
 	ELSE t.value <= r.clear_level END) AND ` + scoped
 }
 

@@ -6,9 +6,9 @@ import "time"
 func (w *world) task(ref, kind, guest, status string, ago int, more ...bool) {
 	w.t.Helper()
 	at := w.now.Add(-time.Duration(ago) * time.Minute)
-	w.Exec(`INSERT INTO hypervisor_tasks (cluster_id, host_id, ref, node, type, guest_ref, by_user, status, error, started_at, ended_at, seen_at,
-		console) VALUES (1, 1, $1, 'alpha', $2, NULLIF($3, ''), 'root@pam', $4, 'no space', $5, $5, $5, $6)`, ref, kind, guest, status, at,
-		len(more) > 0)
+	w.Exec(`INSERT INTO hypervisor_tasks (cluster_id, host_id, ref, node, type, guest_ref, by_user, status, error, started_at, ended_at,
+		seen_at, console) VALUES (1, 1, $1, 'alpha', $2, NULLIF($3, ''), 'root@pam', $4, 'no space', $5, $5, $5, $6)`, ref, kind, guest,
+		status, at, len(more) > 0)
 }
 
 // clock sets by how many seconds the clock of a node is ahead.

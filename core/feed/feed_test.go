@@ -57,8 +57,8 @@ func TestChanges(t *testing.T) {
 			"'r', 'warning', 'm')", []string{"alert 1 whole"}},
 		{"UPDATE alerts SET acknowledged_at = '2026-01-31T12:00:00Z'",
 			[]string{`alert 1 {"acknowledged_at":"2026-01-31T12:00:00Z","acknowledged_by":{"email":"","id":null}}`}},
-		{"INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, severity, message, cause_id) SELECT 1, 1, 'vm', n, 'g', " +
-			"'r', 'warning', 'm', 1 FROM generate_series(2, 3) n", []string{"alert 2 whole", "alert 3 whole", `alert 1 {"folded":2}`}},
+		{"INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, severity, message, cause_id) SELECT 1, 1, 'vm', " +
+			"n, 'g', 'r', 'warning', 'm', 1 FROM generate_series(2, 3) n", []string{"alert 2 whole", "alert 3 whole", `alert 1 {"folded":2}`}},
 		{"UPDATE alerts SET cause_id = NULL WHERE id = 2", []string{`alert 2 {"cause_id":null}`, `alert 1 {"folded":1}`}},
 		{"UPDATE alerts SET ack_note = 'n' WHERE id = 3", []string{`alert 3 {"ack_note":"n"}`}},
 		{"DELETE FROM alerts WHERE id = 3", []string{`alert 1 {"folded":0}`, "alert 3 gone"}},

@@ -123,7 +123,7 @@ var alertColumns = map[string][]string{
 	"remedy": {"remedy"}, "labels": {"labels"}, "raised_at": {"raised_at"}, "acknowledged_at": {"acknowledged_at", "acknowledged_by"},
 	"acknowledged_by": {"acknowledged_by"}, "ack_note": {"ack_note"}, "silenced_at": {"silenced_by"}, "silenced_until": {"silenced_until"},
 	"silenced_by": {"silenced_by"}, "silence_note": {"silence_note"}, "cause_id": {"cause_id"}, "window_id": {"window_id"},
-	"folded": {"folded"},
+	"folded":      {"folded"},
 	"resolved_at": {"state", "resolved_at", "resolved_by"}, "resolved_by": {"resolved_by"}, "resolution": {"resolution"},
 }
 

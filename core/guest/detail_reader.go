@@ -154,7 +154,8 @@ func (r *DetailReader) Turn(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// readTasks reads the tasks of a cluster through one of its hosts, for the rules about failed ones. That the host does not tell is no error.
+// readTasks reads the tasks of a cluster through one of its hosts, for the rules about failed ones. That the host does not tell is no
+// error.
 func (r *DetailReader) readTasks(ctx context.Context, clusterID, hostID int64) error {
 	hostErr, err := (&task.Store{DB: r.DB}).Read(ctx, r.Hosts, hostID, clusterID)
 	if hostErr != nil && ctx.Err() == nil {

@@ -1,6 +1,7 @@
-// Package task keeps the tasks of hypervisors that others started, in the hypervisor's own page, by its schedules or by hand. While somebody
-// looks the live feed tells them, and they come with each poll of a cluster, by one small request; for the rules about failed ones they
-// come every few minutes, within the budget of the background reader of guests (guest.DetailReader). They are forgotten after a while.
+// Package task keeps the tasks of hypervisors that others started, in the hypervisor's own page, by its schedules or by hand. While
+// somebody looks the live feed tells them, and they come with each poll of a cluster, by one small request; for the rules about failed
+// ones they come every few minutes, within the budget of the background reader of guests (guest.DetailReader). They are forgotten after
+// a while.
 package task
 
 import (

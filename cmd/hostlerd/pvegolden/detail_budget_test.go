@@ -11,8 +11,8 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 )
 
-// TestDetailRequests holds the reader of guests' configurations, and of tasks for rules about failed ones, to its budget in what arrives at the hypervisor: two instances, an hour,
-// and guests, nodes and answers that fail in every way that is tried again for others.
+// TestDetailRequests holds the reader of guests' configurations, and of tasks for rules about failed ones, to its budget in what arrives
+// at the hypervisor: two instances, an hour, and guests, nodes and answers that fail in every way that is tried again for others.
 func TestDetailRequests(t *testing.T) {
 	t.Parallel()
 	w := pvegolden.NewWorld(t)

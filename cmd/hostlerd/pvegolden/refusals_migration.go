@@ -36,7 +36,10 @@ func migrationRefusals() []Act {
 			}
 		}),
 		Act{Operation: "check_vm_migration", Method: "POST", Path: "/vms/{vm}/migrate/preflight",
-			Body: `{"target_host_id":{bare},"node":"pve2"}`}.when("no storage of backups is known to both", func(w *World) { w.Running("vm"); w.bare() }),
+			Body: `{"target_host_id":{bare},"node":"pve2"}`}.when("no storage of backups is known to both", func(w *World) {
+			w.Running("vm")
+			w.bare()
+		}),
 		check.when("with snapshots, which stay", func(w *World) { w.leaves("vm"); w.Snapshot("vm", "before") }),
 	}
 }

@@ -15,9 +15,9 @@ import (
 // sameLimit bounds the question whether a guest is still the one that a draft was made for.
 const sameLimit = 20 * time.Second
 
-// same is problem not_found where another guest than the one that the draft was made for has its id by now, which the inventory knows after
-// the next poll only: the rules of the one that is gone went with it, and those of the other are nobody's business here. Lasting identities
-// tell where the hypervisor has them, and names elsewhere, as for jobs on guests. Other errors are those of host.AskWithin.
+// same is problem not_found where another guest than the one that the draft was made for has its id by now, which the inventory knows
+// after the next poll only: the rules of the one that is gone went with it, and those of the other are nobody's business here. Lasting
+// identities tell where the hypervisor has them, and names elsewhere, as for jobs on guests. Other errors are those of host.AskWithin.
 func (s *Store) same(ctx context.Context, hostID int64, of *stored) error {
 	if of.GuestID == 0 || of.GuestName == "" {
 		return nil

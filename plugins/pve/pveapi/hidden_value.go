@@ -13,8 +13,9 @@ import (
 // of any word.
 const minBareValue = 8
 
-// HideValues takes out of a refusal of a parameter the values that it quotes: they may be anything, secrets too. What the hypervisor itself
-// says stays, such as the values that there may be. sent are the parameters of the request, whose values are found whatever is in them.
+// HideValues takes out of a refusal of a parameter the values that it quotes: they may be anything, secrets too. What the hypervisor
+// itself says stays, such as the values that there may be. sent are the parameters of the request, whose values are found whatever is in
+// them.
 func HideValues(text string, sent url.Values) string {
 	var values []string
 	for _, all := range sent {

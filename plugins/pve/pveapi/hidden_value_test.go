@@ -15,9 +15,10 @@ import (
 func TestHideValues(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"dport: invalid format - invalid port 'canary'":                               "dport: invalid format - invalid port",
-		"proto: unknown protocol 'canary'; dport: invalid port 'canary'":              "proto: unknown protocol; dport: invalid port",
-		"log: value 'canary' does not have a value in the enumeration 'emerg, alert'": "log: value does not have a value in the enumeration 'emerg, alert'",
+		"dport: invalid format - invalid port 'canary'":                  "dport: invalid format - invalid port",
+		"proto: unknown protocol 'canary'; dport: invalid port 'canary'": "proto: unknown protocol; dport: invalid port",
+		"log: value 'canary' does not have a value in the enumeration 'emerg, alert'": "log: value does not have a value in the " +
+			"enumeration 'emerg, alert'",
 		"value '' is wrong": "value is wrong",
 		"vmid: type check ('integer') failed - got 'canary'": "vmid: type check ('integer') failed - got",
 		"no such property ('canary')":                        "no such property",
@@ -43,8 +44,8 @@ func TestHideValues(t *testing.T) {
 func TestParameterRefusalsRepeatNoValue(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, field string }{
-		"quoted": {`{"errors":{"net0":"invalid format - format error\nnet0.model: value 'canary' does not have a value in the enumeration 'e1000, virtio'"}}`,
-			"net0"},
+		"quoted": {`{"errors":{"net0":"invalid format - format error\nnet0.model: value 'canary' does not have a value in the ` +
+			`enumeration 'e1000, virtio'"}}`, "net0"},
 		"of several":   {`{"errors":{"a":"got 'canary'","b":"unable to parse value 'canary'"}}`, "a"},
 		"in the title": {`{"message":"invalid storage ID 'canary'\n"}`, ""},
 		"bare":         {`{"errors":{"comment":"my canary, with spaces 'n quotes\n is too long"}}`, "comment"},
