@@ -8,8 +8,9 @@ import (
 )
 
 // apps gives the pins of apps at a state, by slug: for each app the pin at which its own files were last seen to be others. They are
-// decided at the first sync of a state, and kept. An app that is not among them has the pin of the state.
-func (c *Catalog) apps(ctx context.Context, s state, cursor string) (map[string]catalog.Pin, error) {
+// decided at the first sync of a state as the newest, and kept then: keep says that this is it. An app that is not among them has the pin of
+// the state.
+func (c *Catalog) apps(ctx context.Context, s state, cursor string, keep bool) (map[string]catalog.Pin, error) {
 	name := c.note("apps", s.pin.String())
 	kept := map[string]string{}
 	if c.readNote(name, &kept) {
@@ -28,8 +29,10 @@ func (c *Catalog) apps(ctx context.Context, s state, cursor string) (map[string]
 		apps[f.slug] = pin
 		kept[f.slug] = pin.String()
 	}
-	c.writeNote(name, kept)
-	c.writeNote(c.note("apps", "latest"), s.pin.String())
+	if keep {
+		c.writeNote(name, kept)
+		c.writeNote(c.note("apps", "latest"), s.pin.String())
+	}
 	return apps, nil
 }
 

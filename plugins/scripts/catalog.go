@@ -121,7 +121,7 @@ func (c *Catalog) Sync(ctx context.Context, request catalog.SyncRequest, each fu
 	}
 	var listing catalog.Listing
 	err := c.sound(ctx, pin, func(s state) error {
-		apps, err := c.apps(ctx, s, request.Cursor)
+		apps, err := c.apps(ctx, s, request.Cursor, len(request.Wanted) == 0)
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (c *Catalog) Entry(ctx context.Context, slug string, pin catalog.Pin) (cata
 		if !ok {
 			return plugin.Errorf(plugin.NotFound, "there is no such entry at this pin")
 		}
-		apps, err := c.apps(ctx, s, "")
+		apps, err := c.apps(ctx, s, "", false)
 		if err != nil {
 			return err
 		}

@@ -6,8 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/hostler/hostler/sdk/catalog"
 	"github.com/hostler/hostler/sdk/catalog/tree"
@@ -98,5 +101,28 @@ func (c *Catalog) writeNote(name string, value any) {
 	}
 	if err != nil {
 		c.logger.Warn("the cache cannot be written", "because", err.Error())
+		return
+	}
+	pruneNotes(filepath.Dir(name))
+}
+
+// maxNotes is how many notes of a kind are kept: one of the apps of each state that was synced.
+const maxNotes = 100
+
+// pruneNotes takes away the oldest notes of a kind.
+func pruneNotes(folder string) {
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) <= maxNotes {
+		return
+	}
+	written := map[string]time.Time{}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			written[e.Name()] = info.ModTime()
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(written), func(a, b string) int { return written[a].Compare(written[b]) })
+	for _, name := range names[:max(len(names)-maxNotes, 0)] {
+		_ = os.Remove(filepath.Join(folder, name))
 	}
 }

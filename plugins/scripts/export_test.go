@@ -9,7 +9,7 @@ import (
 // NewQuick is New for tests: it does not wait long.
 func NewQuick() *Source {
 	s := New(hclog.NewNullLogger())
-	s.pace = pace{tries: 4, first: time.Millisecond, longest: 3 * time.Second, answer: 300 * time.Millisecond}
+	s.pace = pace{tries: 4, first: time.Millisecond, longest: 3 * time.Second, answer: 1500 * time.Millisecond}
 	return s
 }
 
