@@ -114,7 +114,7 @@ var table = map[Code]kind{
 	CodeTicketInvalid:      {http.StatusForbidden, "The ticket is not good"},
 	CodeShellDisabled:      {http.StatusConflict, "Node shells are off on this host"},
 	CodeConsoleUnavailable: {http.StatusConflict, "No console is free"},
-	CodeConsentRequired:    {http.StatusConflict, "Somebody has to agree first"},
+	CodeConsentRequired:    {http.StatusConflict, "Consent needed"},
 	CodeCatalogSourceError: {http.StatusBadGateway, "The source of the catalog failed"},
 
 	CodeLinkedCloneNeedsTemplate: {http.StatusConflict, "Only a template can be copied so"},
