@@ -104,7 +104,11 @@ func (s *Store) refresh(ctx context.Context, run *job.Run) error {
 	}
 	var failed []string
 	for i, r := range on {
-		if err := s.refreshSource(ctx, run, r); err != nil {
+		options, err := s.open(r)
+		if err != nil {
+			return err // of the key, which another instance may have
+		}
+		if err := s.refreshSource(ctx, run, r, options); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
@@ -119,11 +123,7 @@ func (s *Store) refresh(ctx context.Context, run *job.Run) error {
 }
 
 // refreshSource asks one source, and keeps what came of it. Its error was told already.
-func (s *Store) refreshSource(ctx context.Context, run *job.Run, r *row) error {
-	options, err := s.open(r)
-	if err != nil {
-		return err
-	}
+func (s *Store) refreshSource(ctx context.Context, run *job.Run, r *row, options map[string]string) error {
 	outcome, info, err := s.syncSource(ctx, r, options)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
