@@ -144,7 +144,7 @@ func New(c Config) (*Service, error) {
 	s.Backups.Register(s.Queue)
 	s.Bundles = &bundle.Store{DB: c.DB}
 	s.Catalog = catalog.New(catalog.Config{DB: c.DB, Keys: c.Keys, Queue: s.Queue, Sources: c.Catalogs, Bundles: s.Bundles,
-		Folder: c.catalogFolder(), AllowLocal: c.AllowLocal, Logger: c.Loggers("catalog")})
+		Executors: executors{s.Hosts}, Folder: c.catalogFolder(), AllowLocal: c.AllowLocal, Logger: c.Loggers("catalog")})
 	s.Catalog.Register()
 	s.Storages = &storage.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Guests: s.Guests, Deleted: s.Backups.Refresh}
 	s.Storages.Register(s.Queue)
