@@ -33,6 +33,7 @@ import (
 	"github.com/hostler/hostler/core/load"
 	"github.com/hostler/hostler/core/maintenance"
 	"github.com/hostler/hostler/core/network"
+	"github.com/hostler/hostler/core/outbound"
 	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/core/power"
 	"github.com/hostler/hostler/core/remotewrite"
