@@ -24,18 +24,24 @@ type Port struct {
 	UserID   *int64  `json:"user_id" example:"33" doc:"Whose it is, as the container counts its users; null where that is nobody there"`
 }
 
-// Ports asks where the programs of an app listen, of the machine on which its container runs. Problems: those of Request, invalid_state for
-// a container that does not run, and those of host.HostOfNode and host.OnNode.
+// Ports asks where the programs of an app listen, of the machine on which its container runs. Problems: those of Request, those
+// of host.HostOfNode and host.OnNode, and invalid_state for a container that does not run.
 func (s *Store) Ports(ctx context.Context, id, team int64) ([]Port, error) {
 	r, err := s.Request(ctx, id, team, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := runs(r.Guest); err != nil {
-		return nil, err
+	if err := s.Hosts.RequireSSH(ctx, r.Guest.HostID); problem.CodeOf(err) == problem.CodeUnsupported {
+		return nil, err // nothing of what else is missing would help
 	}
 	at, err := host.HostOfNode(ctx, s.Guests.DB, r.Guest.HostID, r.Guest.Node)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.Hosts.RequireSSH(ctx, at); err != nil {
+		return nil, err
+	}
+	if err := runs(r.Guest); err != nil {
 		return nil, err
 	}
 	list, err := host.OnNode(ctx, s.Hosts, at, portsLimit, func(ctx context.Context, node hypervisor.SocketLister) (hypervisor.SocketList, error) {

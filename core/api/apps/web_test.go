@@ -100,7 +100,9 @@ func TestWebURL(t *testing.T) {
 		}
 		b.Ask(t, "GET", "apps/2/web-url", "", apitest.Viewer, 200, "", parts...)
 	}
-	url := func(scheme, port, path string) string { return fmt.Sprintf(`"url":"%s://127.0.0.1:%s%s"`, scheme, port, path) }
+	url := func(scheme, port, path string) string {
+		return fmt.Sprintf(`"url":"%s://127.0.0.1:%s%s"`, scheme, port, path)
+	}
 	ask("", `"url":null,"decided_by":null,"scheme_by":null,"reachable":false,"detail":"nobody says`)
 	ask("web_port = "+atPlain+", web_path = '/admin?x=1'", url("http", atPlain, "/admin?x=1"), `"decided_by":"operator","scheme_by":"tls_hello"`,
 		`"reachable":true,"detail":null`)
