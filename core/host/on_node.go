@@ -14,9 +14,9 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// OnNode does something on a host's machine with the host's SSH key, as root: work gets the ability that it wants, of those that need a login,
-// such as hypervisor.NodeExecutor, which runs programs there and copies files. It takes a slot among the logins of the host, and limit bounds all of it, the waiting for the slot too. Only the machine at the host's address is
-// reached: see HostOfNode.
+// OnNode does something on a host's machine with the host's SSH key, as root: work gets the ability that it wants, of those that need a
+// login, such as hypervisor.NodeExecutor, which runs programs there and copies files. It takes a slot among the logins of the host, and limit
+// bounds all of it, the waiting for the slot too. Only the machine at the host's address is reached: see HostOfNode.
 //
 // Errors are problems, and an error of the SDK stays in them for jobs, which judge it by its kind: consent_required and ssh_not_enrolled
 // before anything is dialled, unsupported where the host's driver logs in to no machines, ssh_host_key_changed with both fingerprints, and
@@ -78,8 +78,8 @@ func HostOfNode(ctx context.Context, d *db.DB, hostID int64, node string) (id in
 			EXISTS (SELECT FROM host_ssh_keys k WHERE k.host_id = o.id AND k.state = 'active') DESC, o.id LIMIT 1`, hostID, node).Scan(&id)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return 0, problem.New(problem.CodeSSHNotEnrolled, "the node %s is no host itself, and only hosts are logged in to: enrol it first", Clean(node)).
-			With("remedy", "POST /api/v1/hosts/{host_id}/peers")
+		return 0, problem.New(problem.CodeSSHNotEnrolled, "the node %s is no host itself, and only hosts are logged in to: enrol it first",
+			Clean(node)).With("remedy", "POST /api/v1/hosts/{host_id}/peers")
 	case err != nil:
 		return 0, db.Problem(fmt.Errorf("looking for the host of a node: %w", err))
 	}

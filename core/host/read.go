@@ -127,7 +127,8 @@ type sshRow struct {
 }
 
 func (r sshRow) view(id int64, hostKey *string, from []string) SSH {
-	out := SSH{Enrolled: r.active != nil && r.consentBy != nil && hostKey != nil, VerifiedAt: r.verified, Fingerprint: hostKey, User: sshUser, Port: r.port}
+	out := SSH{Enrolled: r.active != nil && r.consentBy != nil && hostKey != nil, VerifiedAt: r.verified, Fingerprint: hostKey,
+		User: sshUser, Port: r.port}
 	if r.active != nil {
 		out.PublicKey = new(authorizedLine(*r.active, id, from))
 	}

@@ -64,8 +64,8 @@ func installCommand(line string) string {
 	return "mkdir -p -m 700 /root/.ssh && printf '\\n%s\\n' '" + line + "' >> " + authorizedKeys + " && chmod 600 " + authorizedKeys
 }
 
-// removeCommand removes the lines with exactly that key. The file is written over and not replaced: it may be a link to a file that several
-// machines share.
+// removeCommand removes the lines with exactly that key. The file is written over and not replaced: it may be a link to a file that
+// several machines share.
 func removeCommand(public string) string {
 	key := public
 	if parts := strings.Fields(public); len(parts) > 1 {

@@ -136,7 +136,8 @@ func TestLifeOfAnSSHKey(t *testing.T) {
 		t.Fatalf("the first check: %+v, %v", check, err)
 	}
 	now := f.get()
-	if !now.Enrolled || now.Pending != nil || *now.PublicKey != first.PublicKey || *now.Fingerprint != check.Fingerprint || now.VerifiedAt == nil {
+	if !now.Enrolled || now.Pending != nil || *now.PublicKey != first.PublicKey ||
+		*now.Fingerprint != check.Fingerprint || now.VerifiedAt == nil {
 		t.Errorf("after it the host has %+v", now)
 	}
 	if err := f.onNode(); err != nil {
@@ -257,7 +258,8 @@ func TestNothingWorksWithoutConsent(t *testing.T) {
 	logins := f.cluster.Calls("runonnode") + f.cluster.Calls("checklogin")
 	_, verify := f.s.VerifySSH(f.ctx, 1)
 	_, rotate := f.s.Rotate(f.ctx, 1, host.Rotation{SSH: true})
-	for what, err := range map[string]error{"a check": verify, "running": f.onNode(), "a new key": rotate, "asking": f.s.RequireSSH(f.ctx, 1)} {
+	for what, err := range map[string]error{"a check": verify, "running": f.onNode(), "a new key": rotate,
+		"asking": f.s.RequireSSH(f.ctx, 1)} {
 		wantCode(t, what, err, problem.CodeConsentRequired)
 	}
 	if f.get().Enrolled || f.cluster.Calls("runonnode")+f.cluster.Calls("checklogin") != logins {

@@ -28,9 +28,9 @@ type SSHCheck struct {
 	Remove    *string `json:"remove_command" doc:"Where a key was replaced: what removes the old one on the machine"`
 }
 
-// VerifySSH logs in to the host's machine, runs true there and tells what it saw. It is done with the pending key where there is one, which
-// takes the place of the present one when that works; else with the present one. The host key is pinned where none is; another than the
-// pinned one is ssh_host_key_changed. Problems: consent_required and ssh_not_enrolled before anything is dialled, unsupported,
+// VerifySSH logs in to the host's machine, runs true there and tells what it saw. It is done with the pending key where there is one,
+// which takes the place of the present one when that works; else with the present one. The host key is pinned where none is; another than
+// the pinned one is ssh_host_key_changed. Problems: consent_required and ssh_not_enrolled before anything is dialled, unsupported,
 // hypervisor_error with the reason auth where the machine does not take the key, and what plugin.Problem makes of the rest.
 func (s *Store) VerifySSH(ctx context.Context, id int64) (SSHCheck, error) {
 	a, err := s.sshAccess(ctx, id)

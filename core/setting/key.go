@@ -87,7 +87,8 @@ func checkSelfHost(id *int64) error {
 	return nil
 }
 
-// checkSSHFrom takes what stands in a from= of authorized_keys and is no pattern of names: nobody's answer to a question for a name counts.
+// checkSSHFrom takes what stands in a from= of authorized_keys and is no pattern of names: nobody's answer to a question for a name
+// counts.
 func checkSSHFrom(from []string) error {
 	if from == nil {
 		return errors.New("must be a list of addresses and networks")

@@ -1,6 +1,6 @@
-// Package sshdtest is for tests that log in to a machine: a real sshd on loopback, with keys and configuration of its own. It belongs to one
-// test and touches nothing of the machine's SSH. Each connection is served by an sshd of its own ("sshd -i"), so that there is no port to be
-// found, nothing that stays behind, and connections that a test can cut.
+// Package sshdtest is for tests that log in to a machine: a real sshd on loopback, with keys and configuration of its own. It belongs to
+// one test and touches nothing of the machine's SSH. Each connection is served by an sshd of its own ("sshd -i"), so that there is no port
+// to be found, nothing that stays behind, and connections that a test can cut.
 //
 // A test is skipped where there is no OpenSSH server, and fails where HOSTLER_SSHD_REQUIRED is set.
 package sshdtest

@@ -9,8 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// SSH is how the machine behind a target is logged in to (RFC 4251), for calls whose credential has the form FormSSHKey. The machine is the
-// one of Target.Address, at another port.
+// SSH is how the machine behind a target is logged in to (RFC 4251), for calls whose credential has the form FormSSHKey. The machine is
+// the one of Target.Address, at another port.
 type SSH struct {
 	// User is who logs in.
 	User string

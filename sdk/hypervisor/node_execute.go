@@ -121,12 +121,12 @@ const (
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
 // reserved are variables by which a shell lets itself be led, or that it does not let be set.
-var reserved = map[string]bool{"IFS": true, "ENV": true, "BASH_ENV": true, "SHELLOPTS": true, "BASHOPTS": true, "OPTIND": true, "PPID": true,
-	"UID": true, "EUID": true, "PS4": true}
+var reserved = map[string]bool{"IFS": true, "ENV": true, "BASH_ENV": true, "SHELLOPTS": true, "BASHOPTS": true, "OPTIND": true,
+	"PPID": true, "UID": true, "EUID": true, "PS4": true}
 
 // Check refuses what no driver may run, as Invalid with its field: a NUL, a program that is no name and no clean absolute path, a variable
-// without a proper name or of the shell's own, a directory that is not absolute, what is too long. Drivers call it first; over a connection
-// that was done.
+// without a proper name or of the shell's own, a directory that is not absolute, what is too long. Drivers call it first; over a
+// connection that was done.
 func (c NodeCommand) Check() error {
 	switch {
 	case c.Program == "" || strings.HasPrefix(c.Program, "-") || strings.ContainsRune(c.Program, 0) || len(c.Program) > MaxNodePath:

@@ -35,7 +35,8 @@ func (h *remoteHost) CheckLogin(ctx context.Context) (NodeLogin, error) {
 	return nodeLoginFromProto(answer), nil
 }
 
-func (s *nodeExecuteServer) CheckLogin(ctx context.Context, req *hypervisorv1.CheckLoginRequest) (*hypervisorv1.CheckLoginResponse, error) {
+func (s *nodeExecuteServer) CheckLogin(ctx context.Context, req *hypervisorv1.CheckLoginRequest) (
+	*hypervisorv1.CheckLoginResponse, error) {
 	return serve(ctx, s.server, req, func(host NodeExecutor) (*hypervisorv1.CheckLoginResponse, error) {
 		login, err := host.CheckLogin(ctx)
 		return nodeLoginToProto(login), err
@@ -111,7 +112,8 @@ type inputError struct{ error }
 
 func (e inputError) Unwrap() error { return e.error }
 
-// sendNodeData sends all of a reader, which may be nil, in messages. Each has bytes of its own: they may not be changed once they are sent.
+// sendNodeData sends all of a reader, which may be nil, in messages. Each has bytes of its own: they may not be changed once they are
+// sent.
 func sendNodeData(from io.Reader, send func([]byte) error) error {
 	if from == nil {
 		return nil

@@ -242,8 +242,8 @@ func (r *secretRun) openKeys() {
 	r.secretSearch.add(r.t, "the key of the chain", base64.RawStdEncoding.EncodeToString(raw))
 }
 
-// machineKey makes an SSH key for the host, which is read where it is kept, to be looked for elsewhere. A login, though it fails, sends it to
-// the plugin.
+// machineKey makes an SSH key for the host, which is read where it is kept, to be looked for elsewhere. A login, though it fails, sends it
+// to the plugin.
 func (r *secretRun) machineKey() {
 	r.t.Helper()
 	path := fmt.Sprintf("/hosts/%d", r.host)

@@ -33,8 +33,9 @@ type machineLogin struct {
 	path    string
 }
 
-// From enrolling to removing, on a real SSH server: the line that is printed is brought there by the command that is printed, a machine that
-// was installed anew is refused with both host keys, keys are replaced, plugin and service are killed meanwhile, and in the end nothing is left.
+// From enrolling to removing, on a real SSH server: the line that is printed is brought there by the command that is printed, a machine
+// that was installed anew is refused with both host keys, keys are replaced, plugin and service are killed meanwhile, and in the end
+// nothing is left.
 func TestMachineIsLoggedInTo(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -57,7 +58,8 @@ func TestMachineIsLoggedInTo(t *testing.T) {
 	}
 	m.owner.must(t, http.StatusCreated, http.MethodPost, "/api/v1/hosts", body, &host)
 	m.path = fmt.Sprintf("/api/v1/hosts/%d", host.ID)
-	if host.SSH.Pending == nil || host.SSH.Consent == nil || !strings.HasPrefix(host.SSH.Pending.PublicKey, `restrict,from="127.0.0.1" ssh-ed25519 `) {
+	if host.SSH.Pending == nil || host.SSH.Consent == nil ||
+		!strings.HasPrefix(host.SSH.Pending.PublicKey, `restrict,from="127.0.0.1" ssh-ed25519 `) {
 		t.Fatalf("the new host has %+v", host.SSH)
 	}
 

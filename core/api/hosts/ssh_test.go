@@ -46,7 +46,8 @@ func TestSSHOverTheAPI(t *testing.T) {
 	as(apitest.Operator, "operators do not verify", "POST", verify, "", 403, "forbidden")
 	as(apitest.In(2, identity.Owner), "nor does another team", "POST", verify, "", 404, "not_found")
 	as(apitest.Admin, "no such host", "POST", "/api/v1/hosts/77/ssh/verify", "", 404, "not_found")
-	as(apitest.Admin, "a first check", "POST", verify, "", 200, "", `"pinned":true`, `"activated":true`, `"user":"root"`, `"remove_command":null`)
+	as(apitest.Admin, "a first check", "POST", verify, "", 200, "", `"pinned":true`, `"activated":true`, `"user":"root"`,
+		`"remove_command":null`)
 	as(apitest.Viewer, "it is seen", "GET", "/api/v1/hosts/1", "", 200, "", `"enrolled":true`, `"pending":null`)
 	as(apitest.Admin, "admins do not rotate", "POST", credentials, `{"rotate_ssh":true}`, 403, "forbidden")
 	as(apitest.Owner, "a second key", "POST", credentials, `{"rotate_ssh":true}`, 200, "", `"public_key":"restrict `)
@@ -57,7 +58,8 @@ func TestSSHOverTheAPI(t *testing.T) {
 	as(apitest.Admin, "accepted", "PATCH", "/api/v1/hosts/1", `{"ssh_host_key_fingerprint":"`+aHostKey+`"}`, 200, "")
 	as(apitest.Admin, "a check", "POST", verify, "", 200, "", `"fingerprint":"`+aHostKey+`"`)
 	b.cluster.ChangeMachine(func(m *memdriver.Machine) { m.Keys = []string{} })
-	as(apitest.Admin, "a key that the machine does not take", "POST", verify, "", 502, "hypervisor_error", `"reason":"auth"`, `"install_command"`)
+	as(apitest.Admin, "a key that the machine does not take", "POST", verify, "", 502, "hypervisor_error", `"reason":"auth"`,
+		`"install_command"`)
 	b.cluster.SetFault("checklogin", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "the connection broke")})
 	as(apitest.Admin, "a machine that is away", "POST", verify, "", 502, "hypervisor_error", `"reason":"unreachable"`)
 	as(apitest.Admin, "admins do not delete it", "DELETE", credentials+"/ssh_key", "", 403, "forbidden")
@@ -69,7 +71,8 @@ func TestSSHOverTheAPI(t *testing.T) {
 	as(apitest.Admin, "no check without a key", "POST", verify, "", 409, "ssh_not_enrolled", `"remedy"`)
 	if got := b.Value(`SELECT string_agg(DISTINCT action, ' ' ORDER BY action) FROM audit
 		WHERE action LIKE 'host.%' AND details::text LIKE '%ssh%' OR action = 'host.verify_ssh'`); !strings.Contains(got, "host.verify_ssh") ||
-		!strings.Contains(got, "host.create") || !strings.Contains(got, "host.rotate_credentials") || !strings.Contains(got, "host.delete_credential") {
+		!strings.Contains(got, "host.create") || !strings.Contains(got, "host.rotate_credentials") ||
+		!strings.Contains(got, "host.delete_credential") {
 		t.Errorf("the trail has %q", got)
 	}
 }

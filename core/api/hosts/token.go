@@ -20,15 +20,15 @@ func registerTokens(a *op.API, h handlers) {
 			"enrolling. A capability that the host's driver does not have is 501 `unsupported`.\n\n" +
 			"`rotate_ssh` makes a new SSH key for the host's machine, the first one too; `public_key` in the answer is its line for " +
 			"authorized_keys, and `install_command` what adds that. The key is pending until POST `ssh/verify` has seen it work; the old one " +
-			"stays in use until then. It needs consent on record, or `ssh_consent`: 409 `consent_required` tells what is agreed to. A driver that " +
-			"logs in to no machines is 501 `unsupported`.\n\n" +
+			"stays in use until then. It needs consent on record, or `ssh_consent`: 409 `consent_required` tells what is agreed to. A driver " +
+			"that logs in to no machines is 501 `unsupported`.\n\n" +
 			"`paste` takes what the token script has printed: all tokens in it are verified, and then stored in one step or, where one fails, " +
 			"not at " +
 			"all, with a row for each in `tokens` of the answer. What is wrong with a paste is 422, and never tells anything of it.",
 	})
 	op.Delete(a, "/api/v1/hosts/:host_id/credentials/:kind", h.removeToken, op.Spec{
-		ID: "delete_host_credential", Summary: "Delete a token or the SSH key", Tag: tag, Role: identity.Owner, On: op.Host, Status: http.StatusOK,
-		Audit: op.Audit{Action: "host.delete_credential", Target: "kind"},
+		ID: "delete_host_credential", Summary: "Delete a token or the SSH key", Tag: tag, Role: identity.Owner, On: op.Host,
+		Status: http.StatusOK, Audit: op.Audit{Action: "host.delete_credential", Target: "kind"},
 		Description: "Answers with the commands that remove the role and the token on the hypervisor. `monitoring` is 409 " +
 			"`capability_required`. `ssh_key` deletes the host's SSH keys, and the consent to them with it; the commands remove their lines from " +
 			"authorized_keys on the machine.",

@@ -110,7 +110,8 @@ func TestReadingFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	var content bytes.Buffer
-	if got, err := m.CopyFromNode(t.Context(), path, 5, &content); err != nil || got.Mode != 0o604 || got.Size != 5 || content.String() != "12345" {
+	got, err := m.CopyFromNode(t.Context(), path, 5, &content)
+	if err != nil || got.Mode != 0o604 || got.Size != 5 || content.String() != "12345" {
 		t.Errorf("%+v, %q, %v", got, content.String(), err)
 	}
 	for name, c := range map[string]struct {

@@ -50,7 +50,8 @@ func through(t testing.TB, shell []string, inner bool, c hypervisor.NodeCommand)
 
 // FuzzArguments holds that every shell makes of the lines the arguments and variables that they were made of.
 func FuzzArguments(f *testing.F) {
-	for _, text := range []string{"", "a b", "'", `\`, `\0101\c`, "$(id)", "`id`", "\n", "x\n\n", "\xff\x80", "ä", "%s", "-n", "=", "!", "*"} {
+	for _, text := range []string{"", "a b", "'", `\`, `\0101\c`, "$(id)", "`id`", "\n", "x\n\n",
+		"\xff\x80", "ä", "%s", "-n", "=", "!", "*"} {
 		f.Add(text, "x"+text)
 	}
 	f.Fuzz(func(t *testing.T, argument, value string) {

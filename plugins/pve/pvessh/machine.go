@@ -64,8 +64,8 @@ var modern = ssh.Config{
 const smallRSA = 2048
 
 // connect logs in. Without a pinned host key any is taken where learn says so. A machine has keys of several kinds and shows one that both
-// sides prefer; where it is not the pinned one, the other kinds are asked for in turn, and a machine that proves to have the pinned key is the
-// right one.
+// sides prefer; where it is not the pinned one, the other kinds are asked for in turn, and a machine that proves to have the pinned key is
+// the right one.
 func (m *Machine) connect(ctx context.Context, learn bool) (*connection, error) {
 	signer, err := m.signer()
 	if err != nil {
@@ -205,7 +205,8 @@ func (m *Machine) told(ctx context.Context, err error) error {
 		return (&plugin.Error{Kind: plugin.Protocol,
 			Message: "the machine's SSH server and the service have no algorithm in common: only modern ones are used"}).Because(err)
 	case strings.Contains(err.Error(), "unable to authenticate"):
-		return (&plugin.Error{Kind: plugin.TokenRejected, Message: "the machine does not take the SSH key for " + m.target.SSH.User}).Because(err)
+		return (&plugin.Error{Kind: plugin.TokenRejected,
+			Message: "the machine does not take the SSH key for " + m.target.SSH.User}).Because(err)
 	case strings.Contains(err.Error(), "version string"), strings.Contains(err.Error(), "invalid packet length"):
 		return (&plugin.Error{Kind: plugin.Protocol, Message: "something else answers at this port: it does not speak SSH"}).Because(err)
 	}

@@ -55,7 +55,8 @@ func TestHostKeys(t *testing.T) {
 			was := target.SSH.HostKey
 			now := server.SetHostKeys(kinds...)
 			e := kind(t, "another key", runTrue(t, target), plugin.Untrusted)
-			if e.Field != endpoint.FieldHostKey || e.Fingerprint != now[0] || !strings.Contains(e.Message, was) || !strings.Contains(e.Message, now[0]) {
+			if e.Field != endpoint.FieldHostKey || e.Fingerprint != now[0] || !strings.Contains(e.Message, was) ||
+				!strings.Contains(e.Message, now[0]) {
 				t.Errorf("the error is %+v, want %s and %s", e, was, now[0])
 			}
 			for _, key := range now {

@@ -24,7 +24,8 @@ import (
 
 // hostile are texts that mean something to shells, printf, terminals or protocols.
 var hostile = []string{
-	"", " ", "a b", "'", `"`, `\`, `\\`, "$(touch /tmp/hostler-was-here)", "`id`", "${IFS}", "$HOME", "~", "*", "?", "[a-z]", "{a,b}", "!!", "#", "%s%n",
+	"", " ", "a b", "'", `"`, `\`, `\\`, "$(touch /tmp/hostler-was-here)", "`id`", "${IFS}", "$HOME", "~", "*", "?", "[a-z]", "{a,b}",
+	"!!", "#", "%s%n",
 	`\0101`, `\c`, "-n", "--", "-c", "; reboot", "&& id", "| cat", "> /tmp/x", "\n", "a\nb\n", "\n\n", "\r\n", "\t", "\x01\x02\x7f\x1b[31m",
 	"ä€😀", "\xff\xfe", "\u202e", "a=b", "=", ";", "e PATH x", "r - x", strings.Repeat("x", 50_000), strings.Repeat("\x80", 4000),
 }
@@ -97,7 +98,8 @@ func TestVariablesAreInNoArguments(t *testing.T) {
 	output := &lockedBuffer{}
 	go func() {
 		defer close(done)
-		_, err := m.RunOnNode(t.Context(), hypervisor.NodeCommand{Program: "sh", Arguments: []string{"-c", `echo $$; read -r line; echo "$CANARY"`},
+		_, err := m.RunOnNode(t.Context(), hypervisor.NodeCommand{Program: "sh",
+			Arguments:   []string{"-c", `echo $$; read -r line; echo "$CANARY"`},
 			Environment: []hypervisor.NodeVariable{{Name: "CANARY", Value: "canary-of-a-variable"}}},
 			hypervisor.NodeStreams{Input: begun, Output: output})
 		if err != nil {
@@ -216,7 +218,8 @@ func TestWhatDoesNotEndIsKilled(t *testing.T) {
 	stubborn := func(t *testing.T) (hypervisor.NodeCommand, func() bool) {
 		lock := filepath.Join(t.TempDir(), "lock")
 		return hypervisor.NodeCommand{Program: "sh", Arguments: []string{"-c",
-				`trap "" TERM HUP; exec 9>"$1"; flock -n 9; (trap "" TERM HUP; sleep 1000) & echo started; wait; sleep 1000`, "sh", lock}}, func() bool {
+				`trap "" TERM HUP; exec 9>"$1"; flock -n 9; (trap "" TERM HUP; sleep 1000) & echo started; wait; sleep 1000`,
+				"sh", lock}}, func() bool {
 				return exec.Command("flock", "-n", lock, "true").Run() == nil
 			}
 	}

@@ -21,7 +21,8 @@ import (
 
 // hostile are texts that mean something to shells, printf, terminals or protocols.
 var hostile = []string{
-	"", " ", "a b", "'", `"`, `\`, `\\`, "$(id)", "`id`", "${IFS}", "$HOME", "~", "*", "!!", "#", "%s%n", `\0101`, `\c`, "-n", "--", "; id", "&& id",
+	"", " ", "a b", "'", `"`, `\`, `\\`, "$(id)", "`id`", "${IFS}", "$HOME", "~", "*", "!!", "#", "%s%n", `\0101`, `\c`, "-n", "--", "; id",
+	"&& id",
 	"| cat", "> /tmp/x", "\n", "a\nb\n\n", "\r\n", "\t", "\x01\x1b[31m", "ä€😀", "\xff\xfe", "a=b", strings.Repeat("x", 70_000),
 }
 
@@ -59,8 +60,10 @@ var refusedCommands = map[string][]hypervisor.NodeCommand{
 		{Program: "true", Arguments: []string{strings.Repeat("x", hypervisor.MaxNodeArgument+1)}},
 		{Program: "true", Arguments: slices.Repeat([]string{strings.Repeat("x", 90_000)}, 6)}},
 	"environment": {{Program: "true", Environment: []hypervisor.NodeVariable{{Name: "a b"}}},
-		{Program: "true", Environment: []hypervisor.NodeVariable{{Name: ""}}}, {Program: "true", Environment: []hypervisor.NodeVariable{{Name: "A=B"}}},
-		{Program: "true", Environment: []hypervisor.NodeVariable{{Name: "A\n"}}}, {Program: "true", Environment: []hypervisor.NodeVariable{{Name: "IFS"}}},
+		{Program: "true", Environment: []hypervisor.NodeVariable{{Name: ""}}},
+		{Program: "true", Environment: []hypervisor.NodeVariable{{Name: "A=B"}}},
+		{Program: "true", Environment: []hypervisor.NodeVariable{{Name: "A\n"}}},
+		{Program: "true", Environment: []hypervisor.NodeVariable{{Name: "IFS"}}},
 		{Program: "true", Environment: []hypervisor.NodeVariable{{Name: "A", Value: "\x00"}}},
 		{Program: "true", Environment: []hypervisor.NodeVariable{{Name: "A"}, {Name: "A"}}}},
 	"limit": {{Program: "true", Limit: -1}},
