@@ -44,9 +44,10 @@ func (s *Store) Ports(ctx context.Context, id, team int64) ([]Port, error) {
 	if err := runs(r.Guest); err != nil {
 		return nil, err
 	}
-	list, err := host.OnNode(ctx, s.Hosts, at, portsLimit, func(ctx context.Context, node hypervisor.SocketLister) (hypervisor.SocketList, error) {
-		return node.Sockets(ctx, r.Guest.At())
-	})
+	list, err := host.OnNode(ctx, s.Hosts, at, portsLimit,
+		func(ctx context.Context, node hypervisor.SocketLister) (hypervisor.SocketList, error) {
+			return node.Sockets(ctx, r.Guest.At())
+		})
 	if problem.CodeOf(err) == problem.CodeNotFound {
 		err = problem.New(problem.CodeInvalidState, "the container is not on the node %s any more", r.Guest.Node).Because(err)
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 // OnNode does something on a host's machine with the host's SSH key, as root: work gets the ability that it wants, of those that need a
-// login, such as hypervisor.NodeExecutor, which runs programs there and copies files. It takes a slot among the logins of the host, and limit
-// bounds all of it, the waiting for the slot too. Only the machine at the host's address is reached: see HostOfNode.
+// login, such as hypervisor.NodeExecutor, which runs programs there and copies files. It takes a slot among the logins of the host, and
+// limit bounds all of it, the waiting for the slot too. Only the machine at the host's address is reached: see HostOfNode.
 //
 // Errors are problems, and an error of the SDK stays in them for jobs, which judge it by its kind: consent_required and ssh_not_enrolled
 // before anything is dialled, unsupported where the host's driver logs in to no machines, ssh_host_key_changed with both fingerprints, and

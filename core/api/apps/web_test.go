@@ -40,10 +40,12 @@ func TestPorts(t *testing.T) {
 	b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, 409, "ssh_not_enrolled", `"remedy":"POST /api/v1/hosts/{host_id}/ssh/verify"`)
 	b.Ask(t, "POST", "hosts/1/ssh/verify", "", apitest.Admin, 200, "")
 	b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, 200, "", "[]")
-	b.Cluster.SetSockets(wiki.ID, hypervisor.Socket{Protocol: hypervisor.TCP, Address: "::ffff:127.0.0.1", Port: 5432, Program: "post\x1bgres"},
+	b.Cluster.SetSockets(wiki.ID,
+		hypervisor.Socket{Protocol: hypervisor.TCP, Address: "::ffff:127.0.0.1", Port: 5432, Program: "post\x1bgres"},
 		hypervisor.Socket{Protocol: hypervisor.UDP, Address: "::", Port: 53, UserID: new(int64(7))},
 		hypervisor.Socket{Protocol: hypervisor.TCP, Address: "0.0.0.0", Port: 80, Program: "nginx"},
-		hypervisor.Socket{Protocol: "sctp", Address: "0.0.0.0", Port: 80}, hypervisor.Socket{Protocol: hypervisor.TCP, Address: "none", Port: 81},
+		hypervisor.Socket{Protocol: "sctp", Address: "0.0.0.0", Port: 80},
+		hypervisor.Socket{Protocol: hypervisor.TCP, Address: "none", Port: 81},
 		hypervisor.Socket{Protocol: hypervisor.TCP, Address: "::", Port: 65536})
 	b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, 200, "",
 		`[{"protocol":"tcp","address":"0.0.0.0","port":80,"local":false,"program":"nginx","user_id":null},`+
@@ -53,7 +55,8 @@ func TestPorts(t *testing.T) {
 	b.Ask(t, "GET", "apps/2/ports", "", nil, 401, "unauthenticated")
 	b.Ask(t, "GET", "apps/1/ports", "", apitest.Viewer, 409, "invalid_state", "start it first")
 	for code, fault := range map[string]error{
-		"invalid_state": plugin.Errorf(plugin.Conflict, "the container does not run"), "hypervisor_error": plugin.Errorf(plugin.Unreachable, "no"),
+		"invalid_state":    plugin.Errorf(plugin.Conflict, "the container does not run"),
+		"hypervisor_error": plugin.Errorf(plugin.Unreachable, "no"),
 	} {
 		b.Cluster.SetFault("sockets", memdriver.Fault{Err: fault})
 		b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, map[string]int{"invalid_state": 409, "hypervisor_error": 502}[code], code)
@@ -104,13 +107,18 @@ func TestWebURL(t *testing.T) {
 		return fmt.Sprintf(`"url":"%s://127.0.0.1:%s%s"`, scheme, port, path)
 	}
 	ask("", `"url":null,"decided_by":null,"scheme_by":null,"reachable":false,"detail":"nobody says`)
-	ask("web_port = "+atPlain+", web_path = '/admin?x=1'", url("http", atPlain, "/admin?x=1"), `"decided_by":"operator","scheme_by":"tls_hello"`,
+	ask("web_port = "+atPlain+", web_path = '/admin?x=1'", url("http", atPlain, "/admin?x=1"),
+		`"decided_by":"operator","scheme_by":"tls_hello"`,
 		`"reachable":true,"detail":null`)
 	ask("web_port = "+atSecure, url("https", atSecure, "/"), `"decided_by":"operator","scheme_by":"tls_hello","reachable":true`)
-	ask("web_port = "+atSecure+", web_protocol = 'http'", url("http", atSecure, "/"), `"decided_by":"operator","scheme_by":"operator","reachable":true`)
-	ask("web_port = "+atNothing, url("http", atNothing, "/"), `"scheme_by":"default","reachable":false,"detail":"nothing answers at 127.0.0.1`)
-	ask("printed_url = 'http://192.0.2.9:"+atSecure+"/login'", url("https", atSecure, "/login"), `"decided_by":"script","scheme_by":"tls_hello"`)
-	ask("printed_url = 'https://192.0.2.9:"+atNothing+"/'", url("https", atNothing, "/"), `"decided_by":"script","scheme_by":"script","reachable":false`)
+	ask("web_port = "+atSecure+", web_protocol = 'http'", url("http", atSecure, "/"),
+		`"decided_by":"operator","scheme_by":"operator","reachable":true`)
+	ask("web_port = "+atNothing, url("http", atNothing, "/"),
+		`"scheme_by":"default","reachable":false,"detail":"nothing answers at 127.0.0.1`)
+	ask("printed_url = 'http://192.0.2.9:"+atSecure+"/login'", url("https", atSecure, "/login"),
+		`"decided_by":"script","scheme_by":"tls_hello"`)
+	ask("printed_url = 'https://192.0.2.9:"+atNothing+"/'", url("https", atNothing, "/"),
+		`"decided_by":"script","scheme_by":"script","reachable":false`)
 	ask("printed_url = 'http://192.0.2.9/', web_port = "+atPlain, url("http", atPlain, "/"), `"decided_by":"operator"`)
 	ask("printed_url = 'javascript:alert(1)'", `"decided_by":null`)
 	ask("printed_url = 'http://192.0.2.9:0/'", `"decided_by":null`)
@@ -120,7 +128,8 @@ func TestWebURL(t *testing.T) {
 	ask("web_port = 80", `"url":null,"decided_by":"operator","scheme_by":null,"reachable":false,"detail":"no address`)
 	b.Exec("UPDATE guests SET addresses = '{192.0.2.1}'")
 	b.Exec("UPDATE apps SET web_port = 8443 WHERE id = 1")
-	b.Ask(t, "GET", "apps/1/web-url", "", apitest.Viewer, 200, "", `"decided_by":"operator"`, `"reachable":false,"detail":"the app's container does not run"`)
+	b.Ask(t, "GET", "apps/1/web-url", "", apitest.Viewer, 200, "", `"decided_by":"operator"`,
+		`"reachable":false,"detail":"the app's container does not run"`)
 	b.Ask(t, "GET", "apps/2/web-url", "", apitest.In(2, identity.Owner), 404, "not_found")
 	b.Ask(t, "GET", "apps/2/web-url", "", nil, 401, "unauthenticated")
 }
@@ -130,7 +139,8 @@ func TestSetPrintedURL(t *testing.T) {
 	t.Parallel()
 	b := newLab(t)
 	for printed, want := range map[string]string{"http://192.0.2.9:8080/a": "http://192.0.2.9:8080/a", "ftp://192.0.2.9/": "none",
-		"http://user:canary@192.0.2.9/": "none", "http://192.0.2.9/" + strings.Repeat("x", 2000): "none", "": "none", "\x1b[31mhttp://a": "none"} {
+		"http://user:canary@192.0.2.9/": "none", "http://192.0.2.9/" + strings.Repeat("x", 2000): "none",
+		"": "none", "\x1b[31mhttp://a": "none"} {
 		err := b.DB.Tx(t.Context(), func(tx *db.Tx) error { return app.SetPrintedURL(t.Context(), tx, 2, printed) })
 		if got := b.Value("SELECT coalesce(printed_url, 'none') FROM apps WHERE id = 2"); err != nil || got != want {
 			t.Errorf("%.40q is kept as %.40q, %v", printed, got, err)
