@@ -11,19 +11,18 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
-	"github.com/hostler/hostler/sdk/hypervisor"
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// OnNode does something on a host's machine with the host's SSH key, as root: work gets what runs programs there and copies files. It
-// takes a slot among the logins of the host, and limit bounds all of it, the waiting for the slot too. Only the machine at the host's
-// address is reached: see HostOfNode.
+// OnNode does something on a host's machine with the host's SSH key, as root: work gets the ability that it wants, of those that need a
+// login, such as hypervisor.NodeExecutor, which runs programs there and copies files. It takes a slot among the logins of the host, and
+// limit bounds all of it, the waiting for the slot too. Only the machine at the host's address is reached: see HostOfNode.
 //
 // Errors are problems, and an error of the SDK stays in them for jobs, which judge it by its kind: consent_required and ssh_not_enrolled
 // before anything is dialled, unsupported where the host's driver logs in to no machines, ssh_host_key_changed with both fingerprints, and
 // what plugin.Problem makes of the driver's.
-func OnNode[T any](ctx context.Context, s *Store, id int64, limit time.Duration,
-	work func(context.Context, hypervisor.NodeExecutor) (T, error)) (answer T, err error) {
+func OnNode[A, T any](ctx context.Context, s *Store, id int64, limit time.Duration,
+	work func(context.Context, A) (T, error)) (answer T, err error) {
 	a, err := s.sshAccess(ctx, id)
 	if err != nil {
 		return answer, err
@@ -43,14 +42,14 @@ func OnNode[T any](ctx context.Context, s *Store, id int64, limit time.Duration,
 	return answer, plugin.Problem(err)
 }
 
-func onNode[T any](ctx context.Context, s *Store, id int64, a sshAccess,
-	work func(context.Context, hypervisor.NodeExecutor) (T, error)) (answer T, err error) {
+func onNode[A, T any](ctx context.Context, s *Store, id int64, a sshAccess,
+	work func(context.Context, A) (T, error)) (answer T, err error) {
 	release, err := s.loginSlot(ctx, id)
 	if err != nil {
 		return answer, err
 	}
 	defer release()
-	node, end, err := s.executor(ctx, a, a.active)
+	node, end, err := loggedIn[A](ctx, s, a, a.active)
 	if err != nil {
 		return answer, err
 	}

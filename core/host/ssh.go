@@ -163,18 +163,23 @@ func (s *Store) loginSlot(ctx context.Context, id int64) (release func(), err er
 
 // executor opens the machine with one of the keys.
 func (s *Store) executor(ctx context.Context, a sshAccess, key *sshKey) (hypervisor.NodeExecutor, func(), error) {
+	return loggedIn[hypervisor.NodeExecutor](ctx, s, a, key)
+}
+
+// loggedIn opens the machine with one of the keys, as one of the abilities that need a login. Nothing is dialled.
+func loggedIn[A any](ctx context.Context, s *Store, a sshAccess, key *sshKey) (able A, end func(), err error) {
 	target, err := s.sshTarget(a, key)
 	if err != nil {
-		return nil, nil, err
+		return able, nil, err
 	}
 	at, err := s.open(ctx, a.driver, target)
 	if err != nil {
-		return nil, nil, err
+		return able, nil, err
 	}
-	able, err := Able[hypervisor.NodeExecutor](at)
+	able, err = Able[A](at)
 	if err != nil {
 		_ = at.Close()
-		return nil, nil, err
+		return able, nil, err
 	}
 	return able, func() { _ = at.Close() }, nil
 }

@@ -18,10 +18,12 @@ const (
 	away     = 30 * time.Second
 )
 
-// Follow writes what a run prints into output, from the byte offset on, until it is final and all is written, and gives how it ended. It asks
-// in pauses that grow while there is nothing new. A machine that cannot be reached is asked again until ctx ends, because the run goes on.
-// A run that is Prepared when it begins is waited for. next is the offset to go on with after an error; a failure of the writer is Follow's.
-func Follow(ctx context.Context, node hypervisor.NodeExecutor, run string, offset int64, output io.Writer) (s State, next int64, err error) {
+// Follow writes what a run prints into output, from the byte offset on, until it is final and all is written, and gives how it ended. It
+// asks in pauses that grow while there is nothing new. A machine that cannot be reached is asked again until ctx ends, because the run
+// goes on. A run that is Prepared when it begins is waited for. next is the offset to go on with after an error; a failure of the writer
+// is Follow's.
+func Follow(ctx context.Context, node hypervisor.NodeExecutor, run string, offset int64, output io.Writer) (s State, next int64,
+	err error) {
 	next = offset
 	pause := shortest
 	for {

@@ -13,9 +13,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Prepare brings a run to the machine. It changes nothing where the same is there already, started or not, and replaces another one of that
-// name that was not started; one that was is Conflict. Files that are not what they should be are Invalid with the field "files", and a folder
-// that is not root's alone is Refused. A broken call leaves nothing of the run; making it again is right after any error.
+// Prepare brings a run to the machine. It changes nothing where the same is there already, started or not, and replaces another one of
+// that name that was not started; one that was is Conflict. Files that are not what they should be are Invalid with the field "files",
+// and a folder that is not root's alone is Refused. A broken call leaves nothing of the run; making it again is right after any error.
 func Prepare(ctx context.Context, node hypervisor.NodeExecutor, spec Spec) error {
 	if err := spec.Check(); err != nil {
 		return err
@@ -35,9 +35,9 @@ func Prepare(ctx context.Context, node hypervisor.NodeExecutor, spec Spec) error
 	return err
 }
 
-// Start starts a run that was prepared, once: where it was started already nothing happens, and nothing is wrong, whatever has become of it
-// since. It is refused where the machine has something else than the spec says (Conflict, or Invalid with the field "files"), and after a
-// Stop (Conflict). After an error that does not say no, Start again or Look.
+// Start starts a run that was prepared, once: where it was started already nothing happens, and nothing is wrong, whatever has become of
+// it since. It is refused where the machine has something else than the spec says (Conflict, or Invalid with the field "files"), and
+// after a Stop (Conflict). After an error that does not say no, Start again or Look.
 func Start(ctx context.Context, node hypervisor.NodeExecutor, spec Spec) error {
 	if err := spec.Check(); err != nil {
 		return err
@@ -46,8 +46,8 @@ func Start(ctx context.Context, node hypervisor.NodeExecutor, spec Spec) error {
 	return err
 }
 
-// Stop asks a run to end, by TERM and after StopTime by KILL, and does not wait for it. One that was not started is kept from it. NotFound for
-// one that is not there.
+// Stop asks a run to end, by TERM and after StopTime by KILL, and does not wait for it. One that was not started is kept from it.
+// NotFound for one that is not there.
 func Stop(ctx context.Context, node hypervisor.NodeExecutor, run string) error {
 	_, err := call(ctx, node, stop, askLimit, nil, run)
 	return err
@@ -78,8 +78,8 @@ func List(ctx context.Context, node hypervisor.NodeExecutor) ([]string, error) {
 const maxAnswer = 1 << 20
 
 // call runs a script for a run, and gives what it prints.
-func call(ctx context.Context, node hypervisor.NodeExecutor, script string, limit time.Duration, input io.Reader, run string, more ...string) (
-	[]byte, error) {
+func call(ctx context.Context, node hypervisor.NodeExecutor, script string, limit time.Duration, input io.Reader, run string,
+	more ...string) ([]byte, error) {
 	if script != list {
 		if err := checkRun(run); err != nil {
 			return nil, err

@@ -46,13 +46,16 @@ dir=/var/lib/hostler/runs/$1; unit=hostler-run-$1.service
 cd "$dir" 2>/dev/null || exit 20
 IFS= read -r want || exit 27
 have=$(sha256sum <sums); [ "${have%% *}" = "$want" ] || exit 21
-taken() { [ -e started ] || case $(systemctl show -p ActiveState --value "$unit") in active | activating | deactivating) ;; *) false ;; esac; }
+taken() {
+	[ -e started ] || case $(systemctl show -p ActiveState --value "$unit") in active | activating | deactivating) ;; *) false ;; esac
+}
 ! taken || exit 0
 [ ! -e stopping ] || exit 24
 sha256sum -c --quiet --strict sums >/dev/null 2>&1 || exit 22
 IFS= read -r limit <limit || exit 27
 systemd-run --quiet --no-ask-password --collect --unit="$unit" --slice=hostler.slice --description="Hostler run $1" \
-	-p Type=exec -p Restart=no -p RuntimeMaxSec="${limit}s" -p TimeoutStopSec=15s -p KillMode=control-group -p SendSIGKILL=yes -p LimitCORE=0 \
+	-p Type=exec -p Restart=no -p RuntimeMaxSec="${limit}s" -p TimeoutStopSec=15s -p KillMode=control-group -p SendSIGKILL=yes \
+	-p LimitCORE=0 \
 	-p WorkingDirectory="$dir" -p StandardInput="file:$dir/input" -p StandardOutput="append:$dir/output" -p StandardError=inherit \
 	-p ExecStopPost="/bin/sh $dir/finish $dir" /bin/sh "$dir/launch" "$dir" || { taken || exit 26; }
 `
@@ -92,8 +95,8 @@ done 2>/dev/null
 exit 0
 `
 
-// look is the script that tells how a run is, in lines of a word and values, an empty line, and then of what it has printed $3 bytes at most,
-// from the byte $2 on. Whether the unit is there is asked before how it ended: where it is gone, the end was written before.
+// look is the script that tells how a run is, in lines of a word and values, an empty line, and then of what it has printed $3 bytes at
+// most, from the byte $2 on. Whether the unit is there is asked before how it ended: where it is gone, the end was written before.
 const look = `set -u; LC_ALL=C; export LC_ALL
 cd "/var/lib/hostler/runs/$1" 2>/dev/null || exit 20
 command -v systemctl >/dev/null || exit 26

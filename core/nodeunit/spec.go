@@ -184,7 +184,7 @@ func encode(b []byte, value string) []byte {
 func (s Spec) writeTar(to io.Writer, parts []part) error {
 	w := tar.NewWriter(to)
 	for _, p := range parts {
-		err := w.WriteHeader(&tar.Header{Name: p.name, Mode: p.mode, Size: int64(len(p.content)), Typeflag: tar.TypeReg, Format: tar.FormatUSTAR})
+		err := w.WriteHeader(&tar.Header{Name: p.name, Mode: p.mode, Size: int64(len(p.content)), Typeflag: tar.TypeReg})
 		if err == nil {
 			_, err = w.Write(p.content)
 		}

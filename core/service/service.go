@@ -35,6 +35,7 @@ import (
 	"github.com/hostler/hostler/core/load"
 	"github.com/hostler/hostler/core/maintenance"
 	"github.com/hostler/hostler/core/network"
+	"github.com/hostler/hostler/core/outbound"
 	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/core/power"
 	"github.com/hostler/hostler/core/remotewrite"
@@ -160,7 +161,8 @@ func New(c Config) (*Service, error) {
 	s.Uploads = &upload.Store{DB: c.DB, Actor: actor, Spool: c.Spool, Logger: c.Loggers("upload"), Heartbeat: s.Heartbeats[Uploads]}
 	s.Uploads.Register(s.Queue)
 	s.Consoles = &console.Store{DB: c.DB, Hosts: s.Hosts, Keys: c.Keys}
-	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}
+	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor, Hosts: s.Hosts,
+		Rules: outbound.Rules{AllowLocal: c.AllowLocal}}
 
 	who := c.Identity
 	who.Keys, who.Assets, who.Logger = c.Keys, s.Hosts, c.Loggers("identity")

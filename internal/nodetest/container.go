@@ -85,7 +85,7 @@ func (m *Machine) Listen(id, port int) {
 	if _, err := m.Try(m.t.Context(), "command -v python3"); err != nil {
 		m.t.Skip("there is no python3 to listen with")
 	}
-	m.InContainer(id, fmt.Sprintf("cat >/root/listen-%[1]d <<'END'\n%[2]sEND\nsetsid python3 /root/listen-%[1]d %[1]d >/dev/null 2>&1 </dev/null &",
+	m.InContainer(id, fmt.Sprintf("f=/root/listen-%[1]d; cat >$f <<'END'\n%[2]sEND\nsetsid python3 $f %[1]d >/dev/null 2>&1 </dev/null &",
 		port, listener))
 	waittest.Until(m.t, "the program listens", func() bool {
 		out, _ := m.Try(m.t.Context(), fmt.Sprintf("cat /proc/$(cat /run/lxc/%d)/net/tcp", id))

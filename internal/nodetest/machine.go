@@ -88,7 +88,8 @@ func ready(t testing.TB) string {
 	default:
 		// The same that the machine does, and nothing else.
 		out, err := exec.Command("unshare", "--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup", "--fork", "--kill-child", "sh", "-ec",
-			`mount -t tmpfs tmpfs /mnt; mkdir /mnt/up /mnt/work /mnt/root; mount -t overlay overlay -o lowerdir=/,upperdir=/mnt/up,workdir=/mnt/work /mnt/root
+			`mount -t tmpfs tmpfs /mnt; mkdir /mnt/up /mnt/work /mnt/root
+			mount -t overlay overlay -o lowerdir=/,upperdir=/mnt/up,workdir=/mnt/work /mnt/root
 			mount -t cgroup2 cgroup2 /mnt/root/mnt`).CombinedOutput()
 		if err != nil {
 			missing = "name spaces, overlays and control groups of its own: " + strings.TrimSpace(string(out))
@@ -179,11 +180,13 @@ mount -t proc proc proc; mount -t sysfs sysfs sys; mount -t cgroup2 cgroup2 sys/
 mount -t tmpfs tmpfs run; mount -t tmpfs tmpfs tmp; mount -t tmpfs tmpfs dev
 cat /proc/sys/kernel/random/uuid >run/boot-id; mount --bind run/boot-id proc/sys/kernel/random/boot_id
 for n in null zero full random urandom tty; do : >dev/$n; mount --bind /dev/$n dev/$n; done
-mkdir dev/pts dev/shm run/sshd; mount -t devpts devpts dev/pts -o newinstance,ptmxmode=0666; ln -s pts/ptmx dev/ptmx; ln -s /proc/self/fd dev/fd
+mkdir dev/pts dev/shm run/sshd; mount -t devpts devpts dev/pts -o newinstance,ptmxmode=0666
+ln -s pts/ptmx dev/ptmx; ln -s /proc/self/fd dev/fd
 mkdir -p ".$2"; mount --bind "$2" ".$2"
 ip link set lo up
 pivot_root . mnt; umount -l /mnt
-exec env -i container=hostler PATH=/usr/sbin:/usr/bin:/sbin:/bin ` + systemd + ` --system --unit=only.target --show-status=false --log-target=console`
+exec env -i container=hostler PATH=/usr/sbin:/usr/bin:/sbin:/bin ` + systemd +
+	` --system --unit=only.target --show-status=false --log-target=console`
 
 // Boot switches the machine on and waits until systemd says that it is up.
 func (m *Machine) Boot() {
@@ -198,8 +201,8 @@ func (m *Machine) Boot() {
 		m.t.Fatal("opening the control group:", err)
 	}
 	defer func() { _ = group.Close() }()
-	cmd := exec.Command("nsenter", "-t", strconv.Itoa(m.holder.Process.Pid), "-m", "--", "unshare", "--mount", "--pid", "--uts", "--ipc", "--net",
-		"--cgroup", "--fork", "--kill-child", "sh", "-ec", boot, "sh", m.dir, filepath.Dir(m.SSH.AuthorizedKeys()))
+	cmd := exec.Command("nsenter", "-t", strconv.Itoa(m.holder.Process.Pid), "-m", "--", "unshare", "--mount", "--pid", "--uts", "--ipc",
+		"--net", "--cgroup", "--fork", "--kill-child", "sh", "-ec", boot, "sh", m.dir, filepath.Dir(m.SSH.AuthorizedKeys()))
 	cmd.Stdout, cmd.Stderr = console, console
 	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(group.Fd())}
 	m.first = m.start(cmd)

@@ -28,8 +28,8 @@ type GuestExecutor interface {
 	CopyFromGuest(ctx context.Context, guest GuestRef, path string, limit int64, content io.Writer) (NodeFile, error)
 }
 
-// CheckContainer refuses a guest that is a VM as Unsupported, and one whose id can be no guest's as NotFound. Drivers call it first; over a
-// connection that was done.
+// CheckContainer refuses a guest that is a VM as Unsupported, and one whose id can be no guest's as NotFound. Drivers call it first; over
+// a connection that was done.
 func CheckContainer(guest GuestRef) error {
 	switch {
 	case guest.Kind != Container:

@@ -110,6 +110,8 @@ func sideRequests() []sideRequest {
 		{operation: "list_app_nics", pve: ok, lxd: unsupported},
 		{operation: "change_app_nic", params: p{"iface": "net0"}, body: m{"tag": 20, "digest": "none"}, pve: stale, lxd: unsupported},
 		{operation: "get_app_logs", pve: unsupported, lxd: unsupported},
+		{operation: "list_app_ports", pve: unconsented, lxd: unsupported},
+		{operation: "resolve_app_web_url", pve: ok, lxd: ok},
 		{operation: "clone_app", body: m{"full": false}, pve: "409 linked_clone_needs_template", lxd: unsupported},
 		{operation: "uninstall_app", pve: "409 confirm_required", lxd: unsupported},
 		{operation: "act_on_app", pve: accepted, lxd: accepted},

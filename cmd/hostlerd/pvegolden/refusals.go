@@ -77,6 +77,7 @@ func Refusals() []Act {
 			Body: `{"ip":"10.0.0.5/24","gw":"10.9.0.1","ip6":"10.0.0.1","bridge":"vmbr9"}`},
 		{Operation: "change_vm_options", Case: "unknown", Method: "PUT", Path: "/vms/{vm}/options", Body: `{"onbot":true}`},
 		{Operation: "get_app_logs", Case: "always", Method: "GET", Path: "/apps/{app}/logs"},
+		{Operation: "list_app_ports", Case: "without consent to SSH", Method: "GET", Path: "/apps/{app}/ports"},
 		{Operation: "migrate_vm", Case: "where it is", Method: "POST", Path: "/vms/{vm}/migrate",
 			Body: `{"target_host_id":{host},"node":"{node}"}`},
 		{Operation: "migrate_vm", Case: "an image of its node", Method: "POST", Path: "/vms/{vm}/migrate", Body: migration,

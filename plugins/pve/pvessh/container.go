@@ -54,7 +54,8 @@ func (m *Machine) RunInContainer(ctx context.Context, id string, command hypervi
 	}
 	began := time.Now()
 	result, err := m.RunOnNode(ctx, hypervisor.NodeCommand{
-		Program: "/bin/sh", Arguments: []string{"-c", enter, "hostler-enter", id, reader}, Limit: time.Duration(seconds)*time.Second + afterInner,
+		Program: "/bin/sh", Arguments: []string{"-c", enter, "hostler-enter", id, reader},
+		Limit: time.Duration(seconds)*time.Second + afterInner,
 	}, hypervisor.NodeStreams{Input: input, Output: output, Errors: failures})
 	if write, ok := errors.AsType[writeError](err); ok { // of a gate
 		err = write.error

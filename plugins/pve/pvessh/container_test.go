@@ -144,13 +144,14 @@ func containerFiles(t *testing.T, node *nodetest.Machine, m *pvessh.Machine) {
 	if _, err := m.CopyToContainer(t.Context(), ct, file, bytes.NewReader(content)); err != nil {
 		t.Fatal("storing:", err)
 	}
-	if got := node.InContainer(101, `stat -c "%a %u %g %s" /root/a*file; ls -A /root | wc -l`); got != fmt.Sprintf("640 0 0 %d\n1", file.Size) {
+	got := node.InContainer(101, `stat -c "%a %u %g %s" /root/a*file; ls -A /root | wc -l`)
+	if got != fmt.Sprintf("640 0 0 %d\n1", file.Size) {
 		t.Errorf("the file is %q", got)
 	}
 	var back bytes.Buffer
-	got, err := m.CopyFromContainer(t.Context(), ct, file.Path, file.Size, &back)
-	if err != nil || got != file || !bytes.Equal(back.Bytes(), content) {
-		t.Errorf("%d bytes of %+v came back: %v", back.Len(), got, err)
+	read, err := m.CopyFromContainer(t.Context(), ct, file.Path, file.Size, &back)
+	if err != nil || read != file || !bytes.Equal(back.Bytes(), content) {
+		t.Errorf("%d bytes of %+v came back: %v", back.Len(), read, err)
 	}
 	file.SHA256 = strings.Repeat("0", 64)
 	if _, err := m.CopyToContainer(t.Context(), ct, file, bytes.NewReader(content)); plugin.KindOf(err) != plugin.Invalid {
@@ -167,7 +168,8 @@ func containerSockets(t *testing.T, node *nodetest.Machine, m *pvessh.Machine) {
 	}
 	const listen = `import socket, time, threading
 s = []
-for family, kind, address in ((socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 8080)), (socket.AF_INET6, socket.SOCK_STREAM, ("::", 443)),
+for family, kind, address in ((socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 8080)),
+        (socket.AF_INET6, socket.SOCK_STREAM, ("::", 443)),
         (socket.AF_INET, socket.SOCK_DGRAM, ("0.0.0.0", 53)), (socket.AF_INET6, socket.SOCK_STREAM, ("::ffff:127.0.0.2", 81))):
     one = socket.socket(family, kind)
     if family == socket.AF_INET6 and address[0] == "::": one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
@@ -180,7 +182,8 @@ open("/run/listens", "w").close()
 time.sleep(100000)
 `
 	node.Run("python3 -c 'import time; time.sleep(1e5)' >/dev/null 2>&1 & python3 -m http.server 8000 >/dev/null 2>&1 &") // not its own
-	node.InContainer(101, "mkdir -p /run; cat >/root/listen.py <<'END'\n"+listen+"END\nsetsid python3 /root/listen.py >/dev/null 2>&1 </dev/null &")
+	node.InContainer(101, "mkdir -p /run; cat >/root/listen.py <<'END'\n"+listen+"END\n"+
+		"setsid python3 /root/listen.py >/dev/null 2>&1 </dev/null &")
 	waittest.Until(t, "the container listens", func() bool {
 		out, _ := node.Try(t.Context(), "lxc-attach -n 101 --clear-env -- ls /run/listens")
 		return strings.TrimSpace(out) == "/run/listens"

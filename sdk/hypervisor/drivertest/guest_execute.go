@@ -147,12 +147,14 @@ func (s *suite) guestFiles(t *testing.T, ctx context.Context, in Inside, at hype
 	_, err = at.CopyToGuest(ctx, in.Running, other, bytes.NewReader(content))
 	wantInvalid(t, err, "sha256")
 	mine := errors.New("of mine")
-	if _, err := at.CopyToGuest(ctx, in.Running, file, io.MultiReader(bytes.NewReader(content[:9]), failingReader{mine})); !errors.Is(err, mine) {
+	_, err = at.CopyToGuest(ctx, in.Running, file, io.MultiReader(bytes.NewReader(content[:9]), failingReader{mine}))
+	if !errors.Is(err, mine) {
 		t.Errorf("a content that fails: %v", err)
 	}
 	_, err = at.CopyToGuest(ctx, in.Running, hypervisor.NodeFile{Path: "/no/such/folder/x"}, strings.NewReader(""))
 	wantKind(t, err, plugin.NotFound)
-	_, err = at.RunInGuest(ctx, in.Running, hypervisor.NodeCommand{Program: "rm", Arguments: []string{"--", file.Path}}, hypervisor.NodeStreams{})
+	remove := hypervisor.NodeCommand{Program: "rm", Arguments: []string{"--", file.Path}}
+	_, err = at.RunInGuest(ctx, in.Running, remove, hypervisor.NodeStreams{})
 	must(t, "removing", err)
 	_, err = at.CopyFromGuest(ctx, in.Running, file.Path, 1, io.Discard)
 	wantKind(t, err, plugin.NotFound)
