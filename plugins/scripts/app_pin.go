@@ -8,8 +8,8 @@ import (
 )
 
 // apps gives the pins of apps at a state, by slug: for each app the pin at which its own files were last seen to be others. They are
-// decided at the first sync of a state as the newest, and kept then: keep says that this is it. An app that is not among them has the pin of
-// the state.
+// decided at the first sync of a state as the newest, and kept then: keep says that this is it. An app that is not among them has the pin
+// of the state.
 func (c *Catalog) apps(ctx context.Context, s state, cursor string, keep bool) (map[string]catalog.Pin, error) {
 	name := c.note("apps", s.pin.String())
 	kept := map[string]string{}

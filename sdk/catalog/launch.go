@@ -40,9 +40,9 @@ type Launch struct {
 	Prepare []PreparedFile
 	// Push says that the program inside the container needs the bundle at the same place; the program brings it there by itself.
 	Push bool
-	// Sentinel is the file that is written when the program asked something which nobody answers, or wanted code that is not in the bundle: its
-	// text is what it was, and the program has failed then, whatever its exit status says. It is relative
-	// to the folder of the run, whose path the program finds in the variable RunFolderVariable.
+	// Sentinel is the file that is written when the program asked something which nobody answers, or wanted code that is not in the
+	// bundle: its text is what it was, and the program has failed then, whatever its exit status says. It is relative to the folder of
+	// the run, whose path the program finds in the variable RunFolderVariable.
 	Sentinel string
 	// Succeeded is a line of the output without which the program has not succeeded, whatever its exit status says; empty for none.
 	Succeeded string
