@@ -287,7 +287,7 @@ func schemeOf(a *App, web Web, by string, seen greeting) (scheme, says string) {
 		return "http", "tls_hello"
 	case web.Protocol == "http" || web.Protocol == "https":
 		return web.Protocol, by
-	case web.Port == 443 || web.Port == 8443 || web.Port == 9443:
+	case web.Port == 443:
 		return "https", "default"
 	}
 	return "http", "default"

@@ -53,7 +53,9 @@ func TestPorts(t *testing.T) {
 		`{"protocol":"udp","address":"::","port":53,"local":false,"program":null,"user_id":7}]`)
 	b.Ask(t, "GET", "apps/2/ports", "", apitest.In(2, identity.Owner), 404, "not_found")
 	b.Ask(t, "GET", "apps/2/ports", "", nil, 401, "unauthenticated")
+	b.Exec("UPDATE hosts SET entry_node = $1 WHERE id = 1", b.Refs["files"].Node)
 	b.Ask(t, "GET", "apps/1/ports", "", apitest.Viewer, 409, "invalid_state", "start it first")
+	b.Exec("UPDATE hosts SET entry_node = $1 WHERE id = 1", wiki.Node)
 	for code, fault := range map[string]error{
 		"invalid_state":    plugin.Errorf(plugin.Conflict, "the container does not run"),
 		"hypervisor_error": plugin.Errorf(plugin.Unreachable, "no"),
