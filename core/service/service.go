@@ -162,7 +162,7 @@ func New(c Config) (*Service, error) {
 	s.Uploads.Register(s.Queue)
 	s.Consoles = &console.Store{DB: c.DB, Hosts: s.Hosts, Keys: c.Keys}
 	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor, Hosts: s.Hosts,
-		Rules: outbound.Rules{AllowLocal: c.AllowLocal}}
+		Rules: outbound.Rules{AllowLocal: c.AllowLocal}, Catalog: s.Catalog}
 
 	who := c.Identity
 	who.Keys, who.Assets, who.Logger = c.Keys, s.Hosts, c.Loggers("identity")

@@ -157,7 +157,7 @@ func TestPlan(t *testing.T) {
 	f.on(t)
 	f.refresh(t)
 	answer := f.ask(t, "GET", "/mem%2Fwiki/plan?host=1", "", apitest.Admin, 200, "", `"path":"install.sh"`, `"given":false`,
-		`"ssh_not_enrolled"`)
+		`"consent_required"`)
 	var plan struct{ Sum string }
 	if err := json.Unmarshal(answer, &plan); err != nil {
 		t.Fatal(err)
