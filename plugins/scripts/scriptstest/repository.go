@@ -120,16 +120,17 @@ func (f Files) Commit() string {
 // Archive is the files as the hosts of repositories pack them.
 func (f Files) Archive(t testing.TB) []byte {
 	t.Helper()
+	commit := f.Commit()
 	members := []tar.Header{{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header",
-		PAXRecords: map[string]string{"comment": f.Commit()}},
-		{Typeflag: tar.TypeDir, Name: "repository-" + f.Commit() + "/", Mode: 0o755}}
+		PAXRecords: map[string]string{"comment": commit}},
+		{Typeflag: tar.TypeDir, Name: "repository-" + commit + "/", Mode: 0o755}}
 	var contents []string
 	for _, path := range slices.Sorted(maps.Keys(f)) {
 		mode := int64(0o644)
 		if strings.HasSuffix(path, ".sh") {
 			mode = 0o755
 		}
-		members = append(members, tar.Header{Typeflag: tar.TypeReg, Name: "repository-" + f.Commit() + "/" + path, Mode: mode,
+		members = append(members, tar.Header{Typeflag: tar.TypeReg, Name: "repository-" + commit + "/" + path, Mode: mode,
 			Size: int64(len(f[path]))})
 		contents = append(contents, f[path])
 	}
