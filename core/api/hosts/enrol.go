@@ -54,7 +54,7 @@ type createInput struct {
 		Name       string `json:"name" minLength:"1" maxLength:"100" example:"rack1"`
 		SSHConsent bool   `json:"ssh_consent,omitempty" doc:"You agree that programs run as root on the host's machine, as the member consent of a 409 consent_required says; it is recorded with your name"`
 		SSHEnroll  bool   `json:"ssh_enroll,omitempty" doc:"Make an SSH key for the host's machine, which needs ssh_consent: ssh.pending in the answer has the line for authorized_keys"`
-		SSHPort    int    `json:"ssh_port,omitempty" minimum:"1" maximum:"65535" default:"22" example:"22" doc:"Where the machine's SSH server listens"`
+		SSHPort    int    `json:"ssh_port,omitempty" minimum:"1" maximum:"65535" example:"22" doc:"Where the machine's SSH server listens; absent is 22"`
 	}
 }
 
