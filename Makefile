@@ -42,7 +42,7 @@ GOARCH ?= $(shell $(GO) env GOARCH)
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 PACKAGING := updater/packaging
 SCRIPTS := .ci/run .ci/deps $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
-	migrations/testdata/schema24/write
+	migrations/testdata/schema24/write $(wildcard plugins/scripts/overlay/*)
 
 .PHONY: run test build faults contract contract-tools bench lint proto generate deps deps-run clean release-tree release-tarball deb deb-check package-test
 
@@ -115,7 +115,7 @@ contract-tools: $(OAPI_CODEGEN)
 # The whole programs first, then the parts; one package at a time, so that none disturbs another.
 bench: deps
 	$(GO) test -run '^$$' -bench . -benchtime 5x ./cmd/hostlerd/processtest/ ./cmd/hostlerd/pvegolden/
-	$(GO) test -p 1 -run '^$$' -bench . ./core/plugin/ ./core/poll/ ./core/job/ ./core/api/... ./core/identity/ ./core/secret/ ./core/audit/ ./core/activity/ ./core/search/ ./core/metric/ ./core/alert/ ./core/feed/ ./core/cluster/ ./core/backup/ ./plugins/...
+	$(GO) test -p 1 -run '^$$' -bench . ./core/plugin/ ./core/poll/ ./core/job/ ./core/api/... ./core/identity/ ./core/secret/ ./core/audit/ ./core/activity/ ./core/search/ ./core/metric/ ./core/alert/ ./core/feed/ ./core/cluster/ ./core/backup/ ./core/catalog/ ./plugins/...
 
 # As make build builds, so that one compilation of what the project stands on serves all.
 lint: export CGO_ENABLED = 0
@@ -128,7 +128,7 @@ lint: deps $(STATICCHECK) $(BUF)
 	$(STATICCHECK) ./...
 	$(BUF) lint
 	@$(MAKE) -s breaking
-	shellcheck $(SCRIPTS)
+	shellcheck -x $(SCRIPTS)
 	$(GO) mod tidy -diff
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) vet ./... && $(STATICCHECK) ./... && $(GO) mod tidy -diff); done
 

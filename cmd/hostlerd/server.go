@@ -59,7 +59,8 @@ func open(ctx context.Context, cfg Config, log hclog.Logger) (_ *server, err err
 		return nil, err
 	}
 	s.Service, err = service.New(service.Config{
-		DB: d.DB, Keys: keys, Drivers: plugins, Firewalls: plugins, Plugins: plugins, Loggers: log.Named, Loops: service.Loops,
+		DB: d.DB, Keys: keys, Drivers: plugins, Firewalls: plugins, Catalogs: plugins, Plugins: plugins, Loggers: log.Named,
+		Loops:   service.Loops,
 		Version: version, BaseURL: cfg.proxy.BaseURL, TrustedProxies: cfg.proxy.Trusted,
 		StateDir: cfg.StateDir, Spool: spool, Self: guest.DetectSelf(d.DB), AllowLocal: cfg.AllowLoopbackHosts,
 		Updates: selfupdate.Config{ConfigFile: cfg.UpdateConfig, Shape: selfupdate.Shape(cfg.Shape), Machine: selfupdate.ThisMachine()},

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
 	"github.com/hostler/hostler/core/api/backups"
+	"github.com/hostler/hostler/core/api/catalog"
 	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/configs"
@@ -94,6 +95,7 @@ type Deps struct {
 	Options   options.Deps
 	Apps      apps.Deps
 	Backups   backups.Deps
+	Catalog   catalog.Deps
 	Storage   storage.Deps
 	Network   network.Deps
 	Uploads   uploads.Deps
@@ -140,6 +142,7 @@ var resources = []struct {
 	{"migrations", func(a *op.API, d Deps) { migrations.Register(a, d.Migrations) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
 	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
+	{"catalog", func(a *op.API, d Deps) { catalog.Register(a, d.Catalog) }},
 	{"network", func(a *op.API, d Deps) { network.Register(a, d.Network) }},
 	{"storage", func(a *op.API, d Deps) { storage.Register(a, d.Storage) }},
 	{"uploads", func(a *op.API, d Deps) { uploads.Register(a, d.Uploads) }},

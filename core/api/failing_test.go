@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/hostler/hostler/core/api/op"
@@ -112,10 +111,6 @@ func TestFailuresOfTheDriverAreDeclared(t *testing.T) {
 		e.bare.Store(true)
 		ask("bare")
 		e.bare.Store(false)
-		if strings.HasPrefix(o.Spec.ID, "rotate") { // it says of itself that it cannot
-			body = `{"rotate_ssh":true}`
-			ask("ssh")
-		}
 	}
 	said := declaredFailures(t)
 	failing := 0

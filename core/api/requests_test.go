@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/api/audit/audittest"
 	"github.com/hostler/hostler/core/api/auth/authtest"
 	"github.com/hostler/hostler/core/api/backups/backupstest"
+	"github.com/hostler/hostler/core/api/catalog/catalogtest"
 	"github.com/hostler/hostler/core/api/clones/clonestest"
 	"github.com/hostler/hostler/core/api/cluster/clustertest"
 	"github.com/hostler/hostler/core/api/configs/configstest"
@@ -54,6 +55,7 @@ var requests = map[string]requesttest.Requests{
 	"audit":     audittest.Requests,
 	"auth":      authtest.Requests,
 	"backups":   backupstest.Requests,
+	"catalog":   catalogtest.Requests,
 	"clones":    clonestest.Requests,
 	"cluster":   clustertest.Requests,
 	"configs":   configstest.Requests,

@@ -23,6 +23,7 @@ var unrepeatable = map[string]string{"storage.upload": "send it again with POST"
 // jobless are operations that answer 202 and make no job of their own.
 var jobless = map[string]string{
 	"cancel_job":          "it cancels one",
+	"accept_catalog_loss": "nothing waits to be accepted here, see its request",
 	"request_update":      "the updater does it",
 	"request_meta_update": "the updater does it",
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/outbound"
 )
 
 // App is one app. What the hypervisor says of its container is null while the container is not there.
@@ -54,4 +56,9 @@ type App struct {
 type Store struct {
 	Guests *guest.Store
 	Actor  *guest.Actor
+	Hosts  *host.Store
+	// Rules say which addresses of containers may be tried.
+	Rules outbound.Rules
+	// Catalog is asked where the pages of apps are; nil is none.
+	Catalog Catalog
 }

@@ -75,7 +75,7 @@ var hostColumns = map[string][]string{
 	"name": {"name"}, "address": {"address"}, "team_id": {"team_id"}, "status": {"status", "polled_at", "ok_at"}, "error_reason": {"reason"},
 	"error": {"error"}, "version": {"version"}, "cluster_id": {"cluster"}, "entry_node": {"entry_node"},
 	"tls_fingerprint": {"tls_fingerprint"}, "verify_tls": {"verify_tls"}, "node_shell_enabled": {"node_shell_enabled"},
-	"ssh_host_key_fingerprint": {"ssh_host_key_fingerprint"}, "capabilities": {"capabilities"},
+	"ssh_host_key_fingerprint": {"ssh_host_key_fingerprint", "ssh"}, "ssh": {"ssh"}, "capabilities": {"capabilities"},
 }
 
 func (f *Feed) hosts(ctx context.Context, ids []int64) ([]object, error) {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,11 @@ type Enrolment struct {
 	Paste       secret.String
 	Fingerprint string
 	VerifyTLS   bool
-	SSHConsent  bool
-	SSHEnroll   bool
+	// SSHConsent says that the caller agrees to SSHConsentText, SSHEnroll asks for a key, and SSHPort is where the machine's SSH server
+	// listens, 0 for the usual port.
+	SSHConsent bool
+	SSHEnroll  bool
+	SSHPort    int
 }
 
 // intake is an enrolment as it was understood.
@@ -130,7 +134,8 @@ func plain(s string, most int) bool {
 // privileges are told and do not refuse it. A name or address that another host has is conflict, a server that another
 // host is enrolled for already_enrolled; an endpoint that fails is hypervisor_error, a credential that it does not take
 // token_rejected, and then nothing is stored. A one-time code is traded before all that needs access, and after all that does
-// not; what fails afterwards names, in credential_id and credential_ids, what the hypervisor trusts in vain.
+// not; what fails afterwards names, in credential_id and credential_ids, what the hypervisor trusts in vain. A key for SSH that is asked
+// for without consent is consent_required, and one at a hypervisor whose driver has no use for it unsupported, before all that.
 func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, error) {
 	t, err := s.parse(ctx, in)
 	if err == nil && !in.Paste.Empty() {
@@ -147,6 +152,14 @@ func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, e
 	})
 	if err := s.free(ctx, called, t.at.address, 0); err != nil {
 		return Host{}, Verification{}, err
+	}
+	if in.SSHEnroll {
+		if !in.SSHConsent {
+			return Host{}, Verification{}, consentRequired("a key to log in to the machine with needs your consent")
+		}
+		if err := s.sshAble(ctx, t.at); err != nil {
+			return Host{}, Verification{}, err
+		}
 	}
 	var h Host
 	var v Verification
@@ -213,15 +226,19 @@ func (s *Store) create(ctx context.Context, in Enrolment, called string, t intak
 		return Host{}, Verification{}, err
 	}
 	describeKept(ctx, tokens)
+	from, err := s.sshFrom(ctx)
+	if err != nil {
+		return Host{}, Verification{}, err
+	}
 	var id int64
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
 		if err := refuseDuplicate(ctx, tx, found, 0, now); err != nil {
 			return err
 		}
 		err := tx.Pgx.QueryRow(ctx,
-			`INSERT INTO hosts (driver, name, address, tls_fingerprint, verify_tls, ssh_consent, ssh_enroll, version, entry_node)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, COALESCE($9, '')) RETURNING id`,
-			e.driver, called, e.address, e.pin(v.Fingerprint), e.verifyTLS, in.SSHConsent, in.SSHEnroll, v.Version, v.Node).Scan(&id)
+			`INSERT INTO hosts (driver, name, address, tls_fingerprint, verify_tls, ssh_port, version, entry_node)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, COALESCE($8, '')) RETURNING id`,
+			e.driver, called, e.address, e.pin(v.Fingerprint), e.verifyTLS, cmp.Or(in.SSHPort, endpoint.SSHPort), v.Version, v.Node).Scan(&id)
 		if err != nil {
 			return taken(err)
 		}
@@ -229,6 +246,15 @@ func (s *Store) create(ctx context.Context, in Enrolment, called string, t intak
 			return err
 		}
 		if err := s.storeCredentials(ctx, tx, id, together(tokens, checked)); err != nil {
+			return err
+		}
+		switch {
+		case in.SSHEnroll:
+			_, err = s.enrolSSH(ctx, tx, id, true, from)
+		case in.SSHConsent:
+			err = keepConsent(ctx, tx, id)
+		}
+		if err != nil {
 			return err
 		}
 		if err := idempotency.Keep(ctx, v); err != nil {

@@ -112,10 +112,11 @@ type Removal struct {
 	Commands []string `json:"commands" doc:"What an administrator runs on the hypervisor, in this order, to remove the role and the token there"`
 }
 
-// RemoveCredential deletes the stored token of a capability. The monitoring token stays: capability_required.
+// RemoveCredential deletes the stored token of a capability, or the SSH key with the consent to it. The monitoring token stays:
+// capability_required.
 func (s *Store) RemoveCredential(ctx context.Context, id int64, kind string) (Removal, error) {
-	if kind == "ssh_key" {
-		return Removal{}, problem.New(problem.CodeNotFound, "the host has no SSH key")
+	if kind == kindSSHKey {
+		return s.removeSSHKey(ctx, id)
 	}
 	key, err := capability(kind, "path", "kind")
 	if err != nil {

@@ -46,6 +46,8 @@ type Store struct {
 	log        hclog.Logger
 	// described has each driver as it last said what it is, by name.
 	described sync.Map
+	// logins has the slots of logins under way of each host, by id. They bound what this instance does at once.
+	logins sync.Map
 }
 
 // New makes a Store.
@@ -90,7 +92,8 @@ type Host struct {
 	Fingerprint *string      `json:"tls_fingerprint" example:"3F:9A:0C:51:7B:E2:44:D8:96:1E:A7:30:CB:5D:82:F6:19:60:BE:4C:D3:07:8A:F1:2E:95:6B:C8:54:A0:ED:73" doc:"The pinned certificate: SHA-256 in hexadecimal with colons; null when none is pinned"`
 	VerifyTLS   bool         `json:"verify_tls" example:"true" doc:"Without a pinned certificate: check it against the system's authorities and the name"`
 	NodeShell   bool         `json:"node_shell_enabled" example:"false"`
-	SSHHostKey  *string      `json:"ssh_host_key_fingerprint"`
+	SSHHostKey  *string      `json:"ssh_host_key_fingerprint" doc:"The same as ssh.fingerprint"`
+	SSH         SSH          `json:"ssh" doc:"Logging in to the machine itself, which only the scripts of apps and what undoes changes need"`
 	Tokens      []Credential `json:"capabilities" doc:"The capabilities that have a token"`
 	Counts      Counts       `json:"counts" doc:"What stands at this host; of a cluster with several hosts each thing counts once"`
 	PolledAt    *time.Time   `json:"polled_at" example:"2026-01-31T12:00:00Z" doc:"The last poll through this host, good or not"`

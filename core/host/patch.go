@@ -18,6 +18,7 @@ type Change struct {
 	Address     *string
 	Fingerprint *string
 	SSHHostKey  *string
+	SSHPort     *int
 	NodeShell   *bool
 	TeamID      *int64
 }
@@ -82,11 +83,12 @@ func (s *Store) apply(ctx context.Context, next *Host, in Change) error {
 		keep(err)
 	}
 	if in.SSHHostKey != nil {
-		text := strings.TrimSpace(*in.SSHHostKey)
-		if text != "" && (!plain(text, 200) || !strings.HasPrefix(text, "SHA256:")) {
-			keep(problem.InvalidField("must be a fingerprint such as SHA256:…", "fingerprint", "body", "ssh_host_key_fingerprint"))
-		}
+		text, err := hostKey(*in.SSHHostKey)
 		next.SSHHostKey = orNil(text)
+		keep(err)
+	}
+	if in.SSHPort != nil {
+		next.SSH.Port = *in.SSHPort
 	}
 	if in.NodeShell != nil {
 		next.NodeShell = *in.NodeShell
@@ -96,6 +98,19 @@ func (s *Store) apply(ctx context.Context, next *Host, in Change) error {
 		keep(s.mayGive(ctx, *in.TeamID))
 	}
 	return faults(errs...)
+}
+
+// hostKey reads the fingerprint of a host key; empty is none.
+func hostKey(text string) (string, error) {
+	if strings.TrimSpace(text) == "" {
+		return "", nil
+	}
+	parsed, err := endpoint.ParseHostKey(text)
+	if err != nil {
+		return "", problem.InvalidField("must be the SHA-256 of a host key as ssh-keygen -l prints it, such as SHA256:…", "fingerprint",
+			"body", "ssh_host_key_fingerprint")
+	}
+	return parsed, nil
 }
 
 // mayMove guards the stored tokens, which nobody may read: another address gets them only when it shows the certificate
@@ -179,11 +194,12 @@ func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, seen 
 	}
 	// What was checked, the caller's rights and the endpoint, was checked on the host as it was read.
 	tag, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET name = $2, address = $3, tls_fingerprint = $4, ssh_host_key_fingerprint = $5,
-		node_shell_enabled = $6, team_id = $7,
+		node_shell_enabled = $6, team_id = $7, ssh_port = $14,
 		updated_at = now() WHERE id = $1 AND name = $8 AND address = $9 AND tls_fingerprint IS NOT DISTINCT FROM $10
-			AND ssh_host_key_fingerprint IS NOT DISTINCT FROM $11 AND node_shell_enabled = $12 AND team_id = $13`,
+			AND ssh_host_key_fingerprint IS NOT DISTINCT FROM $11 AND node_shell_enabled = $12 AND team_id = $13 AND ssh_port = $15`,
 		now.ID, next.Name, next.Address, next.Fingerprint, next.SSHHostKey, next.NodeShell, next.TeamID,
-		now.Name, now.Address, now.Fingerprint, now.SSHHostKey, now.NodeShell, now.TeamID)
+		now.Name, now.Address, now.Fingerprint, now.SSHHostKey, now.NodeShell, now.TeamID,
+		next.SSH.Port, now.SSH.Port)
 	if err != nil {
 		return taken(err)
 	}
@@ -262,6 +278,7 @@ func changed(in Change) []any {
 	for name, given := range map[string]bool{
 		"name": in.Name != nil, "address": in.Address != nil, "tls_fingerprint": in.Fingerprint != nil,
 		"ssh_host_key_fingerprint": in.SSHHostKey != nil, "node_shell_enabled": in.NodeShell != nil, "team_id": in.TeamID != nil,
+		"ssh_port": in.SSHPort != nil,
 	} {
 		if given {
 			names = append(names, name)

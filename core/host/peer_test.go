@@ -58,7 +58,9 @@ func peeredCluster(t *testing.T) (*host.Store, *machines, *db.DB) {
 	}
 	if err == nil {
 		_, err = d.Pool.Exec(t.Context(), `WITH c AS (INSERT INTO clusters (team_id, name) VALUES (2, 'prod') RETURNING id)
-			UPDATE hosts SET team_id = 2, cluster_id = c.id, node_shell_enabled = true FROM c`)
+			UPDATE hosts SET team_id = 2, cluster_id = c.id, node_shell_enabled = true FROM c;
+			INSERT INTO host_ssh_consents (host_id, version, user_email) VALUES (1, 1, 'ada@example.com');
+			INSERT INTO host_ssh_keys (host_id, state, public_key, private_key) VALUES (1, 'active', 'ssh-ed25519 AAAA', '\x01')`)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +173,8 @@ func TestPeersAreEnrolled(t *testing.T) {
 	// Each has tokens of its own, sealed for it, of the first one's team, and nothing that was consented to for the first.
 	var got string
 	err = d.Pool.QueryRow(t.Context(), `SELECT string_agg(concat_ws(' ', h.name, h.address, h.entry_node, h.team_id, h.status, h.verify_tls,
-		h.node_shell_enabled, h.ssh_consent, h.ssh_enroll, left(h.tls_fingerprint, 5),
+		h.node_shell_enabled, EXISTS (SELECT FROM host_ssh_consents WHERE host_id = h.id),
+		EXISTS (SELECT FROM host_ssh_keys WHERE host_id = h.id), left(h.tls_fingerprint, 5),
 		(SELECT string_agg(capability, '+' ORDER BY id) FROM host_credentials WHERE host_id = h.id)), '; ' ORDER BY h.name)
 		FROM hosts h WHERE id > 1`).Scan(&got)
 	want := fmt.Sprintf("n10 192.0.2.10:8006 n10 2 pending f f f f %s monitoring; "+

@@ -24,6 +24,10 @@ func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 		return db.Problem(fmt.Errorf("planning a host's removal: %w", err))
 	}
 	p.Add(plan.KindCredential, h.Name, "%d tokens of the host are deleted here; they stay valid at the hypervisor.", tokens)
+	if h.SSH.PublicKey != nil || h.SSH.Pending != nil {
+		p.Add(plan.KindCredential, h.Name, "The SSH key of the host is deleted here; its line stays in %s on the machine until it is removed "+
+			"there, which deleting the key ssh_key before tells the command for.", authorizedKeys)
+	}
 	apps, err := s.appsOf(ctx, h.ID)
 	if err != nil {
 		return err

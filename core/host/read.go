@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,10 +17,13 @@ const selectHosts = `
 SELECT h.id, h.name, h.address, h.team_id, h.driver, h.status, NULLIF(h.error_reason, ''), NULLIF(h.error, ''), NULLIF(h.version, ''),
 	c.id, c.name,
 	NULLIF(h.entry_node, ''), h.tls_fingerprint, h.verify_tls, h.node_shell_enabled, h.ssh_host_key_fingerprint, h.polled_at, h.ok_at,
-	h.created_at,
+	h.created_at, h.ssh_port, ka.public_key, ka.verified_at, kp.public_key, kp.created_at, sc.user_email, sc.at, sc.version,
 	(SELECT count(*) FROM nodes n WHERE n.host_id = h.id), COALESCE(g.vms, 0), COALESCE(g.containers, 0), (SELECT count(*) FROM apps a
 	WHERE a.host_id = h.id)
 FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
+LEFT JOIN host_ssh_keys ka ON ka.host_id = h.id AND ka.state = 'active'
+LEFT JOIN host_ssh_keys kp ON kp.host_id = h.id AND kp.state = 'pending'
+LEFT JOIN host_ssh_consents sc ON sc.host_id = h.id
 LEFT JOIN LATERAL (SELECT count(*) FILTER (WHERE kind = 'vm') AS vms, count(*) FILTER (WHERE kind = 'container') AS containers
 	FROM guests WHERE host_id = h.id) g ON true
 WHERE ($1 OR h.team_id = ANY ($2)) AND (cardinality($3::bigint[]) = 0 OR h.id = ANY ($3)) ORDER BY lower(h.name), h.id`
@@ -57,11 +61,15 @@ func (s *Store) read(ctx context.Context, visible identity.Visible, ids []int64)
 	if err != nil {
 		return nil, err
 	}
+	from, err := s.sshFrom(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := s.db.Pool.Query(ctx, selectHosts, visible.All, visible.Teams, ids)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading hosts: %w", err))
 	}
-	hosts, err := pgx.CollectRows(rows, scanHost)
+	hosts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Host, error) { return scanHost(row, from) })
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading hosts: %w", err))
 	}
@@ -93,15 +101,43 @@ func (s *Store) read(ctx context.Context, visible identity.Visible, ids []int64)
 	return hosts, nil
 }
 
-func scanHost(row pgx.CollectableRow) (Host, error) {
+// scanHost reads a row; from are the addresses that SSH keys are for.
+func scanHost(row pgx.CollectableRow, from []string) (Host, error) {
 	h := Host{Tokens: []Credential{}}
+	var key sshRow
 	var cluster *int64
 	var clusterName *string
 	err := row.Scan(&h.ID, &h.Name, &h.Address, &h.TeamID, &h.Driver, &h.Status, &h.Reason, &h.Error, &h.Version, &cluster, &clusterName,
 		&h.EntryNode, &h.Fingerprint, &h.VerifyTLS, &h.NodeShell, &h.SSHHostKey, &h.PolledAt, &h.OKAt, &h.CreatedAt,
+		&key.port, &key.active, &key.verified, &key.pending, &key.made, &key.consentBy, &key.consentAt, &key.consentVersion,
 		&h.Counts.Nodes, &h.Counts.VMs, &h.Counts.Containers, &h.Counts.Apps)
 	if cluster != nil {
 		h.Cluster = &Cluster{ID: *cluster, Name: *clusterName}
 	}
+	h.SSH = key.view(h.ID, h.SSHHostKey, from)
 	return h, err
+}
+
+// sshRow is what a host's row says of SSH.
+type sshRow struct {
+	port                       int
+	active, pending, consentBy *string
+	verified, made, consentAt  *time.Time
+	consentVersion             *int
+}
+
+func (r sshRow) view(id int64, hostKey *string, from []string) SSH {
+	out := SSH{Enrolled: r.active != nil && r.consentBy != nil && hostKey != nil, VerifiedAt: r.verified, Fingerprint: hostKey,
+		User: sshUser, Port: r.port}
+	if r.active != nil {
+		out.PublicKey = new(authorizedLine(*r.active, id, from))
+	}
+	if r.pending != nil {
+		line := authorizedLine(*r.pending, id, from)
+		out.Pending = &PendingSSHKey{PublicKey: line, InstallCommand: installCommand(line), CreatedAt: *r.made}
+	}
+	if r.consentBy != nil {
+		out.Consent = &SSHConsent{By: *r.consentBy, At: *r.consentAt, Version: *r.consentVersion}
+	}
+	return out
 }

@@ -20,7 +20,9 @@ type Rotation struct {
 	Secret  secret.String
 	// Paste is as in Enrolment, in place of all the above.
 	Paste secret.String
-	SSH   bool
+	// SSH asks for a new key to log in to the machine with, and SSHConsent is as in Enrolment.
+	SSH        bool
+	SSHConsent bool
 }
 
 // Rotated is a credential that was stored.
@@ -32,28 +34,31 @@ type Rotated struct {
 
 // Rotations are what Rotate has stored.
 type Rotations struct {
-	// Stored are in order of their capabilities, at least one.
+	// Stored are in order of their capabilities; none where only an SSH key was made.
 	Stored []Rotated
 	// Kept are the capabilities whose credential the script has kept and not printed: what is stored of them stays as it is.
 	Kept []string
+	// SSH is the key that was made; nil for none.
+	SSH *NewSSHKey
 }
 
 // Rotate verifies new credentials against the host and stores each in place of its capability's old one, or as its first; all of them
 // or none. A rejected one is token_rejected, and the old ones stay. A host whose endpoint was changed meanwhile is conflict, and a
-// capability that its driver does not have unsupported.
+// capability that its driver does not have unsupported. A new SSH key is pending until VerifySSH has seen it work; without consent, now or
+// before, it is consent_required.
 func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Rotations, error) {
 	if err := rotationFault(in); err != nil {
 		return Rotations{}, err
-	}
-	if in.SSH {
-		return Rotations{}, noSSH()
 	}
 	e, d, err := s.rotating(ctx, id)
 	if err != nil {
 		return Rotations{}, err
 	}
+	if in.SSH {
+		return s.rotateSSH(ctx, id, e, d, in)
+	}
 	if in.Paste.Empty() {
-		return s.rotateOne(ctx, id, e, d, in)
+		return s.rotateOne(ctx, id, e, d, in, nil)
 	}
 	p, err := s.readPaste(ctx, d, in.Paste)
 	if err == nil {
@@ -62,11 +67,55 @@ func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Rotations, e
 	if err != nil {
 		return Rotations{}, err
 	}
-	done, err := s.rotate(ctx, id, e, d, p.all, func(label string) error { return pasteFault("fingerprint", foreign(label)) })
-	return Rotations{done, append([]string{}, p.kept...)}, err
+	done, err := s.rotate(ctx, id, e, d, p.all, func(label string) error { return pasteFault("fingerprint", foreign(label)) }, nil)
+	return Rotations{Stored: done, Kept: append([]string{}, p.kept...)}, err
 }
 
-func (s *Store) rotateOne(ctx context.Context, id int64, e connection, d driver, in Rotation) (Rotations, error) {
+// rotateSSH makes a key, and replaces a token in the same step where one was given.
+func (s *Store) rotateSSH(ctx context.Context, id int64, e connection, d driver, in Rotation) (Rotations, error) {
+	if !in.SSHConsent {
+		if there, err := s.consents(ctx, id); err != nil {
+			return Rotations{}, err
+		} else if !there {
+			return Rotations{}, consentRequired("a key to log in to the machine with needs your consent")
+		}
+	}
+	if err := s.sshAble(ctx, e); err != nil {
+		return Rotations{}, err
+	}
+	from, err := s.sshFrom(ctx)
+	if err != nil {
+		return Rotations{}, err
+	}
+	var key NewSSHKey
+	enrol := func(ctx context.Context, tx *db.Tx) (err error) {
+		key, err = s.enrolSSH(ctx, tx, id, in.SSHConsent, from)
+		return err
+	}
+	done := Rotations{Kept: []string{}}
+	if in.TokenID == "" && in.Secret.Empty() {
+		err = s.db.Tx(ctx, func(tx *db.Tx) error {
+			if err := lock(ctx, tx, id); err != nil {
+				return err
+			}
+			if err := enrol(ctx, tx); err != nil {
+				return err
+			}
+			return audit.Write(ctx, tx)
+		})
+	} else {
+		done, err = s.rotateOne(ctx, id, e, d, in, enrol)
+	}
+	if err != nil {
+		return Rotations{}, err
+	}
+	done.SSH = &key
+	return done, nil
+}
+
+// rotateOne replaces one token. also is done in the same transaction; nil is nothing.
+func (s *Store) rotateOne(ctx context.Context, id int64, e connection, d driver, in Rotation,
+	also func(context.Context, *db.Tx) error) (Rotations, error) {
 	key := in.capability()
 	if err := d.require(key); err != nil {
 		return Rotations{}, err
@@ -77,8 +126,8 @@ func (s *Store) rotateOne(ctx context.Context, id int64, e connection, d driver,
 	}
 	done, err := s.rotate(ctx, id, e, d, []access{read}, func(label string) error {
 		return problem.InvalidField(foreign(label), "fingerprint", "body", "token_secret")
-	})
-	return Rotations{done, []string{}}, err
+	}, also)
+	return Rotations{Stored: done, Kept: []string{}}, err
 }
 
 // capability is what a single credential is for.
@@ -87,10 +136,6 @@ func (in Rotation) capability() endpoint.Capability {
 		return endpoint.Monitoring
 	}
 	return endpoint.Capability(in.Capability)
-}
-
-func noSSH() error {
-	return problem.New(problem.CodeUnsupported, "SSH keys cannot be rotated yet: this release enrols none")
 }
 
 func foreign(label string) string {
@@ -108,8 +153,8 @@ func (s *Store) rotating(ctx context.Context, id int64) (connection, driver, err
 }
 
 // rotate trades codes, verifies everything and stores it. elsewhere is the fault of a code that is for another server.
-func (s *Store) rotate(ctx context.Context, id int64, e connection, d driver, all []access, elsewhere func(label string) error) (
-	[]Rotated, error) {
+func (s *Store) rotate(ctx context.Context, id int64, e connection, d driver, all []access, elsewhere func(label string) error,
+	also func(context.Context, *db.Tx) error) ([]Rotated, error) {
 	at := e
 	for _, a := range all {
 		if a.code == nil {
@@ -128,14 +173,15 @@ func (s *Store) rotate(ctx context.Context, id int64, e connection, d driver, al
 	})
 	var done []Rotated
 	err := s.withAll(ctx, d, at, all, func(ctx context.Context, tokens []endpoint.Credential) (err error) {
-		done, err = s.replace(ctx, id, e, d, tokens)
+		done, err = s.replace(ctx, id, e, d, tokens, also)
 		return err
 	})
 	return done, err
 }
 
 // replace verifies credentials at the host as it was read, and stores them.
-func (s *Store) replace(ctx context.Context, id int64, e connection, d driver, tokens []endpoint.Credential) ([]Rotated, error) {
+func (s *Store) replace(ctx context.Context, id int64, e connection, d driver, tokens []endpoint.Credential,
+	also func(context.Context, *db.Tx) error) ([]Rotated, error) {
 	found, errs := s.verifyEach(ctx, d, e, tokens)
 	if err := takenAll(tokens, found, errs); err != nil {
 		return nil, err
@@ -151,6 +197,11 @@ func (s *Store) replace(ctx context.Context, id int64, e connection, d driver, t
 		}
 		if err := s.storeCredentials(ctx, tx, id, together(tokens, found)); err != nil {
 			return err
+		}
+		if also != nil {
+			if err := also(ctx, tx); err != nil {
+				return err
+			}
 		}
 		for _, token := range tokens {
 			if token.Capability != endpoint.Monitoring {
@@ -169,12 +220,12 @@ func rotationFault(in Rotation) error {
 	var amiss error
 	single := in.Capability != "" || in.Form != "" || in.TokenID != "" || !in.Secret.Empty()
 	switch {
-	case !in.Paste.Empty() && (single || in.SSH):
+	case !in.Paste.Empty() && (single || in.SSH || in.SSHConsent):
 		amiss = pasteFault("value_error",
 			"stands in the place of capability, credential_form, token_id and token_secret, and goes without rotate_ssh: leave these out")
 	case !in.Paste.Empty():
 	case in.TokenID == "" && in.Secret.Empty() && !in.SSH:
-		amiss = problem.InvalidField("nothing to rotate: give token_id and token_secret, or paste", "nothing_to_change", "body")
+		amiss = problem.InvalidField("nothing to rotate: give token_id and token_secret, paste, or rotate_ssh", "nothing_to_change", "body")
 	case in.TokenID != "" && in.Secret.Empty():
 		amiss = problem.InvalidField("is needed with token_id", "missing", "body", "token_secret")
 	}

@@ -42,7 +42,9 @@ type Config struct {
 	Replays Sessions
 	// Consoles deletes tickets and recordings of consoles; *console.Store does. Nil keeps them.
 	Consoles Sessions
-	Trail    Trail
+	// Bundles deletes bundles that nothing refers to; *bundle.Store does. Nil keeps them.
+	Bundles Sessions
+	Trail   Trail
 }
 
 // Runner knows the kinds of maintenance jobs.
@@ -63,8 +65,9 @@ type kindOfJob struct {
 // New makes the jobs; Register them before the queue starts.
 func New(c Config) *Runner {
 	return &Runner{db: c.DB, queue: c.Queue, kinds: []kindOfJob{
-		{"sessions.prune", "Delete sessions, counters of log-in tries, idempotency keys, and tickets and recordings of consoles that are over",
-			"rows", sessions{c.Sessions, c.Replays, c.Consoles}.prune},
+		{"sessions.prune", "Delete sessions, counters of log-in tries, idempotency keys, tickets and recordings of consoles, and bundles that " +
+			"are over",
+			"rows", sessions{c.Sessions, c.Replays, c.Consoles, c.Bundles}.prune},
 		{"jobs.prune", "Delete ended jobs and their transcripts after the time that the settings give", "jobs", jobs{c.DB}.prune},
 		{"metrics.maintain", "Roll metric samples up and drop those past the time that the settings give", "partitions", metrics{c.DB}.maintain},
 		{"audit.prune", "Delete rows of the audit trail after the time that the settings give", "", trail{c.DB, c.Trail}.prune},

@@ -4,18 +4,18 @@ import (
 	"context"
 )
 
-type sessions struct{ store, replays, consoles Sessions }
+type sessions struct{ store, replays, consoles, bundles Sessions }
 
 func (s sessions) prune(ctx context.Context, p *progress) error {
 	var total int64
 	var err error
-	for _, of := range []Sessions{s.store, s.replays, s.consoles} {
+	for _, of := range []Sessions{s.store, s.replays, s.consoles, s.bundles} {
 		if of != nil && err == nil {
 			var n int64
 			n, err = p.drain(ctx, of.Prune)
 			total += n
 		}
 	}
-	p.run.Note("deleted %s of sessions, log-in tries, idempotency keys and consoles that are over", plural(total, "row", "rows"))
+	p.run.Note("deleted %s of sessions, log-in tries, idempotency keys, consoles and bundles that are over", plural(total, "row", "rows"))
 	return err
 }

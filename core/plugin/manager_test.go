@@ -28,7 +28,8 @@ func TestRunning(t *testing.T) {
 	}
 	want := []string{"lifecycle", "task_stop", "node_read", "peer_list", "member_read", "node_power", "hardware_read", "snapshot",
 		"provision", "clone", "config_read", "reconfigure", "nic_edit", "backup", "migrate", "content_list", "volume_delete", "storage_manage",
-		"content_fetch", "network_manage", "upload", "console", "role_script", "role_output", "certificate_read"}
+		"content_fetch", "network_manage", "upload", "console", "node_execute", "guest_execute",
+		"socket_list", "role_script", "role_output", "certificate_read"}
 	if !slices.Equal(s.Abilities, want) {
 		t.Errorf("abilities are %v, want %v", s.Abilities, want)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -79,6 +80,9 @@ func of(e *sdk.Error) *problem.Error {
 		}
 		return p
 	case sdk.Untrusted:
+		if e.Field == endpoint.FieldHostKey {
+			return problem.New(problem.CodeSSHHostKeyChanged, "%s", e.Message).With("fingerprint", e.Fingerprint)
+		}
 		p := failed(e, ReasonFingerprint)
 		if e.Fingerprint != "" {
 			p = p.With("fingerprint", e.Fingerprint)

@@ -39,6 +39,17 @@ func (m *Manager) Hypervisor(name string) hypervisor.Driver { return m.kinds.hyp
 // Catalog gives the source of a name, as Hypervisor gives a driver.
 func (m *Manager) Catalog(name string) catalog.Source { return m.kinds.catalogs.get(name) }
 
+// CatalogNames are the names of the sources whose plugins are pinned on this machine.
+func (m *Manager) CatalogNames() []string {
+	names := []string{}
+	for _, s := range m.Status() {
+		if s.Kind == sdk.KindCatalog {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
 // Firewall gives the backend of a name, as Hypervisor gives a driver.
 func (m *Manager) Firewall(name string) firewall.Backend { return m.kinds.firewalls.get(name) }
 

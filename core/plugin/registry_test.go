@@ -60,10 +60,19 @@ func TestKinds(t *testing.T) {
 		if info, err := source.Info(t.Context()); err != nil || info.Name != "mem" {
 			t.Errorf("the catalog's info is %+v, %v", info, err)
 		}
-		var ids []string
-		err := source.Entries(t.Context(), func(e catalog.Entry) error { ids = append(ids, e.ID); return nil })
-		if err != nil || !slices.Equal(ids, []string{"a", "b"}) {
-			t.Errorf("entries are %q, %v", ids, err)
+		var slugs []string
+		opened, err := source.Open(t.Context(), catalog.Config{})
+		if err != nil {
+			t.Fatal("opening the catalog:", err)
+		}
+		err = opened.Sync(t.Context(), catalog.SyncRequest{}, func(step catalog.SyncStep) error {
+			if step.Entry != nil {
+				slugs = append(slugs, step.Entry.Slug)
+			}
+			return nil
+		})
+		if err != nil || !slices.Equal(slugs, []string{"a", "b"}) {
+			t.Errorf("entries are %q, %v", slugs, err)
 		}
 		fw, err := backend.Open(t.Context(), endpoint.Target{Address: "fw.mem:8006", Credential: endpoint.Credential{Secret: membackend.Secret}})
 		if err != nil {

@@ -37,6 +37,10 @@ const (
 	CodeTicketInvalid       Code = "ticket_invalid"
 	CodeShellDisabled       Code = "node_shell_disabled"
 	CodeConsoleUnavailable  Code = "console_unavailable"
+	CodeConsentRequired     Code = "consent_required"
+	CodeSSHNotEnrolled      Code = "ssh_not_enrolled"
+	CodeSSHHostKeyChanged   Code = "ssh_host_key_changed"
+	CodeCatalogSourceError  Code = "catalog_source_error"
 
 	CodeLinkedCloneNeedsTemplate Code = "linked_clone_needs_template"
 	CodeMigrationBlocked         Code = "migration_blocked"
@@ -112,6 +116,10 @@ var table = map[Code]kind{
 	CodeTicketInvalid:      {http.StatusForbidden, "The ticket is not good"},
 	CodeShellDisabled:      {http.StatusConflict, "Node shells are off on this host"},
 	CodeConsoleUnavailable: {http.StatusConflict, "No console is free"},
+	CodeConsentRequired:    {http.StatusConflict, "Consent needed"},
+	CodeSSHNotEnrolled:     {http.StatusConflict, "No SSH key for this host"},
+	CodeSSHHostKeyChanged:  {http.StatusConflict, "The machine's SSH host key has changed"},
+	CodeCatalogSourceError: {http.StatusBadGateway, "The source of the catalog failed"},
 
 	CodeLinkedCloneNeedsTemplate: {http.StatusConflict, "Only a template can be copied so"},
 	CodeMigrationBlocked:         {http.StatusConflict, "Something is in the way of the migration"},

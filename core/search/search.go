@@ -1,5 +1,5 @@
-// Package search finds things of all kinds by words and fields: guests, hosts, nodes, storages, schedules and jobs, out of what the last
-// polls left in the database.
+// Package search finds things of all kinds by words and fields: guests, hosts, nodes, storages, schedules, entries of the catalog and
+// jobs, out of what the last polls left in the database.
 //
 // Each kind of thing is a source, which says in SQL in which of its texts a word may stand and what its fields are. One statement
 // puts the parts together, ranks them and cuts a page out, and a second one reads what is on the page. The words of guests are
@@ -22,10 +22,10 @@ type Store struct{ DB *db.DB }
 
 // Hit is one thing that was found. The JSON names are those of the API.
 type Hit struct {
-	Kind   string  `json:"kind" enum:"vm,container,app,host,node,storage,schedule,job" example:"vm" doc:"What it is. A container that is an app is one app"`
-	ID     *int64  `json:"id" example:"7" doc:"As in the paths of its kind; of a container that is no app the guest's. Null for nodes and storages, which host_id and name tell apart"`
+	Kind   string  `json:"kind" enum:"vm,container,app,host,node,storage,schedule,catalog,job" example:"vm" doc:"What it is. A container that is an app is one app"`
+	ID     *int64  `json:"id" example:"7" doc:"As in the paths of its kind; of a container that is no app the guest's. Null for nodes and storages, which host_id and name tell apart, and for entries of the catalog, which detail names"`
 	Name   string  `json:"name" example:"web-1" doc:"Of a job that of what it is on"`
-	Status string  `json:"status" example:"running" doc:"In the words of its kind; of a schedule enabled or disabled"`
+	Status string  `json:"status" example:"running" doc:"In the words of its kind; of a schedule enabled or disabled, of an entry of the catalog installable or unavailable"`
 	VMID   *int64  `json:"vmid" example:"101" doc:"The hypervisor's number of a guest"`
 	HostID *int64  `json:"host_id" example:"1" doc:"The host that it is on or reached by"`
 	Host   *string `json:"host" example:"lab" doc:"Name of the host"`
@@ -35,7 +35,7 @@ type Hit struct {
 	TeamID    *int64     `json:"team_id" example:"1" doc:"Whose it is; null for what belongs to the instance"`
 	Tags      []string   `json:"tags" example:"[\"prod\"]"`
 	Addresses []string   `json:"addresses" example:"[\"10.0.0.5\"]" doc:"Of a guest as far as they are known, and of a node"`
-	Detail    *string    `json:"detail" example:"vm.start" doc:"Of a job and a schedule the kind of job, of a storage its type, of a host its address, of a guest the hypervisor's id where that is not the number"`
+	Detail    *string    `json:"detail" example:"vm.start" doc:"Of a job and a schedule the kind of job, of a storage its type, of a host its address, of an entry of the catalog its slug, of a guest the hypervisor's id where that is not the number"`
 	At        *time.Time `json:"at" doc:"When a job was asked for, and when a schedule is due; null for all else"`
 }
 

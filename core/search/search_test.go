@@ -190,7 +190,7 @@ func TestHit(t *testing.T) {
 		"name:lab":          "host 2 lab pending - 2 lab - - 2 [] [] [2001:db8::1]:8006",
 		"name:pve1":         "node - pve1 online - 1 rack1 pve1 prod 1 [] [192.0.2.1] -",
 		"name:nas":          "storage - nas available - 1 rack1 - prod 1 [] [] nfs",
-		"is:schedule":       "schedule 6 nightly web enabled - - - - - - [] [] backup.run",
+		"is:schedule":       "schedule 7 nightly web enabled - - - - - - [] [] backup.run",
 		"status:failed":     "job 2 web failed - 1 rack1 - - 1 [] [] vm.stop",
 	} {
 		hits, _, err := s.Find(t.Context(), query, everything, 0, 10)
@@ -286,5 +286,34 @@ func TestOldJobs(t *testing.T) {
 	}
 	if got := found(t, d, "7", identity.Visible{Teams: []int64{2}}); len(got) != 0 {
 		t.Errorf("another team finds %q", got)
+	}
+}
+
+// Entries of the catalog are found by everybody, while their source is on and there is a catalog at all.
+func TestCatalog(t *testing.T) {
+	t.Parallel()
+	d := stock(t)
+	dbtest.Exec(t, d, "INSERT INTO catalog_sources (name, enabled) VALUES ('scripts', true), ('folder', false)")
+	for i, source := range []string{"scripts", "folder"} {
+		dbtest.Exec(t, d, `INSERT INTO catalog_entries (source, slug, path, digest, entry_type, name, summary, categories, tags, installable,
+			variant_of, icon, words, entry) VALUES ($1, 'website', $2, '', 'ct', 'Web Site', '', '{}', '{pages}', true, '', '',
+			'web site website' || E'\n' || 'much that is not looked through: rack', '{}')`, source, fmt.Sprintf("p%d", i))
+	}
+	for _, visible := range []identity.Visible{everything, {Teams: []int64{2}}, {Teams: []int64{}}} {
+		for query, want := range map[string]int{"is:catalog": 1, "website": 1, "is:catalog web": 1, "is:catalog rack": 0, "tag:pages": 1,
+			"type:ct name:web*":             1,
+			"is:catalog status:unavailable": 0} {
+			if got := found(t, d, query, visible); len(got) != want || want == 1 && got[0] != "catalog Web Site" {
+				t.Errorf("%s: %q", query, got)
+			}
+		}
+	}
+	hits, _, err := (&search.Store{DB: d}).Find(t.Context(), "is:catalog", everything, 0, 10)
+	if err != nil || *hits[0].Detail != "p0" || hits[0].Status != "installable" || hits[0].ID != nil {
+		t.Errorf("%+v, %v", hits, err)
+	}
+	dbtest.Exec(t, d, `INSERT INTO settings (key, value) VALUES ('entitlements.disabled', '["store.catalog"]')`)
+	if got := found(t, d, "is:catalog", everything); len(got) != 0 {
+		t.Errorf("without a catalog: %q", got)
 	}
 }

@@ -132,6 +132,19 @@ var sources = []source{
 		columns: `'schedule', s.id, s.name, CASE WHEN s.enabled THEN 'enabled' ELSE 'disabled' END, NULL::bigint, NULL::bigint, NULL, NULL,
 			NULL, NULL::bigint, '{}'::text[], '{}'::text[], s.job_kind, s.next_run_at`,
 	},
+	{ // entries of the catalog are everybody's, while there is a catalog
+		is: map[string]string{"catalog": "true"},
+		from: `(SELECT e.*, CASE WHEN e.installable THEN 'installable' ELSE 'unavailable' END AS status FROM catalog_entries e
+			JOIN catalog_sources s ON s.name = e.source WHERE s.enabled AND NOT EXISTS (SELECT FROM settings
+			WHERE key = 'entitlements.disabled' AND value @> '["store.catalog"]')) e`,
+		visible: "true",
+		key:     "e.id", name: "lower(e.name)", texts: []string{"split_part(e.words, E'\\n', 1)", "lower(array_to_string(e.tags, ' '))"},
+		fields: map[string]string{fieldName: in("e.name"), fieldStatus: "e.status LIKE ?", fieldType: "e.entry_type LIKE ?",
+			fieldTag: "EXISTS (SELECT FROM unnest(e.tags) tag WHERE lower(tag) LIKE ?)"},
+		weight: 2, order: "0",
+		columns: `'catalog', NULL::bigint, e.name, e.status, NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL::bigint, e.tags, '{}'::text[],
+			e.path, NULL::timestamptz`,
+	},
 	{ // jobs are named after what they are on, which comes before them; the newest first
 		is: map[string]string{"job": "true"},
 		from: `(SELECT * FROM (SELECT id, kind, status, team_id, host_id, target_name, requested_by_email, created_at FROM jobs

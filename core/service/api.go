@@ -10,6 +10,7 @@ import (
 	auditapi "github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
 	"github.com/hostler/hostler/core/api/backups"
+	catalogapi "github.com/hostler/hostler/core/api/catalog"
 	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/configs"
@@ -75,6 +76,7 @@ func (s *Service) deps() api.Deps {
 		NICs:      nics.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Apps:      apps.Deps{Apps: s.Apps},
 		Backups:   backups.Deps{Backups: s.Backups, Guests: s.Guests, Actor: s.VMs.Actor},
+		Catalog:   catalogapi.Deps{Catalog: s.Catalog},
 		Storage:   storageapi.Deps{Storages: s.Storages},
 		Network:   networkapi.Deps{Networks: s.Networks},
 		Uploads:   uploads.Deps{Uploads: s.Uploads},

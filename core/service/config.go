@@ -4,11 +4,13 @@ import (
 	"context"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/api/plugins"
+	"github.com/hostler/hostler/core/catalog"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/firewall"
 	"github.com/hostler/hostler/core/guest"
@@ -20,6 +22,8 @@ import (
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/selfupdate"
 	"github.com/hostler/hostler/core/upload"
+	sdk "github.com/hostler/hostler/sdk/catalog"
+	sdkplugin "github.com/hostler/hostler/sdk/plugin"
 )
 
 // Config is what a service is put together from. DB, Keys, Drivers and Firewalls are required.
@@ -32,7 +36,9 @@ type Config struct {
 	Drivers host.Drivers
 	// Firewalls reach the firewalls of the hypervisors, each under the name of its driver.
 	Firewalls firewall.Backends
-	// Plugins are the processes behind Drivers and Firewalls, which Start starts and Close stops; nil when there are none.
+	// Catalogs are the sources of the catalog; nil for none.
+	Catalogs catalog.Sources
+	// Plugins are the processes behind Drivers, Firewalls and Catalogs, which Start starts and Close stops; nil when there are none.
 	Plugins Plugins
 	// Loggers gives each part its logger by the part's name; nil logs nothing.
 	Loggers func(part string) hclog.Logger
@@ -76,6 +82,20 @@ var _ Plugins = (*plugin.Manager)(nil)
 // noPlugins stands for a service without plugins.
 type noPlugins struct{}
 
+// noCatalogs stands for a service without sources of the catalog.
+type noCatalogs struct{}
+
+func (noCatalogs) CatalogNames() []string { return nil }
+
+func (noCatalogs) Catalog(string) sdk.Source { return noSource{} }
+
+// noSource stands for a source whose plugin is gone.
+type noSource struct{}
+
+func (noSource) Info(context.Context) (sdk.Info, error) { return sdk.Info{}, sdkplugin.ErrGone }
+
+func (noSource) Open(context.Context, sdk.Config) (sdk.Catalog, error) { return nil, sdkplugin.ErrGone }
+
 func (noPlugins) Status() []plugin.Status     { return nil }
 func (noPlugins) Start(context.Context) error { return nil }
 func (noPlugins) Stop()                       {}
@@ -86,6 +106,9 @@ func (noPlugins) TakeRequests(context.Context) []plugin.SentRequests { return ni
 func (c *Config) fill() {
 	if c.Plugins == nil {
 		c.Plugins = noPlugins{}
+	}
+	if c.Catalogs == nil {
+		c.Catalogs = noCatalogs{}
 	}
 	if c.Loggers == nil {
 		c.Loggers = func(string) hclog.Logger { return hclog.NewNullLogger() }
@@ -101,4 +124,12 @@ func (c *Config) baseURL() string {
 		return ""
 	}
 	return c.BaseURL.String()
+}
+
+// catalogFolder is where sources of the catalog keep what they fetch; empty without a folder of state.
+func (c *Config) catalogFolder() string {
+	if c.StateDir == "" {
+		return ""
+	}
+	return filepath.Join(c.StateDir, "catalog")
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/hostler/hostler/core/app"
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/backup"
+	"github.com/hostler/hostler/core/bundle"
+	"github.com/hostler/hostler/core/catalog"
 	"github.com/hostler/hostler/core/channel"
 	"github.com/hostler/hostler/core/cluster"
 	"github.com/hostler/hostler/core/console"
@@ -33,6 +35,7 @@ import (
 	"github.com/hostler/hostler/core/load"
 	"github.com/hostler/hostler/core/maintenance"
 	"github.com/hostler/hostler/core/network"
+	"github.com/hostler/hostler/core/outbound"
 	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/core/power"
 	"github.com/hostler/hostler/core/remotewrite"
@@ -47,7 +50,7 @@ import (
 
 // Sealed are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
 var Sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed, job.Sealed,
-	remotewrite.Sealed, console.Sealed, channel.Sealed}
+	remotewrite.Sealed, console.Sealed, channel.Sealed, host.SealedSSH, catalog.Sealed}
 
 // Service is the service with all its parts joined.
 type Service struct {
@@ -64,6 +67,8 @@ type Service struct {
 	VMs      *vm.Store
 	Apps     *app.Store
 	Backups  *backup.Store
+	Bundles  *bundle.Store
+	Catalog  *catalog.Store
 	Storages *storage.Store
 	Networks *network.Store
 	Power    *power.Store
@@ -138,6 +143,10 @@ func New(c Config) (*Service, error) {
 	s.Backups = &backup.Store{DB: c.DB, Actor: actor, Guests: s.Guests, Logger: c.Loggers("backup"), Heartbeat: s.Heartbeats[Backups],
 		Unable: outdated}
 	s.Backups.Register(s.Queue)
+	s.Bundles = &bundle.Store{DB: c.DB}
+	s.Catalog = catalog.New(catalog.Config{DB: c.DB, Keys: c.Keys, Queue: s.Queue, Sources: c.Catalogs, Bundles: s.Bundles,
+		Executors: executors{s.Hosts}, Folder: c.catalogFolder(), AllowLocal: c.AllowLocal, Logger: c.Loggers("catalog")})
+	s.Catalog.Register()
 	s.Storages = &storage.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Guests: s.Guests, Deleted: s.Backups.Refresh}
 	s.Storages.Register(s.Queue)
 	s.Power = &power.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Sync: s.Poller.Sync}
@@ -152,7 +161,8 @@ func New(c Config) (*Service, error) {
 	s.Uploads = &upload.Store{DB: c.DB, Actor: actor, Spool: c.Spool, Logger: c.Loggers("upload"), Heartbeat: s.Heartbeats[Uploads]}
 	s.Uploads.Register(s.Queue)
 	s.Consoles = &console.Store{DB: c.DB, Hosts: s.Hosts, Keys: c.Keys}
-	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}
+	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor, Hosts: s.Hosts,
+		Rules: outbound.Rules{AllowLocal: c.AllowLocal}, Catalog: s.Catalog}
 
 	who := c.Identity
 	who.Keys, who.Assets, who.Logger = c.Keys, s.Hosts, c.Loggers("identity")
@@ -172,7 +182,7 @@ func New(c Config) (*Service, error) {
 		Version: c.Version, Logger: c.Loggers("feed"), Heartbeat: s.Heartbeats[Feed]})
 
 	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, Trail: s.Chain,
-		Consoles: s.Consoles})
+		Consoles: s.Consoles, Bundles: s.Bundles})
 	housekeeping.Register()
 	updates := c.Updates
 	updates.DB, updates.Queue, updates.Version = c.DB, s.Queue, c.Version
@@ -182,7 +192,7 @@ func New(c Config) (*Service, error) {
 	s.Alerts = alert.NewEngine(alert.Config{DB: c.DB, Update: s.newerRelease, Logger: c.Loggers("alert"), Heartbeat: s.Heartbeats[Alerts]})
 	s.Schedule = schedule.New(schedule.Config{
 		DB: c.DB, Users: s.Users, Now: c.Now, Logger: c.Loggers("schedule"), Heartbeat: s.Heartbeats[Schedules],
-		Kinds: slices.Concat(s.VMs.Kinds(), s.Apps.Kinds(), s.Backups.Kinds(), housekeeping.Kinds(), s.Updates.Kinds()),
+		Kinds: slices.Concat(s.VMs.Kinds(), s.Apps.Kinds(), s.Backups.Kinds(), s.Catalog.Kinds(), housekeeping.Kinds(), s.Updates.Kinds()),
 	})
 	s.API = s.deps()
 	return s, nil

@@ -3,6 +3,7 @@ package setting
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"regexp"
 )
 
@@ -45,6 +46,10 @@ var (
 		"Days that recordings of consoles are kept, 1 to 3650")
 	ConsoleLimit = whole("console.recording_limit_mib", 64, 1, 4096,
 		"How much of the database one recording takes at most, compressed, in MiB, 1 to 4096; what is longer is cut, and the console goes on")
+	SSHFrom = Key[[]string]{"ssh.from_addresses",
+		"Addresses and networks that the service comes from when it logs in to machines: keys that are made from then on are good from there " +
+			"only. At most 20; empty for anywhere",
+		func() []string { return []string{} }, checkSSHFrom}
 	OnboardingComplete = off("onboarding.complete", "Whether the guided first steps are done")
 	SelfHost           = Key[*int64]{"self.host_id", "The host that the service itself runs on; null when it is none of them",
 		func() *int64 { return nil }, checkSelfHost}
@@ -58,7 +63,7 @@ var all = []untyped{
 	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention, JobsKeep, BackupMaxAge,
 	BackupReportAt,
 	DetailsPerMinute, UploadLimit, UploadFree, ConsoleIdle, ConsoleRecordApps, ConsoleRecordVMs, ConsoleRecordShells, ConsoleKeep,
-	ConsoleLimit, SelfHost, EntitlementsDisabled, OnboardingComplete,
+	ConsoleLimit, SSHFrom, SelfHost, EntitlementsDisabled, OnboardingComplete,
 }
 
 func whole(name string, fallback, least, most int, doc string) Key[int] {
@@ -78,6 +83,25 @@ func off(name, doc string) Key[bool] {
 func checkSelfHost(id *int64) error {
 	if id != nil && *id < 1 {
 		return errors.New("must be the id of a host or null")
+	}
+	return nil
+}
+
+// checkSSHFrom takes what stands in a from= of authorized_keys and is no pattern of names: nobody's answer to a question for a name
+// counts.
+func checkSSHFrom(from []string) error {
+	if from == nil {
+		return errors.New("must be a list of addresses and networks")
+	}
+	if len(from) > 20 {
+		return errors.New("must have at most 20 addresses and networks")
+	}
+	for _, text := range from {
+		address, err := netip.ParseAddr(text)
+		network, bad := netip.ParsePrefix(text)
+		if err != nil && (bad != nil || network != network.Masked()) || err == nil && address.Zone() != "" {
+			return errors.New("must be addresses such as 192.0.2.7 and networks such as 192.0.2.0/24")
+		}
 	}
 	return nil
 }

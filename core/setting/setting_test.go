@@ -49,7 +49,7 @@ func TestDefaults(t *testing.T) {
 		"console.idle_s": 1800, "console.record_apps": false, "console.record_vms": false, "console.record_shells": false,
 		"console.recording_days": 30, "console.recording_limit_mib": 64,
 		"self.host_id":          (*int64)(nil),
-		"entitlements.disabled": []string{}, "onboarding.complete": false,
+		"entitlements.disabled": []string{}, "ssh.from_addresses": []string{}, "onboarding.complete": false,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
@@ -105,6 +105,10 @@ func TestChangeRefusesWhatDoesNotFit(t *testing.T) {
 		{"self.host_id", `"canary"`},
 		{"entitlements.disabled", `"canary"`}, {"entitlements.disabled", `[1]`}, {"entitlements.disabled", `[""]`},
 		{"entitlements.disabled", `["a b"]`},
+		{"ssh.from_addresses", `"192.0.2.1"`}, {"ssh.from_addresses", `["canary.example.com"]`},
+		{"ssh.from_addresses", `["192.0.2.1\" command=\"id"]`}, {"ssh.from_addresses", `["192.0.2.1/24"]`},
+		{"ssh.from_addresses", `["fe80::1%eth0"]`}, {"ssh.from_addresses", `["*"]`}, {"ssh.from_addresses", `[""]`},
+		{"ssh.from_addresses", `["192.0.2.1"` + strings.Repeat(`,"192.0.2.1"`, 20) + `]`},
 		{"backup.report_at", "7"}, {"backup.report_at", `"canary"`}, {"backup.report_at", `"25:00 UTC"`}, {"backup.report_at", `"07:00"`},
 		{"backup.report_at", `"07:00 Local"`}, {"backup.report_at", `"07:00 ../canary"`}, {"backup.report_at", `"7:00 UTC"`},
 		{"entitlements.disabled", `["` + strings.Repeat(`a","`, 101) + `b"]`}, {"onboarding.complete", "1"},
@@ -145,7 +149,7 @@ func TestSpoiltRowsDoNotStopAnyone(t *testing.T) {
 			t.Errorf("%s: %d, %v", value, n, err)
 		}
 	}
-	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 21 {
+	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 22 {
 		t.Errorf("%v, %v", values, err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/nodetest"
+	"github.com/hostler/hostler/internal/sshdtest"
 	"github.com/hostler/hostler/plugins/pve"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -96,6 +98,17 @@ func TestConformance(t *testing.T) {
 		Reboots: func(t testing.TB) (func(endpoint.Capability) endpoint.Target, string) {
 			own := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, RebootTime: time.Second})
 			return func(c endpoint.Capability) endpoint.Target { return own.target(c, own.Tokens()[string(c)]) }, "pve2"
+		},
+		NodeLogin: func(t testing.TB) endpoint.Target { return sshdtest.Start(t).Target() },
+		Inside: func(t testing.TB) drivertest.Inside {
+			node := nodetest.Start(t)
+			node.Container(101)
+			node.Stopped(102)
+			node.Listen(101, 8080)
+			ref := hypervisor.GuestRef{Kind: hypervisor.Container, Node: "pve1", ID: "101"}
+			stopped := ref
+			stopped.ID = "102"
+			return drivertest.Inside{Target: node.SSH.Target(), Running: ref, Stopped: stopped, Port: 8080}
 		},
 		LockedGuest: func(t testing.TB) hypervisor.GuestRef { return w.guest(t, pvesim.GuestSpec{Lock: "backup"}) },
 	})

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/plugins/pve/pvessh"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
@@ -59,13 +60,17 @@ func (d *Driver) Open(_ context.Context, target endpoint.Target) (hypervisor.Hos
 }
 
 func (d *Driver) open(target endpoint.Target) (*Host, error) {
+	machine := pvessh.New(target, d.pace.SSH)
+	if target.Credential.Form == endpoint.FormSSHKey {
+		target.Credential = endpoint.Credential{} // the API is not asked, and never sees a key
+	}
 	api, err := d.pool.NewClient(target)
 	if err != nil {
 		return nil, err
 	}
 	api.Remedy = remedy(target.Credential)
 	return &Host{
-		api: api, pace: d.pace, capability: target.Credential.Capability, tokenID: target.Credential.ID,
+		api: api, pace: d.pace, capability: target.Credential.Capability, tokenID: target.Credential.ID, machine: machine,
 		log: d.log.With("address", target.Address, "capability", string(target.Credential.Capability)),
 	}, nil
 }

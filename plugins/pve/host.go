@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/plugins/pve/pvessh"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -19,6 +20,8 @@ type Host struct {
 	tokenID    string
 	pace       Pace
 	log        hclog.Logger
+	// machine is the node at the address, for credentials to log in there with.
+	machine *pvessh.Machine
 }
 
 var (
@@ -47,6 +50,9 @@ var (
 	_ hypervisor.StorageManager = (*Host)(nil)
 	_ hypervisor.ContentFetcher = (*Host)(nil)
 	_ hypervisor.NetworkManager = (*Host)(nil)
+	_ hypervisor.NodeExecutor   = (*Host)(nil)
+	_ hypervisor.GuestExecutor  = (*Host)(nil)
+	_ hypervisor.SocketLister   = (*Host)(nil)
 )
 
 // Version asks the called node for the version of its pve-manager.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/plugins/pve/pvessh"
 )
 
 // Pace is how long the driver waits for what.
@@ -21,6 +22,8 @@ type Pace struct {
 	// ConsoleFirst is how long the opening of a terminal waits for what comes first. Most say something at once, and what cannot be shown
 	// says so then.
 	ConsoleFirst time.Duration
+	// SSH are the waits of a login to a node.
+	SSH pvessh.Waits
 }
 
 func (p Pace) orDefault() Pace {

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/hostler/hostler/sdk/plugin"
 	"github.com/hostler/hostler/sdk/plugin/wire"
@@ -9,35 +10,77 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Service is a source as plugin.Serve takes it.
-type Service struct{ Source Source }
+// Service is a source as plugin.Serve takes it. It registers the gRPC services of exactly those optional interfaces that the catalog's
+// type satisfies.
+type Service struct {
+	Source Source
+	// CatalogType is a typed nil of what Source.Open returns: its methods are looked at and never called.
+	CatalogType Catalog
+}
 
 var _ plugin.Service = Service{}
 
 // Describe implements plugin.Service.
 func (s Service) Describe(ctx context.Context) (plugin.Description, error) {
-	info, err := s.Source.Info(ctx)
-	return plugin.Description{Kind: plugin.KindCatalog, Name: info.Name, Version: info.Version}, err
+	info, err := Describe(ctx, s.Source, s.CatalogType)
+	return info.description(), err
 }
 
 // Register implements plugin.Service.
 func (s Service) Register(registrar grpc.ServiceRegistrar) error {
-	catalogv1.RegisterCatalogServiceServer(registrar, &server{source: s.Source})
+	info, err := Describe(context.Background(), s.Source, s.CatalogType)
+	if err != nil {
+		return err
+	}
+	srv := &server{service: s, info: info}
+	catalogv1.RegisterCatalogServiceServer(registrar, &catalogServer{server: srv})
+	abilities.Register(registrar, srv)
 	return nil
 }
 
+// server holds what the gRPC services need.
 type server struct {
-	catalogv1.UnimplementedCatalogServiceServer
-	source Source
+	service Service
+	info    Info
 }
 
-func (s *server) Entries(_ *catalogv1.EntriesRequest, stream grpc.ServerStreamingServer[catalogv1.EntriesResponse]) error {
-	return s.source.Entries(stream.Context(), func(e Entry) error {
-		return stream.Send(&catalogv1.EntriesResponse{Entry: entryToProto(e)})
+// configured is satisfied by every request but Info's.
+type configured interface{ GetConfig() *catalogv1.Config }
+
+// with opens the catalog for the length of one call. As is Catalog or an optional interface of the catalog.
+func with[As any](ctx context.Context, s *server, req configured, call func(As) error) error {
+	if req.GetConfig() == nil {
+		return plugin.Errorf(plugin.Invalid, "the request has no configuration")
+	}
+	opened, err := s.service.Source.Open(ctx, configFromProto(req.GetConfig()))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = opened.Close() }()
+	if got, want := reflect.TypeOf(opened), reflect.TypeOf(s.service.CatalogType); got != want {
+		return plugin.Errorf(plugin.Internal, "a %s was opened and a %s promised", got, want)
+	}
+	as, ok := any(opened).(As)
+	if !ok {
+		return plugin.Errorf(plugin.Unsupported, "the plugin does not support this")
+	}
+	return call(as)
+}
+
+// serve is with for a call that has one answer.
+func serve[As, Resp any](ctx context.Context, s *server, req configured, answer func(As) (*Resp, error)) (resp *Resp, err error) {
+	err = with(ctx, s, req, func(as As) error {
+		resp, err = answer(as)
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
 }
 
-// Client is a source that runs in a plugin process.
+// Client is a source that runs in a plugin process. Its catalogs satisfy every optional interface in Go: ask As, which knows what the
+// plugin claims.
 type Client struct {
 	plugin.Claims
 	conn grpc.ClientConnInterface
@@ -48,24 +91,53 @@ var _ Source = (*Client)(nil)
 // NewClient makes a source of a connection.
 func NewClient(conn grpc.ClientConnInterface) *Client { return &Client{conn: conn} }
 
-// Info implements Source.
+// Info asks the plugin, and remembers its abilities. What it says of itself is checked.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	d, err := plugin.DescribeKind(ctx, c.conn, plugin.KindCatalog)
-	return Info{Name: d.Name, Version: d.Version}, err
+	if err != nil {
+		return Info{}, err
+	}
+	c.SetDescription(d)
+	answer, err := wire.Call(ctx, c.rpc().Info, &catalogv1.InfoRequest{})
+	if err != nil {
+		return Info{}, err
+	}
+	info := infoFromProto(answer)
+	info.Name, info.Version, info.Abilities = d.Name, d.Version, d.Abilities
+	if err := info.check(); err != nil {
+		return Info{}, bad("the plugin's answer makes no sense: %w", err)
+	}
+	return info, nil
 }
 
-// Entries implements Source.
-func (c *Client) Entries(ctx context.Context, each func(Entry) error) error {
-	rpc := catalogv1.NewCatalogServiceClient(c.conn).Entries
-	return wire.Receive(ctx, rpc, &catalogv1.EntriesRequest{}, func(in *catalogv1.EntriesResponse) error {
-		return each(entryFromProto(in.GetEntry()))
-	})
+func (c *Client) rpc() catalogv1.CatalogServiceClient {
+	return catalogv1.NewCatalogServiceClient(c.conn)
 }
 
-func entryToProto(e Entry) *catalogv1.Entry {
-	return &catalogv1.Entry{Id: wire.Text(e.ID), Name: wire.Text(e.Name), Description: wire.Text(e.Description)}
+// Open gives the catalog under a configuration, which the plugin has looked at.
+func (c *Client) Open(ctx context.Context, config Config) (Catalog, error) {
+	opened := &remoteCatalog{client: c, config: configToProto(config)}
+	_, err := wire.Call(ctx, c.rpc().Open, &catalogv1.OpenRequest{Config: opened.config})
+	if err != nil {
+		return nil, err
+	}
+	return opened, nil
 }
 
-func entryFromProto(e *catalogv1.Entry) Entry {
-	return Entry{ID: e.GetId(), Name: e.GetName(), Description: e.GetDescription()}
+// remoteCatalog is a catalog behind a plugin. It holds nothing: each call carries the configuration.
+type remoteCatalog struct {
+	client *Client
+	config *catalogv1.Config
 }
+
+var (
+	_ Catalog     = (*remoteCatalog)(nil)
+	_ IconFetcher = (*remoteCatalog)(nil)
+	_ Ranker      = (*remoteCatalog)(nil)
+)
+
+// Can implements plugin.Claimer.
+func (c *remoteCatalog) Can(ability string) bool { return c.client.Can(ability) }
+
+// Close implements Catalog; there is nothing to release.
+func (c *remoteCatalog) Close() error { return nil }

@@ -10,7 +10,7 @@ import (
 func TargetToProto(t Target) *pluginv1.Target {
 	return &pluginv1.Target{
 		Address: wire.Text(t.Address), Fingerprint: wire.Text(t.Fingerprint), VerifyTls: t.VerifyTLS, AllowLocal: t.AllowLocal,
-		Credential: CredentialToProto(t.Credential),
+		Credential: CredentialToProto(t.Credential), Ssh: sshToProto(t.SSH),
 	}
 }
 
@@ -18,8 +18,20 @@ func TargetToProto(t Target) *pluginv1.Target {
 func TargetFromProto(t *pluginv1.Target) Target {
 	return Target{
 		Address: t.GetAddress(), Fingerprint: t.GetFingerprint(), VerifyTLS: t.GetVerifyTls(), AllowLocal: t.GetAllowLocal(),
-		Credential: CredentialFromProto(t.GetCredential()),
+		Credential: CredentialFromProto(t.GetCredential()), SSH: sshFromProto(t.GetSsh()),
 	}
+}
+
+// sshToProto gives nil for the zero value.
+func sshToProto(s SSH) *pluginv1.SSH {
+	if s == (SSH{}) {
+		return nil
+	}
+	return &pluginv1.SSH{User: wire.Text(s.User), Port: int32(s.Port), HostKey: wire.Text(s.HostKey)}
+}
+
+func sshFromProto(s *pluginv1.SSH) SSH {
+	return SSH{User: s.GetUser(), Port: int(s.GetPort()), HostKey: s.GetHostKey()}
 }
 
 // CredentialToProto is the form in which a credential travels.

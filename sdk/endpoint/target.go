@@ -20,6 +20,8 @@ type Target struct {
 	AllowLocal bool
 	// Credential is the one credential of this call.
 	Credential Credential
+	// SSH is set where the credential has the form FormSSHKey, and zero otherwise.
+	SSH SSH
 }
 
 // MaxSecret is how many bytes a credential's secret may have.
@@ -44,6 +46,9 @@ const (
 	FormClientCertificate = "client_certificate"
 	// FormJoinToken is a code that is traded for a credential once.
 	FormJoinToken = "join_token"
+	// FormSSHKey is a private key in PEM, to log in to the machine itself with. It is of no capability, and no driver lists it among its
+	// forms: the service makes it, and a person brings its public half to the machine.
+	FormSSHKey = "ssh_key"
 )
 
 // Capability is what one credential is for.

@@ -74,6 +74,15 @@ var abilities = plugin.Abilities[*server]{
 	of[Consoler]("console", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterConsoleServiceServer(r, &consoleServer{server: s})
 	}),
+	of[NodeExecutor]("node_execute", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterNodeExecuteServiceServer(r, &nodeExecuteServer{server: s})
+	}),
+	of[GuestExecutor]("guest_execute", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterGuestExecuteServiceServer(r, &guestExecuteServer{server: s})
+	}),
+	of[SocketLister]("socket_list", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterSocketListServiceServer(r, &socketListServer{server: s})
+	}),
 	ofDriver[RoleScripter]("role_script", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterRoleScriptServiceServer(r, &roleScriptServer{scripter: s.service.Driver.(RoleScripter)})
 	}),

@@ -39,8 +39,8 @@ func withLines(secret string) []string {
 	return all
 }
 
-// secretsOf collects the text fields of a request that its protobuf file marks with debug_redact. It is called for
-// failed calls only: a driver that puts its credential into an error or a panic must not put it into a log.
+// secretsOf collects the fields of text and of bytes of a request that its protobuf file marks with debug_redact, those of messages in
+// lists too. It is called for failed calls only: a driver that puts its credential into an error or a panic must not put it into a log.
 func secretsOf(req any) []string {
 	m, ok := req.(proto.Message)
 	if !ok {
@@ -54,15 +54,29 @@ func secretsOf(req any) []string {
 func collect(m protoreflect.Message, secrets *[]string) {
 	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		switch {
-		case field.IsList() || field.IsMap():
+		case field.IsMap():
+		case field.IsList() && field.Kind() == protoreflect.MessageKind:
+			for i := range value.List().Len() {
+				collect(value.List().Get(i).Message(), secrets)
+			}
+		case field.IsList():
 		case field.Kind() == protoreflect.MessageKind:
 			collect(value.Message(), secrets)
-		case field.Kind() == protoreflect.StringKind:
-			options, ok := field.Options().(*descriptorpb.FieldOptions)
-			if ok && options.GetDebugRedact() && value.String() != "" {
-				*secrets = append(*secrets, withLines(value.String())...)
-			}
+		case !marked(field):
+		case field.Kind() == protoreflect.StringKind && value.String() != "":
+			*secrets = append(*secrets, withLines(value.String())...)
+		case field.Kind() == protoreflect.BytesKind && len(value.Bytes()) >= shortBytes:
+			*secrets = append(*secrets, withLines(string(value.Bytes()))...)
 		}
 		return true
 	})
+}
+
+// shortBytes is how long a value of bytes is that is cut out: such as variables have, "1" or "yes", would tear every text apart.
+const shortBytes = 8
+
+// marked reports whether a field has debug_redact.
+func marked(field protoreflect.FieldDescriptor) bool {
+	options, ok := field.Options().(*descriptorpb.FieldOptions)
+	return ok && options.GetDebugRedact()
 }

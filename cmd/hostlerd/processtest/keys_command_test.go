@@ -23,13 +23,22 @@ func TestKeysRotate(t *testing.T) {
 	s := startService(t, options{})
 	owner := setUp(t, s)
 	host := owner.enrol(t, cluster, "lab", "lifecycle", "console", "backup")
+	owner.must(t, http.StatusOK, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/credentials", host),
+		map[string]any{"rotate_ssh": true, "ssh_consent": true}, nil)
+	owner.must(t, http.StatusOK, http.MethodPatch, fmt.Sprintf("/api/v1/hosts/%d", host), map[string]any{"ssh_port": 1}, nil)
 	sync := func() {
 		t.Helper()
 		owner.must(t, http.StatusOK, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/sync", host), nil, nil)
+		// The private key is opened, and nobody is there to log in to.
+		a := owner.do(t, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/ssh/verify", host), nil)
+		if a.Status != http.StatusBadGateway || !strings.Contains(string(a.Body), `"reason":"unreachable"`) {
+			t.Errorf("logging in: %d %s", a.Status, a.Body)
+		}
 	}
 	sealed := func() (all []string) {
 		t.Helper()
-		rows, err := dbtest.Open(t, s.DB).Pool.Query(t.Context(), "SELECT encode(secret, 'hex') FROM host_credentials ORDER BY id")
+		rows, err := dbtest.Open(t, s.DB).Pool.Query(t.Context(), `SELECT encode(secret, 'hex') FROM
+			(SELECT 1 AS place, id, secret FROM host_credentials UNION ALL SELECT 2, id, private_key FROM host_ssh_keys) s ORDER BY place, id`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +79,7 @@ func TestKeysRotate(t *testing.T) {
 	after := sealed()
 	for i := range before {
 		// The header holds the key's id: version in one byte, id in four.
-		if len(before) != 4 || before[i][:10] == after[i][:10] {
+		if len(before) != 5 || before[i][:10] == after[i][:10] {
 			t.Errorf("secret %d of %d is still sealed with the old key", i, len(before))
 		}
 	}

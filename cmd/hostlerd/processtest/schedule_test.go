@@ -154,7 +154,7 @@ func (s *timetable) seeds(t *testing.T) {
 		FROM generate_series(1, 700)`)
 	s.a.sealed(t)
 	n := alter(t, s.db, "UPDATE schedules SET next_run_at = clock_timestamp() WHERE seeded AND enabled")
-	if n != 4 {
+	if n != 5 {
 		t.Errorf("%d schedules come with the service", n)
 	}
 	s.wake(t, s.owner, s.other)

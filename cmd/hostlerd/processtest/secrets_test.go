@@ -41,6 +41,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 			r.openKeys()
 			r.logIn()
 			r.enrol()
+			r.machineKey()
 			r.attach()
 			r.act()
 			r.makeKeys()
@@ -239,6 +240,22 @@ func (r *secretRun) openKeys() {
 		r.t.Fatalf("the chain's key has %d bytes, %v", len(raw), err)
 	}
 	r.secretSearch.add(r.t, "the key of the chain", base64.RawStdEncoding.EncodeToString(raw))
+}
+
+// machineKey makes an SSH key for the host, which is read where it is kept, to be looked for elsewhere. A login, though it fails, sends it
+// to the plugin.
+func (r *secretRun) machineKey() {
+	r.t.Helper()
+	path := fmt.Sprintf("/hosts/%d", r.host)
+	r.owner.must(r.t, http.StatusOK, http.MethodPatch, "/api/v1"+path, map[string]any{"ssh_port": 1}, nil)
+	for range 2 { // the second takes the place of the first, which was not seen to work
+		r.post(r.owner, http.StatusOK, path+"/credentials", map[string]any{"rotate_ssh": true, "ssh_consent": true})
+		for name, secret := range machineKeySecrets(r.t, r.service, r.database()) {
+			r.secretSearch.add(r.t, name, secret)
+		}
+		r.post(r.owner, http.StatusBadGateway, path+"/ssh/verify", nil)
+	}
+	r.wrongTypes(r.owner, path+"/credentials", "rotate_ssh")
 }
 
 // masterKey is due in the key file.

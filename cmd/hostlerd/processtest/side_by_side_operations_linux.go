@@ -25,7 +25,7 @@ const wrongSecret = "00000000-0000-4000-8000-00000000dead"
 // sideRequests has every operation about hosts and guests.
 func sideRequests() []sideRequest {
 	const ok, accepted, absent, unsupported, required = "200", "202", "404 not_found", "501 unsupported", "409 capability_required"
-	const stale, untokened = "409 digest_conflict", "409 capability_missing"
+	const stale, untokened, unconsented = "409 digest_conflict", "409 capability_missing", "409 consent_required"
 	noTicket := strings.Repeat("A", 43)
 	type m = map[string]any
 	type p = map[string]string
@@ -47,7 +47,10 @@ func sideRequests() []sideRequest {
 			lxd: unsupported},
 		{operation: "rotate_host_credentials", body: m{"capability": "node_power", "token_id": "a@b!c", "token_secret": wrongSecret},
 			pve: "502 token_rejected", lxd: unsupported},
-		{operation: "rotate_host_credentials", body: m{"rotate_ssh": true}, pve: unsupported, lxd: unsupported},
+		{operation: "rotate_host_credentials", body: m{"rotate_ssh": true}, pve: unconsented, lxd: unconsented},
+		{operation: "rotate_host_credentials", body: m{"rotate_ssh": true, "ssh_consent": true}, pve: ok, lxd: unsupported},
+		{operation: "verify_host_ssh", pve: "502 hypervisor_error", lxd: unconsented}, // nothing listens there
+		{operation: "delete_host_credential", params: p{"kind": "ssh_key"}, pve: ok, lxd: absent},
 		{operation: "delete_host_credential", params: p{"kind": "monitoring"}, pve: required, lxd: required},
 		{operation: "delete_host_credential", params: p{"kind": "node_power"}, pve: absent, lxd: absent},
 		{operation: "set_self_host", body: m{"host_id": nil}, pve: ok, lxd: ok},
@@ -107,6 +110,8 @@ func sideRequests() []sideRequest {
 		{operation: "list_app_nics", pve: ok, lxd: unsupported},
 		{operation: "change_app_nic", params: p{"iface": "net0"}, body: m{"tag": 20, "digest": "none"}, pve: stale, lxd: unsupported},
 		{operation: "get_app_logs", pve: unsupported, lxd: unsupported},
+		{operation: "list_app_ports", pve: unconsented, lxd: unsupported},
+		{operation: "resolve_app_web_url", pve: ok, lxd: ok},
 		{operation: "clone_app", body: m{"full": false}, pve: "409 linked_clone_needs_template", lxd: unsupported},
 		{operation: "uninstall_app", pve: "409 confirm_required", lxd: unsupported},
 		{operation: "act_on_app", pve: accepted, lxd: accepted},

@@ -240,6 +240,11 @@ func Acts() []Act {
 		{Operation: "enrol_peers", Method: "POST", Path: "/hosts/{host}/peers", Body: `{"nodes":["{other_node}"]}`},
 		{Operation: "power_node", Tokens: []endpoint.Capability{endpoint.NodePower}, Method: "POST", Path: "/hosts/{host}/nodes/pve2/power",
 			Body: `{"command":"shutdown","confirm":"pve2"}`, Before: func(w *World) { w.Service.Power.Off = time.Millisecond }},
+		// Nothing is dialled of what does not run.
+		{Operation: "resolve_app_web_url", Method: "GET", Path: "/apps/{app}/web-url", Most: 2, Before: func(w *World) {
+			w.Change("app", func(g *pvesim.GuestSpec) { g.Status = pvesim.StatusStopped })
+			w.Exec("UPDATE apps SET web_port = 8080")
+		}},
 		{Operation: "get_node_hardware", Method: "GET", Path: "/hosts/{host}/nodes/pve1/hardware", Most: 7},
 		{Operation: "get_node_status", Method: "GET", Path: "/hosts/{host}/nodes/pve1/status"},
 		{Operation: "list_bridges", Method: "GET", Path: "/network/bridges", Before: staged(), Most: 3},

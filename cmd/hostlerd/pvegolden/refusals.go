@@ -3,6 +3,7 @@ package pvegolden
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 
@@ -76,6 +77,7 @@ func Refusals() []Act {
 			Body: `{"ip":"10.0.0.5/24","gw":"10.9.0.1","ip6":"10.0.0.1","bridge":"vmbr9"}`},
 		{Operation: "change_vm_options", Case: "unknown", Method: "PUT", Path: "/vms/{vm}/options", Body: `{"onbot":true}`},
 		{Operation: "get_app_logs", Case: "always", Method: "GET", Path: "/apps/{app}/logs"},
+		{Operation: "list_app_ports", Case: "without consent to SSH", Method: "GET", Path: "/apps/{app}/ports"},
 		{Operation: "migrate_vm", Case: "where it is", Method: "POST", Path: "/vms/{vm}/migrate",
 			Body: `{"target_host_id":{host},"node":"{node}"}`},
 		{Operation: "migrate_vm", Case: "an image of its node", Method: "POST", Path: "/vms/{vm}/migrate", Body: migration,
@@ -160,6 +162,16 @@ func Refusals() []Act {
 			Body: `{"name":"lab","address":"{address}","tls_fingerprint":"{fingerprint}","paste":"token id: service@pve!monitoring\n"}`},
 		{Operation: "rotate_host_credentials", Case: "a paste of which one token is wrong", Method: "POST", Path: "/hosts/{host}/credentials",
 			Before: (*World).mispasted, Body: `{"paste":"{wrong_paste}"}`},
+		{Operation: "create_host", Case: "an SSH key without consent", Method: "POST", Path: "/hosts", Before: (*World).unenrolled,
+			Body: `{"name":"lab","address":"{address}","tls_fingerprint":"{fingerprint}","token_id":"{token}","token_secret":"{secret}",
+				"ssh_enroll":true}`},
+		{Operation: "rotate_host_credentials", Case: "an SSH key without consent", Method: "POST", Path: "/hosts/{host}/credentials",
+			Body: `{"rotate_ssh":true}`},
+		{Operation: "verify_host_ssh", Case: "without consent", Method: "POST", Path: "/hosts/{host}/ssh/verify"},
+		{Operation: "verify_host_ssh", Case: "without a key", Method: "POST", Path: "/hosts/{host}/ssh/verify", Before: func(w *World) {
+			w.want(http.MethodPost, "/hosts/{host}/credentials", `{"rotate_ssh":true,"ssh_consent":true}`, http.StatusOK)
+			w.Exec("DELETE FROM host_ssh_keys")
+		}},
 		{Operation: "probe_host", Case: "another certificate", Method: "POST", Path: "/hosts/probe",
 			Body: `{"address":"{address}","token_id":"{token}","token_secret":"{secret}"}`},
 	}

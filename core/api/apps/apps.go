@@ -52,6 +52,19 @@ func Register(a *op.API, deps Deps) {
 		ID: "get_app_logs", Summary: "Get an app's logs", Tag: tag, Role: identity.Viewer, On: op.App, Unsupported: true,
 		Description: "Always 501 `unsupported`: there is no channel to logs inside of a container.",
 	})
+	op.Get(a, "/api/v1/apps/:app_id/ports", h.ports, op.Spec{
+		ID: "list_app_ports", Summary: "List the ports at which an app listens", Tag: tag, Role: identity.Viewer, On: op.App, Calls: true,
+		Description: "Read now, from the kernel's tables of the container's network, on the machine of its node by SSH: at most 1,000, by " +
+			"protocol, port and address. 409 `ssh_not_enrolled` or `consent_required`, with a `remedy`, where the node is not logged in to, " +
+			"and 409 `invalid_state` while the container does not run.",
+	})
+	op.Get(a, "/api/v1/apps/:app_id/web-url", h.webURL, op.Spec{
+		ID: "resolve_app_web_url", Summary: "Tell the address of an app's web pages", Tag: tag, Role: identity.Viewer, On: op.App, Calls: true,
+		Description: "The port is that of the app's `web_port`, else the one that the script which installed it printed, else the catalog's: " +
+			"`decided_by`. The address is one that the container tells of itself, or is configured with. The service connects to it, within " +
+			"two seconds, and `scheme_by` says whether what answered, or who, decided between http and https. The app's own `web_path` and " +
+			"`web_protocol` always win. Nothing is sent to the app but the beginning of TLS.",
+	})
 	op.Delete(a, "/api/v1/apps/:app_id", h.uninstall, op.Spec{
 		ID: "uninstall_app", Summary: "Uninstall an app", Tag: tag, Role: identity.Admin, On: op.App, Calls: true,
 		Entitlement: "apps.uninstall", Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"}, Plan: true,
@@ -105,6 +118,16 @@ func (h handlers) discovered(ctx context.Context, _ *struct{}) (*op.List[guest.G
 func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*app.App], error) {
 	a, err := h.apps.Get(ctx, op.Found(ctx).ID)
 	return &op.Body[*app.App]{Body: a}, err
+}
+
+func (h handlers) ports(ctx context.Context, _ *struct{}) (*op.List[app.Port], error) {
+	all, err := h.apps.Ports(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID)
+	return &op.List[app.Port]{Total: len(all), Body: all}, err
+}
+
+func (h handlers) webURL(ctx context.Context, _ *struct{}) (*op.Body[app.WebURL], error) {
+	found, err := h.apps.WebURL(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID)
+	return &op.Body[app.WebURL]{Body: found}, err
 }
 
 func (handlers) logs(context.Context, *struct{}) (*op.Body[[]string], error) {

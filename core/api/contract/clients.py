@@ -68,8 +68,8 @@ def python(tools, folder, document):
     config = folder / "python.yaml"
     config.write_text(
         "package_name_override: hostler_client\npost_hooks: []\n"
-        # Texts that the generator does not know.
-        "content_type_overrides: {application/openmetrics-text: text/plain, application/x-asciicast: text/plain}\n"
+        # Texts and pictures that the generator does not know.
+        "content_type_overrides: {application/openmetrics-text: text/plain, application/x-asciicast: text/plain, image/png: application/octet-stream, image/jpeg: application/octet-stream, image/webp: application/octet-stream}\n"
     )
     subprocess.run(
         [tools / "py/bin/openapi-python-client", "generate", "--meta", "none", "--config", config, "--path", document, "--output-path", out / "hostler_client", "--fail-on-warning"],

@@ -78,7 +78,7 @@ class Service:
 
     def query(self, name):
         """The value of a parameter that a query must have."""
-        return {"target": [f"vm:{self.values['vm_id']}"], "metric": ["cpu"]}[name]
+        return {"target": [f"vm:{self.values['vm_id']}"], "metric": ["cpu"], "host": [self.values["host_id"]], "sum": ["0" * 64], "path": ["install.sh"]}[name]
 
     def furnish(self, password):
         owner = self.log_in("owner@example.com", password)
@@ -127,6 +127,6 @@ class Service:
         self.values = {
             "host_id": host, "vm_id": vm["id"], "app_id": app["id"], "job_id": job, "schedule_id": schedule["id"], "team_id": team,
             "user_id": user, "key_id": key, "session_id": 987654321, "node": "pve1", "action": "start", "name": "before-upgrade", "kind": "backup",
-            "draft_id": draft, "template_id": template, "channel_id": channel, "alert_id": alerts[0]["id"], "rule_id": rule, "window_id": window, "group": group, "pos": 0, "cidr": "192.0.2.9", "iface": "net0", "backup_id": backup, "upload_id": upload, "recording_id": 987654321, "volid": "local:iso/none.iso",
+            "draft_id": draft, "template_id": template, "channel_id": channel, "alert_id": alerts[0]["id"], "rule_id": rule, "window_id": window, "group": group, "pos": 0, "cidr": "192.0.2.9", "iface": "net0", "backup_id": backup, "upload_id": upload, "recording_id": 987654321, "slug": "no-such-app", "source": "no-such-source", "volid": "local:iso/none.iso",
             "upid": owner("GET", f"/hosts/{host}/tasks")[0]["upid"],
         }

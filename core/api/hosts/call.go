@@ -24,6 +24,15 @@ func registerCalls(a *op.API, h handlers) {
 		Description: "A host that fails is an answer and no error. `reachable` means that its inventory could be read as a poll reads it. A " +
 			"changed certificate is shown in `seen_fingerprint`; accept it with PATCH `tls_fingerprint`.",
 	})
+	op.Post(a, "/api/v1/hosts/:host_id/ssh/verify", h.verifySSH, op.Spec{
+		ID: "verify_host_ssh", Summary: "Log in to a host's machine by SSH", Tag: tag, Calls: true, Role: identity.Admin, On: op.Host,
+		Status: http.StatusOK, Audit: op.Audit{Action: "host.verify_ssh"},
+		Description: "Logs in as root with the host's SSH key, runs `true` and tells what it saw. A pending key that works takes the place of " +
+			"the present one. The first time the host key is pinned: compare `fingerprint` with what `ssh-keygen -lf " +
+			"/etc/ssh/ssh_host_ed25519_key.pub` prints on the machine. Another host key is 409 `ssh_host_key_changed` with `fingerprint` and " +
+			"`pinned_fingerprint`; PATCH `ssh_host_key_fingerprint` accepts it. Without consent it is 409 `consent_required`, without a key 409 " +
+			"`ssh_not_enrolled`, and a machine that does not take the key is 502 `hypervisor_error` with the reason `auth`. No token is needed.",
+	})
 	op.Get(a, "/api/v1/hosts/:host_id/nodes/:node/status", h.nodeStatus, op.Spec{
 		ID: "get_node_status", Summary: "Read the present state of a node", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
 		Needs: endpoint.Monitoring,
@@ -63,6 +72,11 @@ func (h handlers) sync(ctx context.Context, _ *struct{}) (*op.Body[host.Host], e
 func (h handlers) test(ctx context.Context, _ *struct{}) (*op.Body[host.Check], error) {
 	check, err := h.hosts.Test(ctx, op.Found(ctx).ID)
 	return &op.Body[host.Check]{Body: check}, err
+}
+
+func (h handlers) verifySSH(ctx context.Context, _ *struct{}) (*op.Body[host.SSHCheck], error) {
+	check, err := h.hosts.VerifySSH(ctx, op.Found(ctx).ID)
+	return &op.Body[host.SSHCheck]{Body: check}, err
 }
 
 // OnNode is a node in a path.

@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // Access is how a host is reached: its driver, what to ask it with, and how its certificate is checked.
@@ -51,8 +52,9 @@ type createInput struct {
 		Access
 		Address    string `json:"address" minLength:"1" maxLength:"300" example:"pve1.example.com" doc:"Name, IPv4, or IPv6 in brackets, with :port or without (the driver's default_port), or an https:// URL of these"`
 		Name       string `json:"name" minLength:"1" maxLength:"100" example:"rack1"`
-		SSHConsent bool   `json:"ssh_consent,omitempty" doc:"Kept for when SSH keys are enrolled; this release enrols none"`
-		SSHEnroll  bool   `json:"ssh_enroll,omitempty" doc:"Kept for when SSH keys are enrolled; this release enrols none"`
+		SSHConsent bool   `json:"ssh_consent,omitempty" doc:"You agree that programs run as root on the host's machine, as the member consent of a 409 consent_required says; it is recorded with your name"`
+		SSHEnroll  bool   `json:"ssh_enroll,omitempty" doc:"Make an SSH key for the host's machine, which needs ssh_consent: ssh.pending in the answer has the line for authorized_keys"`
+		SSHPort    int    `json:"ssh_port,omitempty" minimum:"1" maximum:"65535" example:"22" doc:"Where the machine's SSH server listens; absent is 22"`
 	}
 }
 
@@ -67,7 +69,7 @@ type Created struct {
 
 func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Created], error) {
 	wish := in.Body.enrolment(in.Body.Name, in.Body.Address)
-	wish.SSHConsent, wish.SSHEnroll = in.Body.SSHConsent, in.Body.SSHEnroll
+	wish.SSHConsent, wish.SSHEnroll, wish.SSHPort = in.Body.SSHConsent, in.Body.SSHEnroll, in.Body.SSHPort
 	made, v, err := h.hosts.Create(ctx, wish)
 	if err != nil {
 		return nil, err
@@ -112,7 +114,8 @@ type patchInput struct {
 		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" maxLength:"100"`
 		Address     op.Optional[string] `json:"address,omitzero" nullable:"false" maxLength:"300"`
 		Fingerprint op.Optional[string] `json:"tls_fingerprint,omitzero" maxLength:"200"`
-		SSHHostKey  op.Optional[string] `json:"ssh_host_key_fingerprint,omitzero" maxLength:"200"`
+		SSHHostKey  op.Optional[string] `json:"ssh_host_key_fingerprint,omitzero" maxLength:"200" doc:"Pins this SSH host key, as ssh-keygen -l prints it; null unpins it, and the next POST ssh/verify pins the one that it sees"`
+		SSHPort     op.Optional[int]    `json:"ssh_port,omitzero" minimum:"1" maximum:"65535" doc:"Where the machine's SSH server listens; null is 22 again"`
 		NodeShell   op.Optional[bool]   `json:"node_shell_enabled,omitzero" doc:"Permit node shells on this host; null puts it back to off"`
 		TeamID      op.Optional[int64]  `json:"team_id,omitzero" minimum:"1"`
 	}
@@ -122,7 +125,7 @@ func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[host.Host
 	b := &in.Body
 	found, err := h.hosts.Patch(ctx, op.Found(ctx).ID, host.Change{
 		Name: b.Name.Pointer(), Address: b.Address.Pointer(), Fingerprint: clearable(b.Fingerprint), SSHHostKey: clearable(b.SSHHostKey),
-		NodeShell: flag(b.NodeShell), TeamID: team(b.TeamID),
+		SSHPort: port(b.SSHPort), NodeShell: flag(b.NodeShell), TeamID: team(b.TeamID),
 	})
 	if err == nil {
 		h.poller.Wake()
@@ -134,6 +137,17 @@ func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[host.Host
 func clearable(o op.Optional[string]) *string {
 	if !o.Set {
 		return nil
+	}
+	return &o.Value
+}
+
+// port is the given one; null is the usual one again.
+func port(o op.Optional[int]) *int {
+	if !o.Set {
+		return nil
+	}
+	if o.Null {
+		return new(endpoint.SSHPort)
 	}
 	return &o.Value
 }

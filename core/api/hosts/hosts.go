@@ -56,7 +56,10 @@ func Register(a *op.API, deps Deps) {
 			"what the hypervisor trusts in vain, and is 504 `outcome_unknown` where the answer to the code was lost. A `driver` that is not " +
 			"installed is 422, with the names of those that run.\n\n`paste` takes what the token script has printed: the host is stored with the " +
 			"tokens of all capabilities in it, that for `monitoring` among them, or not at all. Each is verified before any is stored; where one " +
-			"fails, `tokens` in the answer has a row for each. What is wrong with a paste is 422, and never tells anything of it.",
+			"fails, `tokens` in the answer has a row for each. What is wrong with a paste is 422, and never tells anything of it.\n\n" +
+			"`ssh_enroll` makes an SSH key for the host's machine; `ssh.pending` in the answer has the line for its authorized_keys, and POST " +
+			"`ssh/verify` looks whether it works. It needs `ssh_consent`, else it is 409 `consent_required`, whose member `consent` tells what " +
+			"is agreed to. A driver that logs in to no machines is 501 `unsupported`.",
 	})
 	op.Get(a, "/api/v1/hosts/capabilities", h.capabilities, op.Spec{
 		ID: "list_capabilities", Summary: "List what tokens are for", Tag: tag, Role: identity.Viewer, On: op.Anywhere,

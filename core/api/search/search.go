@@ -19,7 +19,7 @@ type handlers struct{ search *search.Store }
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Search}
 	op.Get(a, "/api/v1/search", h.find, op.Spec{
-		ID: "search", Summary: "Search guests, hosts, nodes, storages, schedules and jobs", Tag: "Search",
+		ID: "search", Summary: "Search guests, hosts, nodes, storages, schedules, the catalog and jobs", Tag: "Search",
 		Role: identity.Viewer, On: op.Anywhere, Ours: true,
 		Description: "Finds what the caller may see, the best first, as the last polls found it. `q` holds words and fields with " +
 			"blanks between them, all of which must fit, such as `web tag:prod status:running`. A word may stand anywhere in " +
@@ -27,7 +27,7 @@ func Register(a *op.API, deps Deps) {
 			"then whose name begins with it or has it. The fields are `" + strings.Join(search.Fields, "`, `") +
 			"`: the whole value must fit, and `*` in it " +
 			"stands for anything (`node:rack*`, `ip:10.0.0.*`). `is` takes `guest`, `vm`, `container`, `app`, `template`, " +
-			"`host`, `node`, `storage`, `schedule` or `job`; `kind` is that of a job, `type` that of a storage, and `team` " +
+			"`host`, `node`, `storage`, `schedule`, `catalog` or `job`; `kind` is that of a job, `type` that of a storage, and `team` " +
 			"and `host` take an id too. A hyphen before a word or field turns it round (`-tag:test`), and quotation marks " +
 			"keep blanks together (`team:\"web shop\"`). What has no such field is not found by it. A field without a value " +
 			"says nothing, and a word with any other colon is a word. Without `q` everything is listed. Of jobs the newest " +

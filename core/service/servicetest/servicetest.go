@@ -4,8 +4,10 @@ package servicetest
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/upload"
+	"github.com/hostler/hostler/sdk/catalog"
 	"github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/firewall/membackend"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -37,6 +40,15 @@ type Firewalls struct{ firewall.Backend }
 
 // Firewall implements core/firewall.Backends.
 func (f Firewalls) Firewall(string) firewall.Backend { return f.Backend }
+
+// Catalogs are sources of the catalog by name.
+type Catalogs map[string]catalog.Source
+
+// CatalogNames implements core/catalog.Sources.
+func (c Catalogs) CatalogNames() []string { return slices.Sorted(maps.Keys(c)) }
+
+// Catalog implements core/catalog.Sources.
+func (c Catalogs) Catalog(name string) catalog.Source { return c[name] }
 
 // New makes a service that ends with the test. Nothing runs: not its loops, and so no jobs, which stay enqueued. The edits come
 // after the defaults; the database is a fresh one, and the hypervisors and firewalls are in memory, when they leave none.

@@ -92,6 +92,11 @@ type Config struct {
 	// Reboots gives the targets of an endpoint of its own, and the name of a node there that may be rebooted while another one answers,
 	// or itself. Nil leaves out the case that reboots one.
 	Reboots func(t testing.TB) (target func(capability endpoint.Capability) endpoint.Target, node string)
+	// NodeLogin gives a target whose credential is a key to log in to a machine with, with the host key pinned. The machine has sh, cat, env,
+	// printf, true, false and sleep, and a folder /tmp, and may be changed. Nil leaves out the cases that log in.
+	NodeLogin func(t testing.TB) endpoint.Target
+	// Inside gives a target as that of NodeLogin, of a machine that has containers. Nil leaves out the cases that look into containers.
+	Inside func(t testing.TB) Inside
 	// LockedGuest makes a guest that refuses actions because something locks it.
 	LockedGuest func(t testing.TB) hypervisor.GuestRef
 }
@@ -142,6 +147,9 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "storage_manage", s.storageManage)
 			s.group(t, "content_fetch", s.contentFetch)
 			s.group(t, "console", s.console)
+			s.group(t, "node_execute", s.nodeExecute)
+			s.group(t, "guest_execute", s.guestExecute)
+			s.group(t, "socket_list", s.socketList)
 			s.group(t, "role_script", s.roleScript)
 			s.group(t, "role_output", s.roleOutput)
 			s.group(t, "certificate_read", s.certificateRead)

@@ -72,6 +72,8 @@ type Cluster struct {
 	// consoles are those that are open, and limits what cannot be opened.
 	consoles map[*console]bool
 	limits   []hypervisor.ConsoleLimit
+	// machine is what can be logged in to; nil until something was asked of it.
+	machine *machine
 	// calls are how often each method was called.
 	calls map[string]int
 }

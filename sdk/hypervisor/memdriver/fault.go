@@ -42,6 +42,7 @@ var Methods = []string{
 	"content", "deletevolume", "storagetypes", "storagedefinition", "attachstorage", "editstorage", "detachstorage", "download", "templates",
 	"fetchtemplate",
 	"checkupload", "upload", "openconsole", "consolelimits",
+	"checklogin", "runonnode", "copytonode", "copyfromnode", "runinguest", "copytoguest", "copyfromguest", "sockets",
 	"nodenetwork", "stageinterface", "stageremoval", "revertnetwork", "applynetwork",
 }
 

@@ -30,6 +30,9 @@ type guest struct {
 	pendingNICs map[string]hypervisor.NIC
 	// serial is true for a VM with a serial port.
 	serial bool
+	// files are those that were copied into a container, and sockets where it listens.
+	files   map[string]nodeFile
+	sockets []hypervisor.Socket
 	// managed is true for a guest that the cluster's own manager moves.
 	managed bool
 }

@@ -47,6 +47,9 @@ var (
 	_ hypervisor.StorageManager = (*Host)(nil)
 	_ hypervisor.ContentFetcher = (*Host)(nil)
 	_ hypervisor.NetworkManager = (*Host)(nil)
+	_ hypervisor.NodeExecutor   = (*Host)(nil)
+	_ hypervisor.GuestExecutor  = (*Host)(nil)
+	_ hypervisor.SocketLister   = (*Host)(nil)
 )
 
 // begin is the start of every call: the network, the fault, the certificate, the token.

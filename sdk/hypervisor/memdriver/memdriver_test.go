@@ -165,7 +165,15 @@ func conform(t *testing.T, shape memdriver.Shape) {
 			}
 			return all
 		},
-		Screen:      screen(shape, cluster),
+		Screen:    screen(shape, cluster),
+		NodeLogin: func(testing.TB) endpoint.Target { return cluster.NodeLogin() },
+		Inside: func(testing.TB) drivertest.Inside {
+			in := drivertest.Inside{Target: cluster.NodeLogin(), Port: 8080,
+				Running: cluster.NewGuest(hypervisor.Container, hypervisor.GuestRunning),
+				Stopped: cluster.NewGuest(hypervisor.Container, hypervisor.GuestStopped)}
+			cluster.SetSockets(in.Running.ID, hypervisor.Socket{Protocol: hypervisor.TCP, Address: "127.0.0.1", Port: 8080, Program: "web"})
+			return in
+		},
 		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },
 		EndedTask:   ended(hypervisor.TaskOK),
 		FailedTask:  ended(hypervisor.TaskFailed),

@@ -71,6 +71,10 @@ func fill(v reflect.Value, n *int) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		v.SetInt(int64(*n))
+	case reflect.Uint32:
+		v.SetUint(uint64(*n))
+	case reflect.Uint8:
+		v.SetUint(uint64(*n % 256))
 	case reflect.Float64:
 		v.SetFloat(float64(*n) + 0.5)
 	case reflect.Pointer:

@@ -40,6 +40,7 @@ func changes(f *requesttest.Fixture) []requesttest.Change {
 	powering := map[string]string{"node": powered + "-node1", "host_id": fmt.Sprint(Enrol(f.T, f.API, powered, powered+".mem",
 		f.NewCluster(powered, one)))}
 	enrolment := Enrolment(fresh, fresh+".mem", other)
+	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", f.Host), `{"rotate_ssh":true,"ssh_consent":true}`, 200)
 	return []requesttest.Change{
 		{Operation: "probe_host", Body: strings.Replace(enrolment, fmt.Sprintf(`"name":%q,`, fresh), "", 1)},
 		{Operation: "write_token_script", Body: `{"capabilities":["lifecycle"]}`},
@@ -49,6 +50,7 @@ func changes(f *requesttest.Fixture) []requesttest.Change {
 		{Operation: "set_self_host", Body: `{"host_id":null}`},
 		{Operation: "enrol_peers", Body: fmt.Sprintf(`{"nodes":[%q]}`, peer), Path: path},
 		{Operation: "power_node", Body: fmt.Sprintf(`{"command":"reboot","confirm":%q}`, powered+"-node1"), Path: powering},
+		{Operation: "verify_host_ssh"},
 		{Operation: "sync_host"},
 		{Operation: "test_host"},
 		{Operation: "rotate_host_credentials", Body: Token(endpoint.Lifecycle, lost), Path: path,

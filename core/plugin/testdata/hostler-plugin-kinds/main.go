@@ -14,8 +14,10 @@ func main() {
 	at := backend.Add("fw.mem:8006")
 	at.SetRules(firewall.Scope{Kind: firewall.NodeScope, Node: "node1"},
 		firewall.Rule{Direction: firewall.DirectionIn, Action: "ACCEPT", Enabled: true})
+	source := &catalogtest.Memory{}
+	source.Add(catalogtest.State{Entries: []catalog.Entry{{Slug: "a", Name: "A"}, {Slug: "b", Name: "B"}}})
 	plugin.Serve(plugin.ServeConfig{Services: []plugin.Service{
-		catalog.Service{Source: catalogtest.Memory{{ID: "a", Name: "A"}, {ID: "b", Name: "B"}}},
+		catalog.Service{Source: source, CatalogType: (*catalogtest.MemoryCatalog)(nil)},
 		firewall.Service{Backend: backend, FirewallType: (*membackend.Firewall)(nil)},
 	}})
 }

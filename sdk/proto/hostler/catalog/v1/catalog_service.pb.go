@@ -9,6 +9,7 @@ package catalogv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -21,27 +22,203 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type EntriesRequest struct {
+type Config struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Options       map[string]string      `protobuf:"bytes,1,rep,name=options,proto3" json:"options,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Cache         string                 `protobuf:"bytes,2,opt,name=cache,proto3" json:"cache,omitempty"`
+	AllowPrivate  bool                   `protobuf:"varint,3,opt,name=allow_private,json=allowPrivate,proto3" json:"allow_private,omitempty"`
+	AllowLoopback bool                   `protobuf:"varint,4,opt,name=allow_loopback,json=allowLoopback,proto3" json:"allow_loopback,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Config) Reset() {
+	*x = Config{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Config) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Config) ProtoMessage() {}
+
+func (x *Config) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Config.ProtoReflect.Descriptor instead.
+func (*Config) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *Config) GetOptions() map[string]string {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *Config) GetCache() string {
+	if x != nil {
+		return x.Cache
+	}
+	return ""
+}
+
+func (x *Config) GetAllowPrivate() bool {
+	if x != nil {
+		return x.AllowPrivate
+	}
+	return false
+}
+
+func (x *Config) GetAllowLoopback() bool {
+	if x != nil {
+		return x.AllowLoopback
+	}
+	return false
+}
+
+type Option struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Type          string                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
+	Values        []string               `protobuf:"bytes,3,rep,name=values,proto3" json:"values,omitempty"`
+	Default       string                 `protobuf:"bytes,4,opt,name=default,proto3" json:"default,omitempty"`
+	Description   string                 `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
+	Required      bool                   `protobuf:"varint,6,opt,name=required,proto3" json:"required,omitempty"`
+	Secret        bool                   `protobuf:"varint,7,opt,name=secret,proto3" json:"secret,omitempty"`
+	Min           int64                  `protobuf:"varint,8,opt,name=min,proto3" json:"min,omitempty"`
+	Max           int64                  `protobuf:"varint,9,opt,name=max,proto3" json:"max,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Option) Reset() {
+	*x = Option{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Option) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Option) ProtoMessage() {}
+
+func (x *Option) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Option.ProtoReflect.Descriptor instead.
+func (*Option) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Option) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *Option) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *Option) GetValues() []string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *Option) GetDefault() string {
+	if x != nil {
+		return x.Default
+	}
+	return ""
+}
+
+func (x *Option) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *Option) GetRequired() bool {
+	if x != nil {
+		return x.Required
+	}
+	return false
+}
+
+func (x *Option) GetSecret() bool {
+	if x != nil {
+		return x.Secret
+	}
+	return false
+}
+
+func (x *Option) GetMin() int64 {
+	if x != nil {
+		return x.Min
+	}
+	return 0
+}
+
+func (x *Option) GetMax() int64 {
+	if x != nil {
+		return x.Max
+	}
+	return 0
+}
+
+type InfoRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *EntriesRequest) Reset() {
-	*x = EntriesRequest{}
-	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[0]
+func (x *InfoRequest) Reset() {
+	*x = InfoRequest{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *EntriesRequest) String() string {
+func (x *InfoRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*EntriesRequest) ProtoMessage() {}
+func (*InfoRequest) ProtoMessage() {}
 
-func (x *EntriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[0]
+func (x *InfoRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -52,34 +229,35 @@ func (x *EntriesRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use EntriesRequest.ProtoReflect.Descriptor instead.
-func (*EntriesRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{0}
+// Deprecated: Use InfoRequest.ProtoReflect.Descriptor instead.
+func (*InfoRequest) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{2}
 }
 
-type EntriesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Never absent.
-	Entry         *Entry `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"`
+type InfoResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Title         string                 `protobuf:"bytes,1,opt,name=title,proto3" json:"title,omitempty"`
+	Trust         string                 `protobuf:"bytes,2,opt,name=trust,proto3" json:"trust,omitempty"`
+	Options       []*Option              `protobuf:"bytes,3,rep,name=options,proto3" json:"options,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *EntriesResponse) Reset() {
-	*x = EntriesResponse{}
-	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[1]
+func (x *InfoResponse) Reset() {
+	*x = InfoResponse{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *EntriesResponse) String() string {
+func (x *InfoResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*EntriesResponse) ProtoMessage() {}
+func (*InfoResponse) ProtoMessage() {}
 
-func (x *EntriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[1]
+func (x *InfoResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -90,30 +268,841 @@ func (x *EntriesResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use EntriesResponse.ProtoReflect.Descriptor instead.
-func (*EntriesResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{1}
+// Deprecated: Use InfoResponse.ProtoReflect.Descriptor instead.
+func (*InfoResponse) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *EntriesResponse) GetEntry() *Entry {
+func (x *InfoResponse) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *InfoResponse) GetTrust() string {
+	if x != nil {
+		return x.Trust
+	}
+	return ""
+}
+
+func (x *InfoResponse) GetOptions() []*Option {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+type OpenRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Config        *Config                `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenRequest) Reset() {
+	*x = OpenRequest{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenRequest) ProtoMessage() {}
+
+func (x *OpenRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenRequest.ProtoReflect.Descriptor instead.
+func (*OpenRequest) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *OpenRequest) GetConfig() *Config {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+type OpenResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenResponse) Reset() {
+	*x = OpenResponse{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenResponse) ProtoMessage() {}
+
+func (x *OpenResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenResponse.ProtoReflect.Descriptor instead.
+func (*OpenResponse) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{5}
+}
+
+type HealthRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Config        *Config                `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HealthRequest) Reset() {
+	*x = HealthRequest{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HealthRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HealthRequest) ProtoMessage() {}
+
+func (x *HealthRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HealthRequest.ProtoReflect.Descriptor instead.
+func (*HealthRequest) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *HealthRequest) GetConfig() *Config {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+type HealthResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HealthResponse) Reset() {
+	*x = HealthResponse{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HealthResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HealthResponse) ProtoMessage() {}
+
+func (x *HealthResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HealthResponse.ProtoReflect.Descriptor instead.
+func (*HealthResponse) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{7}
+}
+
+type PinPart struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Repository    string                 `protobuf:"bytes,1,opt,name=repository,proto3" json:"repository,omitempty"`
+	Commit        string                 `protobuf:"bytes,2,opt,name=commit,proto3" json:"commit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PinPart) Reset() {
+	*x = PinPart{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PinPart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PinPart) ProtoMessage() {}
+
+func (x *PinPart) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PinPart.ProtoReflect.Descriptor instead.
+func (*PinPart) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *PinPart) GetRepository() string {
+	if x != nil {
+		return x.Repository
+	}
+	return ""
+}
+
+func (x *PinPart) GetCommit() string {
+	if x != nil {
+		return x.Commit
+	}
+	return ""
+}
+
+type Category struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Category) Reset() {
+	*x = Category{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Category) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Category) ProtoMessage() {}
+
+func (x *Category) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Category.ProtoReflect.Descriptor instead.
+func (*Category) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Category) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *Category) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type Begin struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pin           []*PinPart             `protobuf:"bytes,1,rep,name=pin,proto3" json:"pin,omitempty"`
+	Whole         bool                   `protobuf:"varint,2,opt,name=whole,proto3" json:"whole,omitempty"`
+	Unchanged     bool                   `protobuf:"varint,3,opt,name=unchanged,proto3" json:"unchanged,omitempty"`
+	Categories    []*Category            `protobuf:"bytes,4,rep,name=categories,proto3" json:"categories,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Begin) Reset() {
+	*x = Begin{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Begin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Begin) ProtoMessage() {}
+
+func (x *Begin) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Begin.ProtoReflect.Descriptor instead.
+func (*Begin) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Begin) GetPin() []*PinPart {
+	if x != nil {
+		return x.Pin
+	}
+	return nil
+}
+
+func (x *Begin) GetWhole() bool {
+	if x != nil {
+		return x.Whole
+	}
+	return false
+}
+
+func (x *Begin) GetUnchanged() bool {
+	if x != nil {
+		return x.Unchanged
+	}
+	return false
+}
+
+func (x *Begin) GetCategories() []*Category {
+	if x != nil {
+		return x.Categories
+	}
+	return nil
+}
+
+type End struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Cursor        string                 `protobuf:"bytes,1,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	Entries       int64                  `protobuf:"varint,2,opt,name=entries,proto3" json:"entries,omitempty"`
+	Digest        string                 `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *End) Reset() {
+	*x = End{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *End) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*End) ProtoMessage() {}
+
+func (x *End) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use End.ProtoReflect.Descriptor instead.
+func (*End) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *End) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *End) GetEntries() int64 {
+	if x != nil {
+		return x.Entries
+	}
+	return 0
+}
+
+func (x *End) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+type SyncRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Config        *Config                `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	Cursor        string                 `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	Wanted        []*PinPart             `protobuf:"bytes,3,rep,name=wanted,proto3" json:"wanted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SyncRequest) Reset() {
+	*x = SyncRequest{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SyncRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SyncRequest) ProtoMessage() {}
+
+func (x *SyncRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
+func (*SyncRequest) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *SyncRequest) GetConfig() *Config {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *SyncRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *SyncRequest) GetWanted() []*PinPart {
+	if x != nil {
+		return x.Wanted
+	}
+	return nil
+}
+
+// SyncResponse has exactly one of its fields.
+type SyncResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Begin         *Begin                 `protobuf:"bytes,1,opt,name=begin,proto3" json:"begin,omitempty"`
+	Entry         *Entry                 `protobuf:"bytes,2,opt,name=entry,proto3" json:"entry,omitempty"`
+	Removed       string                 `protobuf:"bytes,3,opt,name=removed,proto3" json:"removed,omitempty"`
+	End           *End                   `protobuf:"bytes,4,opt,name=end,proto3" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SyncResponse) Reset() {
+	*x = SyncResponse{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SyncResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SyncResponse) ProtoMessage() {}
+
+func (x *SyncResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SyncResponse.ProtoReflect.Descriptor instead.
+func (*SyncResponse) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *SyncResponse) GetBegin() *Begin {
+	if x != nil {
+		return x.Begin
+	}
+	return nil
+}
+
+func (x *SyncResponse) GetEntry() *Entry {
 	if x != nil {
 		return x.Entry
 	}
 	return nil
 }
 
+func (x *SyncResponse) GetRemoved() string {
+	if x != nil {
+		return x.Removed
+	}
+	return ""
+}
+
+func (x *SyncResponse) GetEnd() *End {
+	if x != nil {
+		return x.End
+	}
+	return nil
+}
+
+type Web struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Protocol      string                 `protobuf:"bytes,1,opt,name=protocol,proto3" json:"protocol,omitempty"`
+	Port          int64                  `protobuf:"varint,2,opt,name=port,proto3" json:"port,omitempty"`
+	Path          string                 `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Web) Reset() {
+	*x = Web{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Web) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Web) ProtoMessage() {}
+
+func (x *Web) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Web.ProtoReflect.Descriptor instead.
+func (*Web) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Web) GetProtocol() string {
+	if x != nil {
+		return x.Protocol
+	}
+	return ""
+}
+
+func (x *Web) GetPort() int64 {
+	if x != nil {
+		return x.Port
+	}
+	return 0
+}
+
+func (x *Web) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+type Defaults struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Cores         int64                  `protobuf:"varint,1,opt,name=cores,proto3" json:"cores,omitempty"`
+	MemoryMb      int64                  `protobuf:"varint,2,opt,name=memory_mb,json=memoryMb,proto3" json:"memory_mb,omitempty"`
+	DiskGb        int64                  `protobuf:"varint,3,opt,name=disk_gb,json=diskGb,proto3" json:"disk_gb,omitempty"`
+	Os            string                 `protobuf:"bytes,4,opt,name=os,proto3" json:"os,omitempty"`
+	OsVersion     string                 `protobuf:"bytes,5,opt,name=os_version,json=osVersion,proto3" json:"os_version,omitempty"`
+	Privileged    bool                   `protobuf:"varint,6,opt,name=privileged,proto3" json:"privileged,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Defaults) Reset() {
+	*x = Defaults{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Defaults) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Defaults) ProtoMessage() {}
+
+func (x *Defaults) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Defaults.ProtoReflect.Descriptor instead.
+func (*Defaults) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Defaults) GetCores() int64 {
+	if x != nil {
+		return x.Cores
+	}
+	return 0
+}
+
+func (x *Defaults) GetMemoryMb() int64 {
+	if x != nil {
+		return x.MemoryMb
+	}
+	return 0
+}
+
+func (x *Defaults) GetDiskGb() int64 {
+	if x != nil {
+		return x.DiskGb
+	}
+	return 0
+}
+
+func (x *Defaults) GetOs() string {
+	if x != nil {
+		return x.Os
+	}
+	return ""
+}
+
+func (x *Defaults) GetOsVersion() string {
+	if x != nil {
+		return x.OsVersion
+	}
+	return ""
+}
+
+func (x *Defaults) GetPrivileged() bool {
+	if x != nil {
+		return x.Privileged
+	}
+	return false
+}
+
+type Note struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Level         string                 `protobuf:"bytes,1,opt,name=level,proto3" json:"level,omitempty"`
+	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Note) Reset() {
+	*x = Note{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Note) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Note) ProtoMessage() {}
+
+func (x *Note) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Note.ProtoReflect.Descriptor instead.
+func (*Note) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Note) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+func (x *Note) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+type Privilege struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Privilege) Reset() {
+	*x = Privilege{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Privilege) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Privilege) ProtoMessage() {}
+
+func (x *Privilege) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Privilege.ProtoReflect.Descriptor instead.
+func (*Privilege) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Privilege) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *Privilege) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 type Entry struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Description   string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	Slug          string                 `protobuf:"bytes,4,opt,name=slug,proto3" json:"slug,omitempty"`
+	Digest        string                 `protobuf:"bytes,5,opt,name=digest,proto3" json:"digest,omitempty"`
+	Type          string                 `protobuf:"bytes,6,opt,name=type,proto3" json:"type,omitempty"`
+	Categories    []string               `protobuf:"bytes,7,rep,name=categories,proto3" json:"categories,omitempty"`
+	Tags          []string               `protobuf:"bytes,8,rep,name=tags,proto3" json:"tags,omitempty"`
+	Authors       []string               `protobuf:"bytes,9,rep,name=authors,proto3" json:"authors,omitempty"`
+	Licence       string                 `protobuf:"bytes,10,opt,name=licence,proto3" json:"licence,omitempty"`
+	Website       string                 `protobuf:"bytes,11,opt,name=website,proto3" json:"website,omitempty"`
+	Docs          string                 `protobuf:"bytes,12,opt,name=docs,proto3" json:"docs,omitempty"`
+	Sources       []string               `protobuf:"bytes,13,rep,name=sources,proto3" json:"sources,omitempty"`
+	Web           *Web                   `protobuf:"bytes,14,opt,name=web,proto3" json:"web,omitempty"`
+	Defaults      *Defaults              `protobuf:"bytes,15,opt,name=defaults,proto3" json:"defaults,omitempty"`
+	ConfigPath    string                 `protobuf:"bytes,16,opt,name=config_path,json=configPath,proto3" json:"config_path,omitempty"`
+	Credentials   string                 `protobuf:"bytes,17,opt,name=credentials,proto3" json:"credentials,omitempty"`
+	Notes         []*Note                `protobuf:"bytes,18,rep,name=notes,proto3" json:"notes,omitempty"`
+	Created       *timestamppb.Timestamp `protobuf:"bytes,19,opt,name=created,proto3" json:"created,omitempty"`
+	Updated       *timestamppb.Timestamp `protobuf:"bytes,20,opt,name=updated,proto3" json:"updated,omitempty"`
+	Updatable     bool                   `protobuf:"varint,21,opt,name=updatable,proto3" json:"updatable,omitempty"`
+	Disabled      string                 `protobuf:"bytes,22,opt,name=disabled,proto3" json:"disabled,omitempty"`
+	Removed       string                 `protobuf:"bytes,23,opt,name=removed,proto3" json:"removed,omitempty"`
+	Successor     string                 `protobuf:"bytes,24,opt,name=successor,proto3" json:"successor,omitempty"`
+	VariantOf     string                 `protobuf:"bytes,25,opt,name=variant_of,json=variantOf,proto3" json:"variant_of,omitempty"`
+	Architectures []string               `protobuf:"bytes,26,rep,name=architectures,proto3" json:"architectures,omitempty"`
+	Prompts       int64                  `protobuf:"varint,27,opt,name=prompts,proto3" json:"prompts,omitempty"`
+	NeedsYes      bool                   `protobuf:"varint,28,opt,name=needs_yes,json=needsYes,proto3" json:"needs_yes,omitempty"`
+	Icon          string                 `protobuf:"bytes,29,opt,name=icon,proto3" json:"icon,omitempty"`
+	App           []*PinPart             `protobuf:"bytes,30,rep,name=app,proto3" json:"app,omitempty"`
+	Privileges    []*Privilege           `protobuf:"bytes,31,rep,name=privileges,proto3" json:"privileges,omitempty"`
+	Overrides     []*Option              `protobuf:"bytes,32,rep,name=overrides,proto3" json:"overrides,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[2]
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -125,7 +1114,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[2]
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -138,14 +1127,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *Entry) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Entry) GetName() string {
@@ -162,20 +1144,1461 @@ func (x *Entry) GetDescription() string {
 	return ""
 }
 
+func (x *Entry) GetSlug() string {
+	if x != nil {
+		return x.Slug
+	}
+	return ""
+}
+
+func (x *Entry) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *Entry) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *Entry) GetCategories() []string {
+	if x != nil {
+		return x.Categories
+	}
+	return nil
+}
+
+func (x *Entry) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *Entry) GetAuthors() []string {
+	if x != nil {
+		return x.Authors
+	}
+	return nil
+}
+
+func (x *Entry) GetLicence() string {
+	if x != nil {
+		return x.Licence
+	}
+	return ""
+}
+
+func (x *Entry) GetWebsite() string {
+	if x != nil {
+		return x.Website
+	}
+	return ""
+}
+
+func (x *Entry) GetDocs() string {
+	if x != nil {
+		return x.Docs
+	}
+	return ""
+}
+
+func (x *Entry) GetSources() []string {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
+func (x *Entry) GetWeb() *Web {
+	if x != nil {
+		return x.Web
+	}
+	return nil
+}
+
+func (x *Entry) GetDefaults() *Defaults {
+	if x != nil {
+		return x.Defaults
+	}
+	return nil
+}
+
+func (x *Entry) GetConfigPath() string {
+	if x != nil {
+		return x.ConfigPath
+	}
+	return ""
+}
+
+func (x *Entry) GetCredentials() string {
+	if x != nil {
+		return x.Credentials
+	}
+	return ""
+}
+
+func (x *Entry) GetNotes() []*Note {
+	if x != nil {
+		return x.Notes
+	}
+	return nil
+}
+
+func (x *Entry) GetCreated() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Created
+	}
+	return nil
+}
+
+func (x *Entry) GetUpdated() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Updated
+	}
+	return nil
+}
+
+func (x *Entry) GetUpdatable() bool {
+	if x != nil {
+		return x.Updatable
+	}
+	return false
+}
+
+func (x *Entry) GetDisabled() string {
+	if x != nil {
+		return x.Disabled
+	}
+	return ""
+}
+
+func (x *Entry) GetRemoved() string {
+	if x != nil {
+		return x.Removed
+	}
+	return ""
+}
+
+func (x *Entry) GetSuccessor() string {
+	if x != nil {
+		return x.Successor
+	}
+	return ""
+}
+
+func (x *Entry) GetVariantOf() string {
+	if x != nil {
+		return x.VariantOf
+	}
+	return ""
+}
+
+func (x *Entry) GetArchitectures() []string {
+	if x != nil {
+		return x.Architectures
+	}
+	return nil
+}
+
+func (x *Entry) GetPrompts() int64 {
+	if x != nil {
+		return x.Prompts
+	}
+	return 0
+}
+
+func (x *Entry) GetNeedsYes() bool {
+	if x != nil {
+		return x.NeedsYes
+	}
+	return false
+}
+
+func (x *Entry) GetIcon() string {
+	if x != nil {
+		return x.Icon
+	}
+	return ""
+}
+
+func (x *Entry) GetApp() []*PinPart {
+	if x != nil {
+		return x.App
+	}
+	return nil
+}
+
+func (x *Entry) GetPrivileges() []*Privilege {
+	if x != nil {
+		return x.Privileges
+	}
+	return nil
+}
+
+func (x *Entry) GetOverrides() []*Option {
+	if x != nil {
+		return x.Overrides
+	}
+	return nil
+}
+
+type EntryRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Config        *Config                `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	Slug          string                 `protobuf:"bytes,2,opt,name=slug,proto3" json:"slug,omitempty"`
+	Pin           []*PinPart             `protobuf:"bytes,3,rep,name=pin,proto3" json:"pin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EntryRequest) Reset() {
+	*x = EntryRequest{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EntryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EntryRequest) ProtoMessage() {}
+
+func (x *EntryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EntryRequest.ProtoReflect.Descriptor instead.
+func (*EntryRequest) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *EntryRequest) GetConfig() *Config {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *EntryRequest) GetSlug() string {
+	if x != nil {
+		return x.Slug
+	}
+	return ""
+}
+
+func (x *EntryRequest) GetPin() []*PinPart {
+	if x != nil {
+		return x.Pin
+	}
+	return nil
+}
+
+type EntryResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Never absent.
+	Entry         *Entry `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EntryResponse) Reset() {
+	*x = EntryResponse{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EntryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EntryResponse) ProtoMessage() {}
+
+func (x *EntryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EntryResponse.ProtoReflect.Descriptor instead.
+func (*EntryResponse) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *EntryResponse) GetEntry() *Entry {
+	if x != nil {
+		return x.Entry
+	}
+	return nil
+}
+
+type File struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	Executable    bool                   `protobuf:"varint,2,opt,name=executable,proto3" json:"executable,omitempty"`
+	Size          int64                  `protobuf:"varint,3,opt,name=size,proto3" json:"size,omitempty"`
+	Sum           string                 `protobuf:"bytes,4,opt,name=sum,proto3" json:"sum,omitempty"`
+	Origin        string                 `protobuf:"bytes,5,opt,name=origin,proto3" json:"origin,omitempty"`
+	Rewritten     int64                  `protobuf:"varint,6,opt,name=rewritten,proto3" json:"rewritten,omitempty"`
+	Class         string                 `protobuf:"bytes,7,opt,name=class,proto3" json:"class,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *File) Reset() {
+	*x = File{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *File) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*File) ProtoMessage() {}
+
+func (x *File) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use File.ProtoReflect.Descriptor instead.
+func (*File) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *File) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *File) GetExecutable() bool {
+	if x != nil {
+		return x.Executable
+	}
+	return false
+}
+
+func (x *File) GetSize() int64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *File) GetSum() string {
+	if x != nil {
+		return x.Sum
+	}
+	return ""
+}
+
+func (x *File) GetOrigin() string {
+	if x != nil {
+		return x.Origin
+	}
+	return ""
+}
+
+func (x *File) GetRewritten() int64 {
+	if x != nil {
+		return x.Rewritten
+	}
+	return 0
+}
+
+func (x *File) GetClass() string {
+	if x != nil {
+		return x.Class
+	}
+	return ""
+}
+
+type Fetch struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	File          string                 `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
+	Line          int64                  `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
+	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Fetch) Reset() {
+	*x = Fetch{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Fetch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Fetch) ProtoMessage() {}
+
+func (x *Fetch) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Fetch.ProtoReflect.Descriptor instead.
+func (*Fetch) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *Fetch) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *Fetch) GetLine() int64 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *Fetch) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+type Manifest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Slug          string                 `protobuf:"bytes,1,opt,name=slug,proto3" json:"slug,omitempty"`
+	Pin           []*PinPart             `protobuf:"bytes,2,rep,name=pin,proto3" json:"pin,omitempty"`
+	Purpose       string                 `protobuf:"bytes,3,opt,name=purpose,proto3" json:"purpose,omitempty"`
+	Place         string                 `protobuf:"bytes,4,opt,name=place,proto3" json:"place,omitempty"`
+	Files         []*File                `protobuf:"bytes,5,rep,name=files,proto3" json:"files,omitempty"`
+	Unpinned      []*Fetch               `protobuf:"bytes,6,rep,name=unpinned,proto3" json:"unpinned,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Manifest) Reset() {
+	*x = Manifest{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Manifest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Manifest) ProtoMessage() {}
+
+func (x *Manifest) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
+func (*Manifest) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *Manifest) GetSlug() string {
+	if x != nil {
+		return x.Slug
+	}
+	return ""
+}
+
+func (x *Manifest) GetPin() []*PinPart {
+	if x != nil {
+		return x.Pin
+	}
+	return nil
+}
+
+func (x *Manifest) GetPurpose() string {
+	if x != nil {
+		return x.Purpose
+	}
+	return ""
+}
+
+func (x *Manifest) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
+func (x *Manifest) GetFiles() []*File {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *Manifest) GetUnpinned() []*Fetch {
+	if x != nil {
+		return x.Unpinned
+	}
+	return nil
+}
+
+type BundleRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Config        *Config                `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	Slug          string                 `protobuf:"bytes,2,opt,name=slug,proto3" json:"slug,omitempty"`
+	Pin           []*PinPart             `protobuf:"bytes,3,rep,name=pin,proto3" json:"pin,omitempty"`
+	Purpose       string                 `protobuf:"bytes,4,opt,name=purpose,proto3" json:"purpose,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BundleRequest) Reset() {
+	*x = BundleRequest{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BundleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BundleRequest) ProtoMessage() {}
+
+func (x *BundleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BundleRequest.ProtoReflect.Descriptor instead.
+func (*BundleRequest) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *BundleRequest) GetConfig() *Config {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *BundleRequest) GetSlug() string {
+	if x != nil {
+		return x.Slug
+	}
+	return ""
+}
+
+func (x *BundleRequest) GetPin() []*PinPart {
+	if x != nil {
+		return x.Pin
+	}
+	return nil
+}
+
+func (x *BundleRequest) GetPurpose() string {
+	if x != nil {
+		return x.Purpose
+	}
+	return ""
+}
+
+// BundleResponse has exactly one of its fields.
+type BundleResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Manifest      *Manifest              `protobuf:"bytes,1,opt,name=manifest,proto3" json:"manifest,omitempty"`
+	Data          []byte                 `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BundleResponse) Reset() {
+	*x = BundleResponse{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BundleResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BundleResponse) ProtoMessage() {}
+
+func (x *BundleResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BundleResponse.ProtoReflect.Descriptor instead.
+func (*BundleResponse) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *BundleResponse) GetManifest() *Manifest {
+	if x != nil {
+		return x.Manifest
+	}
+	return nil
+}
+
+func (x *BundleResponse) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+type LaunchRequest struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Config          *Config                `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	Slug            string                 `protobuf:"bytes,2,opt,name=slug,proto3" json:"slug,omitempty"`
+	Pin             []*PinPart             `protobuf:"bytes,3,rep,name=pin,proto3" json:"pin,omitempty"`
+	Purpose         string                 `protobuf:"bytes,4,opt,name=purpose,proto3" json:"purpose,omitempty"`
+	Place           string                 `protobuf:"bytes,5,opt,name=place,proto3" json:"place,omitempty"`
+	Name            string                 `protobuf:"bytes,6,opt,name=name,proto3" json:"name,omitempty"`
+	Container       string                 `protobuf:"bytes,7,opt,name=container,proto3" json:"container,omitempty"`
+	Tags            []string               `protobuf:"bytes,8,rep,name=tags,proto3" json:"tags,omitempty"`
+	RootStorage     string                 `protobuf:"bytes,9,opt,name=root_storage,json=rootStorage,proto3" json:"root_storage,omitempty"`
+	TemplateStorage string                 `protobuf:"bytes,10,opt,name=template_storage,json=templateStorage,proto3" json:"template_storage,omitempty"`
+	Bridge          string                 `protobuf:"bytes,11,opt,name=bridge,proto3" json:"bridge,omitempty"`
+	Architecture    string                 `protobuf:"bytes,12,opt,name=architecture,proto3" json:"architecture,omitempty"`
+	Overrides       map[string]string      `protobuf:"bytes,13,rep,name=overrides,proto3" json:"overrides,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Answers         []string               `protobuf:"bytes,14,rep,name=answers,proto3" json:"answers,omitempty"`
+	Yes             bool                   `protobuf:"varint,15,opt,name=yes,proto3" json:"yes,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *LaunchRequest) Reset() {
+	*x = LaunchRequest{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LaunchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LaunchRequest) ProtoMessage() {}
+
+func (x *LaunchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LaunchRequest.ProtoReflect.Descriptor instead.
+func (*LaunchRequest) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *LaunchRequest) GetConfig() *Config {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *LaunchRequest) GetSlug() string {
+	if x != nil {
+		return x.Slug
+	}
+	return ""
+}
+
+func (x *LaunchRequest) GetPin() []*PinPart {
+	if x != nil {
+		return x.Pin
+	}
+	return nil
+}
+
+func (x *LaunchRequest) GetPurpose() string {
+	if x != nil {
+		return x.Purpose
+	}
+	return ""
+}
+
+func (x *LaunchRequest) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
+func (x *LaunchRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *LaunchRequest) GetContainer() string {
+	if x != nil {
+		return x.Container
+	}
+	return ""
+}
+
+func (x *LaunchRequest) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *LaunchRequest) GetRootStorage() string {
+	if x != nil {
+		return x.RootStorage
+	}
+	return ""
+}
+
+func (x *LaunchRequest) GetTemplateStorage() string {
+	if x != nil {
+		return x.TemplateStorage
+	}
+	return ""
+}
+
+func (x *LaunchRequest) GetBridge() string {
+	if x != nil {
+		return x.Bridge
+	}
+	return ""
+}
+
+func (x *LaunchRequest) GetArchitecture() string {
+	if x != nil {
+		return x.Architecture
+	}
+	return ""
+}
+
+func (x *LaunchRequest) GetOverrides() map[string]string {
+	if x != nil {
+		return x.Overrides
+	}
+	return nil
+}
+
+func (x *LaunchRequest) GetAnswers() []string {
+	if x != nil {
+		return x.Answers
+	}
+	return nil
+}
+
+func (x *LaunchRequest) GetYes() bool {
+	if x != nil {
+		return x.Yes
+	}
+	return false
+}
+
+type Variable struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	Secret        bool                   `protobuf:"varint,3,opt,name=secret,proto3" json:"secret,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Variable) Reset() {
+	*x = Variable{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Variable) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Variable) ProtoMessage() {}
+
+func (x *Variable) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Variable.ProtoReflect.Descriptor instead.
+func (*Variable) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *Variable) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Variable) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *Variable) GetSecret() bool {
+	if x != nil {
+		return x.Secret
+	}
+	return false
+}
+
+type PreparedFile struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	Content       string                 `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreparedFile) Reset() {
+	*x = PreparedFile{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreparedFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreparedFile) ProtoMessage() {}
+
+func (x *PreparedFile) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreparedFile.ProtoReflect.Descriptor instead.
+func (*PreparedFile) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *PreparedFile) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *PreparedFile) GetContent() string {
+	if x != nil {
+		return x.Content
+	}
+	return ""
+}
+
+type Step struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	Progress      float64                `protobuf:"fixed64,2,opt,name=progress,proto3" json:"progress,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Step) Reset() {
+	*x = Step{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Step) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Step) ProtoMessage() {}
+
+func (x *Step) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Step.ProtoReflect.Descriptor instead.
+func (*Step) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *Step) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Step) GetProgress() float64 {
+	if x != nil {
+		return x.Progress
+	}
+	return 0
+}
+
+type Exit struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Status        int64                  `protobuf:"varint,1,opt,name=status,proto3" json:"status,omitempty"`
+	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Exit) Reset() {
+	*x = Exit{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Exit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Exit) ProtoMessage() {}
+
+func (x *Exit) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Exit.ProtoReflect.Descriptor instead.
+func (*Exit) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *Exit) GetStatus() int64 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *Exit) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Exit) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+type Launch struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Interpreter string                 `protobuf:"bytes,1,opt,name=interpreter,proto3" json:"interpreter,omitempty"`
+	Program     string                 `protobuf:"bytes,2,opt,name=program,proto3" json:"program,omitempty"`
+	Arguments   []string               `protobuf:"bytes,3,rep,name=arguments,proto3" json:"arguments,omitempty"`
+	Environment []*Variable            `protobuf:"bytes,4,rep,name=environment,proto3" json:"environment,omitempty"`
+	PathFolders []string               `protobuf:"bytes,5,rep,name=path_folders,json=pathFolders,proto3" json:"path_folders,omitempty"`
+	Input       string                 `protobuf:"bytes,6,opt,name=input,proto3" json:"input,omitempty"`
+	Prepare     []*PreparedFile        `protobuf:"bytes,7,rep,name=prepare,proto3" json:"prepare,omitempty"`
+	Push        bool                   `protobuf:"varint,8,opt,name=push,proto3" json:"push,omitempty"`
+	Sentinel    string                 `protobuf:"bytes,9,opt,name=sentinel,proto3" json:"sentinel,omitempty"`
+	Succeeded   string                 `protobuf:"bytes,10,opt,name=succeeded,proto3" json:"succeeded,omitempty"`
+	Steps       []*Step                `protobuf:"bytes,11,rep,name=steps,proto3" json:"steps,omitempty"`
+	Exits       []*Exit                `protobuf:"bytes,12,rep,name=exits,proto3" json:"exits,omitempty"`
+	// In nanoseconds.
+	Limit         int64  `protobuf:"varint,13,opt,name=limit,proto3" json:"limit,omitempty"`
+	VersionFile   string `protobuf:"bytes,14,opt,name=version_file,json=versionFile,proto3" json:"version_file,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Launch) Reset() {
+	*x = Launch{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Launch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Launch) ProtoMessage() {}
+
+func (x *Launch) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Launch.ProtoReflect.Descriptor instead.
+func (*Launch) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *Launch) GetInterpreter() string {
+	if x != nil {
+		return x.Interpreter
+	}
+	return ""
+}
+
+func (x *Launch) GetProgram() string {
+	if x != nil {
+		return x.Program
+	}
+	return ""
+}
+
+func (x *Launch) GetArguments() []string {
+	if x != nil {
+		return x.Arguments
+	}
+	return nil
+}
+
+func (x *Launch) GetEnvironment() []*Variable {
+	if x != nil {
+		return x.Environment
+	}
+	return nil
+}
+
+func (x *Launch) GetPathFolders() []string {
+	if x != nil {
+		return x.PathFolders
+	}
+	return nil
+}
+
+func (x *Launch) GetInput() string {
+	if x != nil {
+		return x.Input
+	}
+	return ""
+}
+
+func (x *Launch) GetPrepare() []*PreparedFile {
+	if x != nil {
+		return x.Prepare
+	}
+	return nil
+}
+
+func (x *Launch) GetPush() bool {
+	if x != nil {
+		return x.Push
+	}
+	return false
+}
+
+func (x *Launch) GetSentinel() string {
+	if x != nil {
+		return x.Sentinel
+	}
+	return ""
+}
+
+func (x *Launch) GetSucceeded() string {
+	if x != nil {
+		return x.Succeeded
+	}
+	return ""
+}
+
+func (x *Launch) GetSteps() []*Step {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *Launch) GetExits() []*Exit {
+	if x != nil {
+		return x.Exits
+	}
+	return nil
+}
+
+func (x *Launch) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *Launch) GetVersionFile() string {
+	if x != nil {
+		return x.VersionFile
+	}
+	return ""
+}
+
+type LaunchResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Never absent.
+	Launch        *Launch `protobuf:"bytes,1,opt,name=launch,proto3" json:"launch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LaunchResponse) Reset() {
+	*x = LaunchResponse{}
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LaunchResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LaunchResponse) ProtoMessage() {}
+
+func (x *LaunchResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_catalog_v1_catalog_service_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LaunchResponse.ProtoReflect.Descriptor instead.
+func (*LaunchResponse) Descriptor() ([]byte, []int) {
+	return file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *LaunchResponse) GetLaunch() *Launch {
+	if x != nil {
+		return x.Launch
+	}
+	return nil
+}
+
 var File_hostler_catalog_v1_catalog_service_proto protoreflect.FileDescriptor
 
 const file_hostler_catalog_v1_catalog_service_proto_rawDesc = "" +
 	"\n" +
-	"(hostler/catalog/v1/catalog_service.proto\x12\x12hostler.catalog.v1\"\x10\n" +
-	"\x0eEntriesRequest\"B\n" +
-	"\x0fEntriesResponse\x12/\n" +
-	"\x05entry\x18\x01 \x01(\v2\x19.hostler.catalog.v1.EntryR\x05entry\"M\n" +
-	"\x05Entry\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"(hostler/catalog/v1/catalog_service.proto\x12\x12hostler.catalog.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe9\x01\n" +
+	"\x06Config\x12A\n" +
+	"\aoptions\x18\x01 \x03(\v2'.hostler.catalog.v1.Config.OptionsEntryR\aoptions\x12\x14\n" +
+	"\x05cache\x18\x02 \x01(\tR\x05cache\x12#\n" +
+	"\rallow_private\x18\x03 \x01(\bR\fallowPrivate\x12%\n" +
+	"\x0eallow_loopback\x18\x04 \x01(\bR\rallowLoopback\x1a:\n" +
+	"\fOptionsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xda\x01\n" +
+	"\x06Option\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
+	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
+	"\x06values\x18\x03 \x03(\tR\x06values\x12\x18\n" +
+	"\adefault\x18\x04 \x01(\tR\adefault\x12 \n" +
+	"\vdescription\x18\x05 \x01(\tR\vdescription\x12\x1a\n" +
+	"\brequired\x18\x06 \x01(\bR\brequired\x12\x16\n" +
+	"\x06secret\x18\a \x01(\bR\x06secret\x12\x10\n" +
+	"\x03min\x18\b \x01(\x03R\x03min\x12\x10\n" +
+	"\x03max\x18\t \x01(\x03R\x03max\"\r\n" +
+	"\vInfoRequest\"p\n" +
+	"\fInfoResponse\x12\x14\n" +
+	"\x05title\x18\x01 \x01(\tR\x05title\x12\x14\n" +
+	"\x05trust\x18\x02 \x01(\tR\x05trust\x124\n" +
+	"\aoptions\x18\x03 \x03(\v2\x1a.hostler.catalog.v1.OptionR\aoptions\"A\n" +
+	"\vOpenRequest\x122\n" +
+	"\x06config\x18\x01 \x01(\v2\x1a.hostler.catalog.v1.ConfigR\x06config\"\x0e\n" +
+	"\fOpenResponse\"C\n" +
+	"\rHealthRequest\x122\n" +
+	"\x06config\x18\x01 \x01(\v2\x1a.hostler.catalog.v1.ConfigR\x06config\"\x10\n" +
+	"\x0eHealthResponse\"A\n" +
+	"\aPinPart\x12\x1e\n" +
+	"\n" +
+	"repository\x18\x01 \x01(\tR\n" +
+	"repository\x12\x16\n" +
+	"\x06commit\x18\x02 \x01(\tR\x06commit\"0\n" +
+	"\bCategory\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xa8\x01\n" +
+	"\x05Begin\x12-\n" +
+	"\x03pin\x18\x01 \x03(\v2\x1b.hostler.catalog.v1.PinPartR\x03pin\x12\x14\n" +
+	"\x05whole\x18\x02 \x01(\bR\x05whole\x12\x1c\n" +
+	"\tunchanged\x18\x03 \x01(\bR\tunchanged\x12<\n" +
+	"\n" +
+	"categories\x18\x04 \x03(\v2\x1c.hostler.catalog.v1.CategoryR\n" +
+	"categories\"O\n" +
+	"\x03End\x12\x16\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x18\n" +
+	"\aentries\x18\x02 \x01(\x03R\aentries\x12\x16\n" +
+	"\x06digest\x18\x03 \x01(\tR\x06digest\"\x8e\x01\n" +
+	"\vSyncRequest\x122\n" +
+	"\x06config\x18\x01 \x01(\v2\x1a.hostler.catalog.v1.ConfigR\x06config\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x123\n" +
+	"\x06wanted\x18\x03 \x03(\v2\x1b.hostler.catalog.v1.PinPartR\x06wanted\"\xb5\x01\n" +
+	"\fSyncResponse\x12/\n" +
+	"\x05begin\x18\x01 \x01(\v2\x19.hostler.catalog.v1.BeginR\x05begin\x12/\n" +
+	"\x05entry\x18\x02 \x01(\v2\x19.hostler.catalog.v1.EntryR\x05entry\x12\x18\n" +
+	"\aremoved\x18\x03 \x01(\tR\aremoved\x12)\n" +
+	"\x03end\x18\x04 \x01(\v2\x17.hostler.catalog.v1.EndR\x03end\"I\n" +
+	"\x03Web\x12\x1a\n" +
+	"\bprotocol\x18\x01 \x01(\tR\bprotocol\x12\x12\n" +
+	"\x04port\x18\x02 \x01(\x03R\x04port\x12\x12\n" +
+	"\x04path\x18\x03 \x01(\tR\x04path\"\xa5\x01\n" +
+	"\bDefaults\x12\x14\n" +
+	"\x05cores\x18\x01 \x01(\x03R\x05cores\x12\x1b\n" +
+	"\tmemory_mb\x18\x02 \x01(\x03R\bmemoryMb\x12\x17\n" +
+	"\adisk_gb\x18\x03 \x01(\x03R\x06diskGb\x12\x0e\n" +
+	"\x02os\x18\x04 \x01(\tR\x02os\x12\x1d\n" +
+	"\n" +
+	"os_version\x18\x05 \x01(\tR\tosVersion\x12\x1e\n" +
+	"\n" +
+	"privileged\x18\x06 \x01(\bR\n" +
+	"privileged\"0\n" +
+	"\x04Note\x12\x14\n" +
+	"\x05level\x18\x01 \x01(\tR\x05level\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"1\n" +
+	"\tPrivilege\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\xa5\b\n" +
+	"\x05Entry\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription2f\n" +
-	"\x0eCatalogService\x12T\n" +
-	"\aEntries\x12\".hostler.catalog.v1.EntriesRequest\x1a#.hostler.catalog.v1.EntriesResponse0\x01BCZAgithub.com/hostler/hostler/sdk/proto/hostler/catalog/v1;catalogv1b\x06proto3"
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x12\n" +
+	"\x04slug\x18\x04 \x01(\tR\x04slug\x12\x16\n" +
+	"\x06digest\x18\x05 \x01(\tR\x06digest\x12\x12\n" +
+	"\x04type\x18\x06 \x01(\tR\x04type\x12\x1e\n" +
+	"\n" +
+	"categories\x18\a \x03(\tR\n" +
+	"categories\x12\x12\n" +
+	"\x04tags\x18\b \x03(\tR\x04tags\x12\x18\n" +
+	"\aauthors\x18\t \x03(\tR\aauthors\x12\x18\n" +
+	"\alicence\x18\n" +
+	" \x01(\tR\alicence\x12\x18\n" +
+	"\awebsite\x18\v \x01(\tR\awebsite\x12\x12\n" +
+	"\x04docs\x18\f \x01(\tR\x04docs\x12\x18\n" +
+	"\asources\x18\r \x03(\tR\asources\x12)\n" +
+	"\x03web\x18\x0e \x01(\v2\x17.hostler.catalog.v1.WebR\x03web\x128\n" +
+	"\bdefaults\x18\x0f \x01(\v2\x1c.hostler.catalog.v1.DefaultsR\bdefaults\x12\x1f\n" +
+	"\vconfig_path\x18\x10 \x01(\tR\n" +
+	"configPath\x12 \n" +
+	"\vcredentials\x18\x11 \x01(\tR\vcredentials\x12.\n" +
+	"\x05notes\x18\x12 \x03(\v2\x18.hostler.catalog.v1.NoteR\x05notes\x124\n" +
+	"\acreated\x18\x13 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x124\n" +
+	"\aupdated\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampR\aupdated\x12\x1c\n" +
+	"\tupdatable\x18\x15 \x01(\bR\tupdatable\x12\x1a\n" +
+	"\bdisabled\x18\x16 \x01(\tR\bdisabled\x12\x18\n" +
+	"\aremoved\x18\x17 \x01(\tR\aremoved\x12\x1c\n" +
+	"\tsuccessor\x18\x18 \x01(\tR\tsuccessor\x12\x1d\n" +
+	"\n" +
+	"variant_of\x18\x19 \x01(\tR\tvariantOf\x12$\n" +
+	"\rarchitectures\x18\x1a \x03(\tR\rarchitectures\x12\x18\n" +
+	"\aprompts\x18\x1b \x01(\x03R\aprompts\x12\x1b\n" +
+	"\tneeds_yes\x18\x1c \x01(\bR\bneedsYes\x12\x12\n" +
+	"\x04icon\x18\x1d \x01(\tR\x04icon\x12-\n" +
+	"\x03app\x18\x1e \x03(\v2\x1b.hostler.catalog.v1.PinPartR\x03app\x12=\n" +
+	"\n" +
+	"privileges\x18\x1f \x03(\v2\x1d.hostler.catalog.v1.PrivilegeR\n" +
+	"privileges\x128\n" +
+	"\toverrides\x18  \x03(\v2\x1a.hostler.catalog.v1.OptionR\toverridesJ\x04\b\x01\x10\x02R\x02id\"\x85\x01\n" +
+	"\fEntryRequest\x122\n" +
+	"\x06config\x18\x01 \x01(\v2\x1a.hostler.catalog.v1.ConfigR\x06config\x12\x12\n" +
+	"\x04slug\x18\x02 \x01(\tR\x04slug\x12-\n" +
+	"\x03pin\x18\x03 \x03(\v2\x1b.hostler.catalog.v1.PinPartR\x03pin\"@\n" +
+	"\rEntryResponse\x12/\n" +
+	"\x05entry\x18\x01 \x01(\v2\x19.hostler.catalog.v1.EntryR\x05entry\"\xac\x01\n" +
+	"\x04File\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x1e\n" +
+	"\n" +
+	"executable\x18\x02 \x01(\bR\n" +
+	"executable\x12\x12\n" +
+	"\x04size\x18\x03 \x01(\x03R\x04size\x12\x10\n" +
+	"\x03sum\x18\x04 \x01(\tR\x03sum\x12\x16\n" +
+	"\x06origin\x18\x05 \x01(\tR\x06origin\x12\x1c\n" +
+	"\trewritten\x18\x06 \x01(\x03R\trewritten\x12\x14\n" +
+	"\x05class\x18\a \x01(\tR\x05class\"C\n" +
+	"\x05Fetch\x12\x12\n" +
+	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
+	"\x04line\x18\x02 \x01(\x03R\x04line\x12\x12\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\"\xe4\x01\n" +
+	"\bManifest\x12\x12\n" +
+	"\x04slug\x18\x01 \x01(\tR\x04slug\x12-\n" +
+	"\x03pin\x18\x02 \x03(\v2\x1b.hostler.catalog.v1.PinPartR\x03pin\x12\x18\n" +
+	"\apurpose\x18\x03 \x01(\tR\apurpose\x12\x14\n" +
+	"\x05place\x18\x04 \x01(\tR\x05place\x12.\n" +
+	"\x05files\x18\x05 \x03(\v2\x18.hostler.catalog.v1.FileR\x05files\x125\n" +
+	"\bunpinned\x18\x06 \x03(\v2\x19.hostler.catalog.v1.FetchR\bunpinned\"\xa0\x01\n" +
+	"\rBundleRequest\x122\n" +
+	"\x06config\x18\x01 \x01(\v2\x1a.hostler.catalog.v1.ConfigR\x06config\x12\x12\n" +
+	"\x04slug\x18\x02 \x01(\tR\x04slug\x12-\n" +
+	"\x03pin\x18\x03 \x03(\v2\x1b.hostler.catalog.v1.PinPartR\x03pin\x12\x18\n" +
+	"\apurpose\x18\x04 \x01(\tR\apurpose\"^\n" +
+	"\x0eBundleResponse\x128\n" +
+	"\bmanifest\x18\x01 \x01(\v2\x1c.hostler.catalog.v1.ManifestR\bmanifest\x12\x12\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\xc0\x04\n" +
+	"\rLaunchRequest\x122\n" +
+	"\x06config\x18\x01 \x01(\v2\x1a.hostler.catalog.v1.ConfigR\x06config\x12\x12\n" +
+	"\x04slug\x18\x02 \x01(\tR\x04slug\x12-\n" +
+	"\x03pin\x18\x03 \x03(\v2\x1b.hostler.catalog.v1.PinPartR\x03pin\x12\x18\n" +
+	"\apurpose\x18\x04 \x01(\tR\apurpose\x12\x14\n" +
+	"\x05place\x18\x05 \x01(\tR\x05place\x12\x12\n" +
+	"\x04name\x18\x06 \x01(\tR\x04name\x12\x1c\n" +
+	"\tcontainer\x18\a \x01(\tR\tcontainer\x12\x12\n" +
+	"\x04tags\x18\b \x03(\tR\x04tags\x12!\n" +
+	"\froot_storage\x18\t \x01(\tR\vrootStorage\x12)\n" +
+	"\x10template_storage\x18\n" +
+	" \x01(\tR\x0ftemplateStorage\x12\x16\n" +
+	"\x06bridge\x18\v \x01(\tR\x06bridge\x12\"\n" +
+	"\farchitecture\x18\f \x01(\tR\farchitecture\x12N\n" +
+	"\toverrides\x18\r \x03(\v20.hostler.catalog.v1.LaunchRequest.OverridesEntryR\toverrides\x12\x18\n" +
+	"\aanswers\x18\x0e \x03(\tR\aanswers\x12\x10\n" +
+	"\x03yes\x18\x0f \x01(\bR\x03yes\x1a<\n" +
+	"\x0eOverridesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"L\n" +
+	"\bVariable\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x12\x16\n" +
+	"\x06secret\x18\x03 \x01(\bR\x06secret\"<\n" +
+	"\fPreparedFile\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
+	"\acontent\x18\x02 \x01(\tR\acontent\"6\n" +
+	"\x04Step\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x1a\n" +
+	"\bprogress\x18\x02 \x01(\x01R\bprogress\"J\n" +
+	"\x04Exit\x12\x16\n" +
+	"\x06status\x18\x01 \x01(\x03R\x06status\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x12\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\"\xfe\x03\n" +
+	"\x06Launch\x12 \n" +
+	"\vinterpreter\x18\x01 \x01(\tR\vinterpreter\x12\x18\n" +
+	"\aprogram\x18\x02 \x01(\tR\aprogram\x12\x1c\n" +
+	"\targuments\x18\x03 \x03(\tR\targuments\x12>\n" +
+	"\venvironment\x18\x04 \x03(\v2\x1c.hostler.catalog.v1.VariableR\venvironment\x12!\n" +
+	"\fpath_folders\x18\x05 \x03(\tR\vpathFolders\x12\x14\n" +
+	"\x05input\x18\x06 \x01(\tR\x05input\x12:\n" +
+	"\aprepare\x18\a \x03(\v2 .hostler.catalog.v1.PreparedFileR\aprepare\x12\x12\n" +
+	"\x04push\x18\b \x01(\bR\x04push\x12\x1a\n" +
+	"\bsentinel\x18\t \x01(\tR\bsentinel\x12\x1c\n" +
+	"\tsucceeded\x18\n" +
+	" \x01(\tR\tsucceeded\x12.\n" +
+	"\x05steps\x18\v \x03(\v2\x18.hostler.catalog.v1.StepR\x05steps\x12.\n" +
+	"\x05exits\x18\f \x03(\v2\x18.hostler.catalog.v1.ExitR\x05exits\x12\x14\n" +
+	"\x05limit\x18\r \x01(\x03R\x05limit\x12!\n" +
+	"\fversion_file\x18\x0e \x01(\tR\vversionFile\"D\n" +
+	"\x0eLaunchResponse\x122\n" +
+	"\x06launch\x18\x01 \x01(\v2\x1a.hostler.catalog.v1.LaunchR\x06launch2\xb6\x04\n" +
+	"\x0eCatalogService\x12I\n" +
+	"\x04Info\x12\x1f.hostler.catalog.v1.InfoRequest\x1a .hostler.catalog.v1.InfoResponse\x12I\n" +
+	"\x04Open\x12\x1f.hostler.catalog.v1.OpenRequest\x1a .hostler.catalog.v1.OpenResponse\x12O\n" +
+	"\x06Health\x12!.hostler.catalog.v1.HealthRequest\x1a\".hostler.catalog.v1.HealthResponse\x12K\n" +
+	"\x04Sync\x12\x1f.hostler.catalog.v1.SyncRequest\x1a .hostler.catalog.v1.SyncResponse0\x01\x12L\n" +
+	"\x05Entry\x12 .hostler.catalog.v1.EntryRequest\x1a!.hostler.catalog.v1.EntryResponse\x12Q\n" +
+	"\x06Bundle\x12!.hostler.catalog.v1.BundleRequest\x1a\".hostler.catalog.v1.BundleResponse0\x01\x12O\n" +
+	"\x06Launch\x12!.hostler.catalog.v1.LaunchRequest\x1a\".hostler.catalog.v1.LaunchResponseBCZAgithub.com/hostler/hostler/sdk/proto/hostler/catalog/v1;catalogv1b\x06proto3"
 
 var (
 	file_hostler_catalog_v1_catalog_service_proto_rawDescOnce sync.Once
@@ -189,21 +2612,101 @@ func file_hostler_catalog_v1_catalog_service_proto_rawDescGZIP() []byte {
 	return file_hostler_catalog_v1_catalog_service_proto_rawDescData
 }
 
-var file_hostler_catalog_v1_catalog_service_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_hostler_catalog_v1_catalog_service_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_hostler_catalog_v1_catalog_service_proto_goTypes = []any{
-	(*EntriesRequest)(nil),  // 0: hostler.catalog.v1.EntriesRequest
-	(*EntriesResponse)(nil), // 1: hostler.catalog.v1.EntriesResponse
-	(*Entry)(nil),           // 2: hostler.catalog.v1.Entry
+	(*Config)(nil),                // 0: hostler.catalog.v1.Config
+	(*Option)(nil),                // 1: hostler.catalog.v1.Option
+	(*InfoRequest)(nil),           // 2: hostler.catalog.v1.InfoRequest
+	(*InfoResponse)(nil),          // 3: hostler.catalog.v1.InfoResponse
+	(*OpenRequest)(nil),           // 4: hostler.catalog.v1.OpenRequest
+	(*OpenResponse)(nil),          // 5: hostler.catalog.v1.OpenResponse
+	(*HealthRequest)(nil),         // 6: hostler.catalog.v1.HealthRequest
+	(*HealthResponse)(nil),        // 7: hostler.catalog.v1.HealthResponse
+	(*PinPart)(nil),               // 8: hostler.catalog.v1.PinPart
+	(*Category)(nil),              // 9: hostler.catalog.v1.Category
+	(*Begin)(nil),                 // 10: hostler.catalog.v1.Begin
+	(*End)(nil),                   // 11: hostler.catalog.v1.End
+	(*SyncRequest)(nil),           // 12: hostler.catalog.v1.SyncRequest
+	(*SyncResponse)(nil),          // 13: hostler.catalog.v1.SyncResponse
+	(*Web)(nil),                   // 14: hostler.catalog.v1.Web
+	(*Defaults)(nil),              // 15: hostler.catalog.v1.Defaults
+	(*Note)(nil),                  // 16: hostler.catalog.v1.Note
+	(*Privilege)(nil),             // 17: hostler.catalog.v1.Privilege
+	(*Entry)(nil),                 // 18: hostler.catalog.v1.Entry
+	(*EntryRequest)(nil),          // 19: hostler.catalog.v1.EntryRequest
+	(*EntryResponse)(nil),         // 20: hostler.catalog.v1.EntryResponse
+	(*File)(nil),                  // 21: hostler.catalog.v1.File
+	(*Fetch)(nil),                 // 22: hostler.catalog.v1.Fetch
+	(*Manifest)(nil),              // 23: hostler.catalog.v1.Manifest
+	(*BundleRequest)(nil),         // 24: hostler.catalog.v1.BundleRequest
+	(*BundleResponse)(nil),        // 25: hostler.catalog.v1.BundleResponse
+	(*LaunchRequest)(nil),         // 26: hostler.catalog.v1.LaunchRequest
+	(*Variable)(nil),              // 27: hostler.catalog.v1.Variable
+	(*PreparedFile)(nil),          // 28: hostler.catalog.v1.PreparedFile
+	(*Step)(nil),                  // 29: hostler.catalog.v1.Step
+	(*Exit)(nil),                  // 30: hostler.catalog.v1.Exit
+	(*Launch)(nil),                // 31: hostler.catalog.v1.Launch
+	(*LaunchResponse)(nil),        // 32: hostler.catalog.v1.LaunchResponse
+	nil,                           // 33: hostler.catalog.v1.Config.OptionsEntry
+	nil,                           // 34: hostler.catalog.v1.LaunchRequest.OverridesEntry
+	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
 }
 var file_hostler_catalog_v1_catalog_service_proto_depIdxs = []int32{
-	2, // 0: hostler.catalog.v1.EntriesResponse.entry:type_name -> hostler.catalog.v1.Entry
-	0, // 1: hostler.catalog.v1.CatalogService.Entries:input_type -> hostler.catalog.v1.EntriesRequest
-	1, // 2: hostler.catalog.v1.CatalogService.Entries:output_type -> hostler.catalog.v1.EntriesResponse
-	2, // [2:3] is the sub-list for method output_type
-	1, // [1:2] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	33, // 0: hostler.catalog.v1.Config.options:type_name -> hostler.catalog.v1.Config.OptionsEntry
+	1,  // 1: hostler.catalog.v1.InfoResponse.options:type_name -> hostler.catalog.v1.Option
+	0,  // 2: hostler.catalog.v1.OpenRequest.config:type_name -> hostler.catalog.v1.Config
+	0,  // 3: hostler.catalog.v1.HealthRequest.config:type_name -> hostler.catalog.v1.Config
+	8,  // 4: hostler.catalog.v1.Begin.pin:type_name -> hostler.catalog.v1.PinPart
+	9,  // 5: hostler.catalog.v1.Begin.categories:type_name -> hostler.catalog.v1.Category
+	0,  // 6: hostler.catalog.v1.SyncRequest.config:type_name -> hostler.catalog.v1.Config
+	8,  // 7: hostler.catalog.v1.SyncRequest.wanted:type_name -> hostler.catalog.v1.PinPart
+	10, // 8: hostler.catalog.v1.SyncResponse.begin:type_name -> hostler.catalog.v1.Begin
+	18, // 9: hostler.catalog.v1.SyncResponse.entry:type_name -> hostler.catalog.v1.Entry
+	11, // 10: hostler.catalog.v1.SyncResponse.end:type_name -> hostler.catalog.v1.End
+	14, // 11: hostler.catalog.v1.Entry.web:type_name -> hostler.catalog.v1.Web
+	15, // 12: hostler.catalog.v1.Entry.defaults:type_name -> hostler.catalog.v1.Defaults
+	16, // 13: hostler.catalog.v1.Entry.notes:type_name -> hostler.catalog.v1.Note
+	35, // 14: hostler.catalog.v1.Entry.created:type_name -> google.protobuf.Timestamp
+	35, // 15: hostler.catalog.v1.Entry.updated:type_name -> google.protobuf.Timestamp
+	8,  // 16: hostler.catalog.v1.Entry.app:type_name -> hostler.catalog.v1.PinPart
+	17, // 17: hostler.catalog.v1.Entry.privileges:type_name -> hostler.catalog.v1.Privilege
+	1,  // 18: hostler.catalog.v1.Entry.overrides:type_name -> hostler.catalog.v1.Option
+	0,  // 19: hostler.catalog.v1.EntryRequest.config:type_name -> hostler.catalog.v1.Config
+	8,  // 20: hostler.catalog.v1.EntryRequest.pin:type_name -> hostler.catalog.v1.PinPart
+	18, // 21: hostler.catalog.v1.EntryResponse.entry:type_name -> hostler.catalog.v1.Entry
+	8,  // 22: hostler.catalog.v1.Manifest.pin:type_name -> hostler.catalog.v1.PinPart
+	21, // 23: hostler.catalog.v1.Manifest.files:type_name -> hostler.catalog.v1.File
+	22, // 24: hostler.catalog.v1.Manifest.unpinned:type_name -> hostler.catalog.v1.Fetch
+	0,  // 25: hostler.catalog.v1.BundleRequest.config:type_name -> hostler.catalog.v1.Config
+	8,  // 26: hostler.catalog.v1.BundleRequest.pin:type_name -> hostler.catalog.v1.PinPart
+	23, // 27: hostler.catalog.v1.BundleResponse.manifest:type_name -> hostler.catalog.v1.Manifest
+	0,  // 28: hostler.catalog.v1.LaunchRequest.config:type_name -> hostler.catalog.v1.Config
+	8,  // 29: hostler.catalog.v1.LaunchRequest.pin:type_name -> hostler.catalog.v1.PinPart
+	34, // 30: hostler.catalog.v1.LaunchRequest.overrides:type_name -> hostler.catalog.v1.LaunchRequest.OverridesEntry
+	27, // 31: hostler.catalog.v1.Launch.environment:type_name -> hostler.catalog.v1.Variable
+	28, // 32: hostler.catalog.v1.Launch.prepare:type_name -> hostler.catalog.v1.PreparedFile
+	29, // 33: hostler.catalog.v1.Launch.steps:type_name -> hostler.catalog.v1.Step
+	30, // 34: hostler.catalog.v1.Launch.exits:type_name -> hostler.catalog.v1.Exit
+	31, // 35: hostler.catalog.v1.LaunchResponse.launch:type_name -> hostler.catalog.v1.Launch
+	2,  // 36: hostler.catalog.v1.CatalogService.Info:input_type -> hostler.catalog.v1.InfoRequest
+	4,  // 37: hostler.catalog.v1.CatalogService.Open:input_type -> hostler.catalog.v1.OpenRequest
+	6,  // 38: hostler.catalog.v1.CatalogService.Health:input_type -> hostler.catalog.v1.HealthRequest
+	12, // 39: hostler.catalog.v1.CatalogService.Sync:input_type -> hostler.catalog.v1.SyncRequest
+	19, // 40: hostler.catalog.v1.CatalogService.Entry:input_type -> hostler.catalog.v1.EntryRequest
+	24, // 41: hostler.catalog.v1.CatalogService.Bundle:input_type -> hostler.catalog.v1.BundleRequest
+	26, // 42: hostler.catalog.v1.CatalogService.Launch:input_type -> hostler.catalog.v1.LaunchRequest
+	3,  // 43: hostler.catalog.v1.CatalogService.Info:output_type -> hostler.catalog.v1.InfoResponse
+	5,  // 44: hostler.catalog.v1.CatalogService.Open:output_type -> hostler.catalog.v1.OpenResponse
+	7,  // 45: hostler.catalog.v1.CatalogService.Health:output_type -> hostler.catalog.v1.HealthResponse
+	13, // 46: hostler.catalog.v1.CatalogService.Sync:output_type -> hostler.catalog.v1.SyncResponse
+	20, // 47: hostler.catalog.v1.CatalogService.Entry:output_type -> hostler.catalog.v1.EntryResponse
+	25, // 48: hostler.catalog.v1.CatalogService.Bundle:output_type -> hostler.catalog.v1.BundleResponse
+	32, // 49: hostler.catalog.v1.CatalogService.Launch:output_type -> hostler.catalog.v1.LaunchResponse
+	43, // [43:50] is the sub-list for method output_type
+	36, // [36:43] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_hostler_catalog_v1_catalog_service_proto_init() }
@@ -217,7 +2720,7 @@ func file_hostler_catalog_v1_catalog_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hostler_catalog_v1_catalog_service_proto_rawDesc), len(file_hostler_catalog_v1_catalog_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,17 +19,32 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	CatalogService_Entries_FullMethodName = "/hostler.catalog.v1.CatalogService/Entries"
+	CatalogService_Info_FullMethodName   = "/hostler.catalog.v1.CatalogService/Info"
+	CatalogService_Open_FullMethodName   = "/hostler.catalog.v1.CatalogService/Open"
+	CatalogService_Health_FullMethodName = "/hostler.catalog.v1.CatalogService/Health"
+	CatalogService_Sync_FullMethodName   = "/hostler.catalog.v1.CatalogService/Sync"
+	CatalogService_Entry_FullMethodName  = "/hostler.catalog.v1.CatalogService/Entry"
+	CatalogService_Bundle_FullMethodName = "/hostler.catalog.v1.CatalogService/Bundle"
+	CatalogService_Launch_FullMethodName = "/hostler.catalog.v1.CatalogService/Launch"
 )
 
 // CatalogServiceClient is the client API for CatalogService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// CatalogService is what every catalog source answers. What its call must do is said of the Go interface catalog.Source.
+// CatalogService is what every catalog source answers. What its calls must do is said of the Go interfaces catalog.Source and
+// catalog.Catalog. Config is never absent.
 type CatalogServiceClient interface {
-	// The end of the stream without an error means that all has been sent.
-	Entries(ctx context.Context, in *EntriesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[EntriesResponse], error)
+	// It must not use the network.
+	Info(ctx context.Context, in *InfoRequest, opts ...grpc.CallOption) (*InfoResponse, error)
+	// It checks a configuration and must not use the network.
+	Open(ctx context.Context, in *OpenRequest, opts ...grpc.CallOption) (*OpenResponse, error)
+	Health(ctx context.Context, in *HealthRequest, opts ...grpc.CallOption) (*HealthResponse, error)
+	// The end of the stream without an End means that it was cut.
+	Sync(ctx context.Context, in *SyncRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SyncResponse], error)
+	Entry(ctx context.Context, in *EntryRequest, opts ...grpc.CallOption) (*EntryResponse, error)
+	Bundle(ctx context.Context, in *BundleRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BundleResponse], error)
+	Launch(ctx context.Context, in *LaunchRequest, opts ...grpc.CallOption) (*LaunchResponse, error)
 }
 
 type catalogServiceClient struct {
@@ -40,13 +55,43 @@ func NewCatalogServiceClient(cc grpc.ClientConnInterface) CatalogServiceClient {
 	return &catalogServiceClient{cc}
 }
 
-func (c *catalogServiceClient) Entries(ctx context.Context, in *EntriesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[EntriesResponse], error) {
+func (c *catalogServiceClient) Info(ctx context.Context, in *InfoRequest, opts ...grpc.CallOption) (*InfoResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &CatalogService_ServiceDesc.Streams[0], CatalogService_Entries_FullMethodName, cOpts...)
+	out := new(InfoResponse)
+	err := c.cc.Invoke(ctx, CatalogService_Info_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	x := &grpc.GenericClientStream[EntriesRequest, EntriesResponse]{ClientStream: stream}
+	return out, nil
+}
+
+func (c *catalogServiceClient) Open(ctx context.Context, in *OpenRequest, opts ...grpc.CallOption) (*OpenResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(OpenResponse)
+	err := c.cc.Invoke(ctx, CatalogService_Open_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *catalogServiceClient) Health(ctx context.Context, in *HealthRequest, opts ...grpc.CallOption) (*HealthResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(HealthResponse)
+	err := c.cc.Invoke(ctx, CatalogService_Health_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *catalogServiceClient) Sync(ctx context.Context, in *SyncRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SyncResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &CatalogService_ServiceDesc.Streams[0], CatalogService_Sync_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[SyncRequest, SyncResponse]{ClientStream: stream}
 	if err := x.ClientStream.SendMsg(in); err != nil {
 		return nil, err
 	}
@@ -57,16 +102,64 @@ func (c *catalogServiceClient) Entries(ctx context.Context, in *EntriesRequest, 
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type CatalogService_EntriesClient = grpc.ServerStreamingClient[EntriesResponse]
+type CatalogService_SyncClient = grpc.ServerStreamingClient[SyncResponse]
+
+func (c *catalogServiceClient) Entry(ctx context.Context, in *EntryRequest, opts ...grpc.CallOption) (*EntryResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(EntryResponse)
+	err := c.cc.Invoke(ctx, CatalogService_Entry_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *catalogServiceClient) Bundle(ctx context.Context, in *BundleRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BundleResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &CatalogService_ServiceDesc.Streams[1], CatalogService_Bundle_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[BundleRequest, BundleResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type CatalogService_BundleClient = grpc.ServerStreamingClient[BundleResponse]
+
+func (c *catalogServiceClient) Launch(ctx context.Context, in *LaunchRequest, opts ...grpc.CallOption) (*LaunchResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LaunchResponse)
+	err := c.cc.Invoke(ctx, CatalogService_Launch_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
 
 // CatalogServiceServer is the server API for CatalogService service.
 // All implementations must embed UnimplementedCatalogServiceServer
 // for forward compatibility.
 //
-// CatalogService is what every catalog source answers. What its call must do is said of the Go interface catalog.Source.
+// CatalogService is what every catalog source answers. What its calls must do is said of the Go interfaces catalog.Source and
+// catalog.Catalog. Config is never absent.
 type CatalogServiceServer interface {
-	// The end of the stream without an error means that all has been sent.
-	Entries(*EntriesRequest, grpc.ServerStreamingServer[EntriesResponse]) error
+	// It must not use the network.
+	Info(context.Context, *InfoRequest) (*InfoResponse, error)
+	// It checks a configuration and must not use the network.
+	Open(context.Context, *OpenRequest) (*OpenResponse, error)
+	Health(context.Context, *HealthRequest) (*HealthResponse, error)
+	// The end of the stream without an End means that it was cut.
+	Sync(*SyncRequest, grpc.ServerStreamingServer[SyncResponse]) error
+	Entry(context.Context, *EntryRequest) (*EntryResponse, error)
+	Bundle(*BundleRequest, grpc.ServerStreamingServer[BundleResponse]) error
+	Launch(context.Context, *LaunchRequest) (*LaunchResponse, error)
 	mustEmbedUnimplementedCatalogServiceServer()
 }
 
@@ -77,8 +170,26 @@ type CatalogServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedCatalogServiceServer struct{}
 
-func (UnimplementedCatalogServiceServer) Entries(*EntriesRequest, grpc.ServerStreamingServer[EntriesResponse]) error {
-	return status.Error(codes.Unimplemented, "method Entries not implemented")
+func (UnimplementedCatalogServiceServer) Info(context.Context, *InfoRequest) (*InfoResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Info not implemented")
+}
+func (UnimplementedCatalogServiceServer) Open(context.Context, *OpenRequest) (*OpenResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Open not implemented")
+}
+func (UnimplementedCatalogServiceServer) Health(context.Context, *HealthRequest) (*HealthResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Health not implemented")
+}
+func (UnimplementedCatalogServiceServer) Sync(*SyncRequest, grpc.ServerStreamingServer[SyncResponse]) error {
+	return status.Error(codes.Unimplemented, "method Sync not implemented")
+}
+func (UnimplementedCatalogServiceServer) Entry(context.Context, *EntryRequest) (*EntryResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Entry not implemented")
+}
+func (UnimplementedCatalogServiceServer) Bundle(*BundleRequest, grpc.ServerStreamingServer[BundleResponse]) error {
+	return status.Error(codes.Unimplemented, "method Bundle not implemented")
+}
+func (UnimplementedCatalogServiceServer) Launch(context.Context, *LaunchRequest) (*LaunchResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Launch not implemented")
 }
 func (UnimplementedCatalogServiceServer) mustEmbedUnimplementedCatalogServiceServer() {}
 func (UnimplementedCatalogServiceServer) testEmbeddedByValue()                        {}
@@ -101,16 +212,117 @@ func RegisterCatalogServiceServer(s grpc.ServiceRegistrar, srv CatalogServiceSer
 	s.RegisterService(&CatalogService_ServiceDesc, srv)
 }
 
-func _CatalogService_Entries_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(EntriesRequest)
+func _CatalogService_Info_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(InfoRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CatalogServiceServer).Info(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CatalogService_Info_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CatalogServiceServer).Info(ctx, req.(*InfoRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _CatalogService_Open_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(OpenRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CatalogServiceServer).Open(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CatalogService_Open_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CatalogServiceServer).Open(ctx, req.(*OpenRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _CatalogService_Health_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(HealthRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CatalogServiceServer).Health(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CatalogService_Health_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CatalogServiceServer).Health(ctx, req.(*HealthRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _CatalogService_Sync_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(SyncRequest)
 	if err := stream.RecvMsg(m); err != nil {
 		return err
 	}
-	return srv.(CatalogServiceServer).Entries(m, &grpc.GenericServerStream[EntriesRequest, EntriesResponse]{ServerStream: stream})
+	return srv.(CatalogServiceServer).Sync(m, &grpc.GenericServerStream[SyncRequest, SyncResponse]{ServerStream: stream})
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type CatalogService_EntriesServer = grpc.ServerStreamingServer[EntriesResponse]
+type CatalogService_SyncServer = grpc.ServerStreamingServer[SyncResponse]
+
+func _CatalogService_Entry_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(EntryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CatalogServiceServer).Entry(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CatalogService_Entry_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CatalogServiceServer).Entry(ctx, req.(*EntryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _CatalogService_Bundle_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(BundleRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(CatalogServiceServer).Bundle(m, &grpc.GenericServerStream[BundleRequest, BundleResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type CatalogService_BundleServer = grpc.ServerStreamingServer[BundleResponse]
+
+func _CatalogService_Launch_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LaunchRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CatalogServiceServer).Launch(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CatalogService_Launch_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CatalogServiceServer).Launch(ctx, req.(*LaunchRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
 
 // CatalogService_ServiceDesc is the grpc.ServiceDesc for CatalogService service.
 // It's only intended for direct use with grpc.RegisterService,
@@ -118,11 +330,37 @@ type CatalogService_EntriesServer = grpc.ServerStreamingServer[EntriesResponse]
 var CatalogService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "hostler.catalog.v1.CatalogService",
 	HandlerType: (*CatalogServiceServer)(nil),
-	Methods:     []grpc.MethodDesc{},
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Info",
+			Handler:    _CatalogService_Info_Handler,
+		},
+		{
+			MethodName: "Open",
+			Handler:    _CatalogService_Open_Handler,
+		},
+		{
+			MethodName: "Health",
+			Handler:    _CatalogService_Health_Handler,
+		},
+		{
+			MethodName: "Entry",
+			Handler:    _CatalogService_Entry_Handler,
+		},
+		{
+			MethodName: "Launch",
+			Handler:    _CatalogService_Launch_Handler,
+		},
+	},
 	Streams: []grpc.StreamDesc{
 		{
-			StreamName:    "Entries",
-			Handler:       _CatalogService_Entries_Handler,
+			StreamName:    "Sync",
+			Handler:       _CatalogService_Sync_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "Bundle",
+			Handler:       _CatalogService_Bundle_Handler,
 			ServerStreams: true,
 		},
 	},

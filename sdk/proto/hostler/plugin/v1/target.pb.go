@@ -33,7 +33,9 @@ type Target struct {
 	// Permits loopback and link-local addresses.
 	AllowLocal bool `protobuf:"varint,4,opt,name=allow_local,json=allowLocal,proto3" json:"allow_local,omitempty"`
 	// The one credential of this call; may be absent where the endpoint needs none.
-	Credential    *Credential `protobuf:"bytes,5,opt,name=credential,proto3" json:"credential,omitempty"`
+	Credential *Credential `protobuf:"bytes,5,opt,name=credential,proto3" json:"credential,omitempty"`
+	// How the machine itself is logged in to, where the credential is a key for that; absent otherwise.
+	Ssh           *SSH `protobuf:"bytes,6,opt,name=ssh,proto3" json:"ssh,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -103,6 +105,76 @@ func (x *Target) GetCredential() *Credential {
 	return nil
 }
 
+func (x *Target) GetSsh() *SSH {
+	if x != nil {
+		return x.Ssh
+	}
+	return nil
+}
+
+// SSH is how the machine behind the address is logged in to.
+type SSH struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	User  string                 `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
+	// 0 is 22.
+	Port int32 `protobuf:"varint,2,opt,name=port,proto3" json:"port,omitempty"`
+	// The pinned host key: "SHA256:" and base64 without padding; empty when none is pinned.
+	HostKey       string `protobuf:"bytes,3,opt,name=host_key,json=hostKey,proto3" json:"host_key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SSH) Reset() {
+	*x = SSH{}
+	mi := &file_hostler_plugin_v1_target_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SSH) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SSH) ProtoMessage() {}
+
+func (x *SSH) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_plugin_v1_target_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SSH.ProtoReflect.Descriptor instead.
+func (*SSH) Descriptor() ([]byte, []int) {
+	return file_hostler_plugin_v1_target_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *SSH) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *SSH) GetPort() int32 {
+	if x != nil {
+		return x.Port
+	}
+	return 0
+}
+
+func (x *SSH) GetHostKey() string {
+	if x != nil {
+		return x.HostKey
+	}
+	return ""
+}
+
 // Credential is the access that one capability has.
 type Credential struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -119,7 +191,7 @@ type Credential struct {
 
 func (x *Credential) Reset() {
 	*x = Credential{}
-	mi := &file_hostler_plugin_v1_target_proto_msgTypes[1]
+	mi := &file_hostler_plugin_v1_target_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -131,7 +203,7 @@ func (x *Credential) String() string {
 func (*Credential) ProtoMessage() {}
 
 func (x *Credential) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_plugin_v1_target_proto_msgTypes[1]
+	mi := &file_hostler_plugin_v1_target_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -144,7 +216,7 @@ func (x *Credential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Credential.ProtoReflect.Descriptor instead.
 func (*Credential) Descriptor() ([]byte, []int) {
-	return file_hostler_plugin_v1_target_proto_rawDescGZIP(), []int{1}
+	return file_hostler_plugin_v1_target_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Credential) GetCapability() string {
@@ -179,7 +251,7 @@ var File_hostler_plugin_v1_target_proto protoreflect.FileDescriptor
 
 const file_hostler_plugin_v1_target_proto_rawDesc = "" +
 	"\n" +
-	"\x1ehostler/plugin/v1/target.proto\x12\x11hostler.plugin.v1\"\xc3\x01\n" +
+	"\x1ehostler/plugin/v1/target.proto\x12\x11hostler.plugin.v1\"\xed\x01\n" +
 	"\x06Target\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12 \n" +
 	"\vfingerprint\x18\x02 \x01(\tR\vfingerprint\x12\x1d\n" +
@@ -189,7 +261,12 @@ const file_hostler_plugin_v1_target_proto_rawDesc = "" +
 	"allowLocal\x12=\n" +
 	"\n" +
 	"credential\x18\x05 \x01(\v2\x1d.hostler.plugin.v1.CredentialR\n" +
-	"credential\"}\n" +
+	"credential\x12(\n" +
+	"\x03ssh\x18\x06 \x01(\v2\x16.hostler.plugin.v1.SSHR\x03ssh\"H\n" +
+	"\x03SSH\x12\x12\n" +
+	"\x04user\x18\x01 \x01(\tR\x04user\x12\x12\n" +
+	"\x04port\x18\x02 \x01(\x05R\x04port\x12\x19\n" +
+	"\bhost_key\x18\x03 \x01(\tR\ahostKey\"}\n" +
 	"\n" +
 	"Credential\x12\x1e\n" +
 	"\n" +
@@ -211,18 +288,20 @@ func file_hostler_plugin_v1_target_proto_rawDescGZIP() []byte {
 	return file_hostler_plugin_v1_target_proto_rawDescData
 }
 
-var file_hostler_plugin_v1_target_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_hostler_plugin_v1_target_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_hostler_plugin_v1_target_proto_goTypes = []any{
 	(*Target)(nil),     // 0: hostler.plugin.v1.Target
-	(*Credential)(nil), // 1: hostler.plugin.v1.Credential
+	(*SSH)(nil),        // 1: hostler.plugin.v1.SSH
+	(*Credential)(nil), // 2: hostler.plugin.v1.Credential
 }
 var file_hostler_plugin_v1_target_proto_depIdxs = []int32{
-	1, // 0: hostler.plugin.v1.Target.credential:type_name -> hostler.plugin.v1.Credential
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	2, // 0: hostler.plugin.v1.Target.credential:type_name -> hostler.plugin.v1.Credential
+	1, // 1: hostler.plugin.v1.Target.ssh:type_name -> hostler.plugin.v1.SSH
+	2, // [2:2] is the sub-list for method output_type
+	2, // [2:2] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_hostler_plugin_v1_target_proto_init() }
@@ -236,7 +315,7 @@ func file_hostler_plugin_v1_target_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hostler_plugin_v1_target_proto_rawDesc), len(file_hostler_plugin_v1_target_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,70 @@
+package op
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Image is a small picture that pages show.
+type Image struct {
+	// Type is its media type, and Data all of it.
+	Type string
+	Data []byte
+	// Tag names the bytes, such as by their checksum.
+	Tag string
+}
+
+// sandboxed is what a browser may do with a picture that is opened by itself: nothing.
+var sandboxed = []string{"default-src 'none'; sandbox; frame-ancestors 'none'"}
+
+// Picture declares an operation that answers GET with a small picture, which Spec.Content lists the media types of. It is no Download: it
+// is shown where it stands, and a page may have hundreds. Browsers keep it and ask each time whether it is still the same, which is 304.
+func Picture[I any](a *API, path string, handler func(context.Context, *I) (*Image, error), spec Spec) {
+	if len(spec.Content) == 0 {
+		panic(fmt.Sprintf("op: the picture %s names no media type", spec.ID))
+	}
+	operation := a.declare(http.MethodGet, path, spec, reflect.TypeFor[I]())
+	operation.Download = true
+	declared := operation.describe()
+	content := map[string]*huma.MediaType{}
+	for _, media := range spec.Content {
+		content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	}
+	declared.Responses = map[string]*huma.Response{"200": {Description: "A picture", Content: content},
+		"304": {Description: "It is still the one of If-None-Match"}}
+	type file struct{ Body func(huma.Context) }
+	huma.Register(a.huma, declared, func(ctx context.Context, in *I) (*file, error) {
+		image, err := run(ctx, a, in, handler)
+		if err != nil {
+			return nil, a.refusal(ctx, err)
+		}
+		return &file{func(e huma.Context) { image.write(requestOf(ctx), e) }}, nil
+	})
+	a.finish(operation)
+}
+
+func (image *Image) write(q *request, e huma.Context) {
+	tag := strconv.Quote(image.Tag)
+	h := q.w.Header()
+	h.Set("ETag", tag)
+	h["Cache-Control"] = []string{"private, no-cache"}
+	h["Content-Security-Policy"] = sandboxed
+	for given := range strings.SplitSeq(e.Header("If-None-Match"), ",") {
+		if given = strings.TrimPrefix(strings.TrimSpace(given), "W/"); given == tag || given == "*" {
+			q.w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	h.Set("Content-Type", image.Type)
+	h.Set("Content-Length", strconv.Itoa(len(image.Data)))
+	q.w.WriteHeader(http.StatusOK)
+	if e.Method() != http.MethodHead {
+		_, _ = q.w.Write(image.Data) // the reader may be gone
+	}
+}

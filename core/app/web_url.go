@@ -1,0 +1,308 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/outbound"
+)
+
+// helloLimit bounds one look at a web server.
+const helloLimit = 2 * time.Second
+
+// Who decides where an app's web pages are, in this order.
+const (
+	ByOperator = "operator"
+	ByScript   = "script"
+	ByCatalog  = "catalog"
+)
+
+// Web is where an app's web pages are, as one of those who decide says. What they do not say is zero.
+type Web struct {
+	Port int
+	// Path begins with a slash, and may have a query.
+	Path string
+	// Protocol is http or https.
+	Protocol string
+}
+
+// Catalog tells what the catalog knows of apps.
+type Catalog interface {
+	// Web is where the pages of an entry are; false where it does not say or there is no such entry.
+	Web(ctx context.Context, slug string) (Web, bool, error)
+}
+
+// WebURL is where an app's web pages are.
+type WebURL struct {
+	URL       *string `json:"url" example:"https://192.0.2.5:8443/admin" doc:"Null where no port or no address is known; detail says which"`
+	DecidedBy *string `json:"decided_by" enum:"operator,script,catalog" doc:"Who says the port: the app's own fields, what the script that installed it printed, or the catalog; null for nobody"`
+	SchemeBy  *string `json:"scheme_by" enum:"operator,tls_hello,script,catalog,default" doc:"What says http or https: the app's own field, what answered to a TLS hello just now, or, where nothing answered, what was told or is usual at the port"`
+	Reachable bool    `json:"reachable" doc:"Something took a connection of the service's just now"`
+	Detail    *string `json:"detail" doc:"Why there is no URL, or why nothing was reached; null otherwise"`
+}
+
+// WebURL tells where an app's web pages are, and tries the address from the service. Problems: those of Request.
+func (s *Store) WebURL(ctx context.Context, id, team int64) (WebURL, error) {
+	r, err := s.Request(ctx, id, team, nil)
+	if err != nil {
+		return WebURL{}, err
+	}
+	a, err := s.Get(ctx, id)
+	if err != nil {
+		return WebURL{}, err
+	}
+	web, by, err := s.decide(ctx, a)
+	if err != nil {
+		return WebURL{}, err
+	}
+	if by == "" {
+		return WebURL{Detail: new("nobody says at which port the app's pages are: set web_port")}, nil
+	}
+	shown := WebURL{DecidedBy: &by}
+	addresses, err := s.addresses(ctx, r.Guest)
+	if err != nil {
+		return WebURL{}, err
+	}
+	if len(addresses) == 0 {
+		shown.Detail = new("no address of the app's container is known")
+		return shown, nil
+	}
+	seen := greeting{}
+	if refused := runs(r.Guest); refused != nil {
+		seen.detail = "the app's container does not run"
+	} else {
+		seen = s.greet(ctx, addresses, web.Port)
+	}
+	scheme, schemeBy := schemeOf(a, web, by, seen)
+	shown.URL, shown.SchemeBy, shown.Reachable = new(urlOf(scheme, seen.or(addresses[0]), web)), &schemeBy, seen.reached
+	if seen.detail != "" {
+		shown.Detail = &seen.detail
+	}
+	return shown, nil
+}
+
+// decide is where an app's pages are, and who says the port; "" for nobody. The operator's path and protocol hold for any port.
+func (s *Store) decide(ctx context.Context, a *App) (web Web, by string, err error) {
+	printed, err := s.printedURL(ctx, a.ID)
+	if err != nil {
+		return Web{}, "", err
+	}
+	switch told, ok := parsePrinted(printed); {
+	case a.WebPort != nil:
+		web, by = Web{Port: *a.WebPort}, ByOperator
+	case ok:
+		web, by = told, ByScript
+	case a.Slug != nil && s.Catalog != nil:
+		told, ok, err := s.Catalog.Web(ctx, *a.Slug)
+		if err != nil {
+			return Web{}, "", err
+		}
+		if ok && told.Port > 0 && told.Port < 1<<16 {
+			web, by = told, ByCatalog
+		}
+	}
+	if by == "" && a.WebProtocol != nil {
+		web, by = Web{Port: portOf(*a.WebProtocol)}, ByOperator
+	}
+	if a.WebPath != nil {
+		web.Path = *a.WebPath
+	}
+	if a.WebProtocol != nil {
+		web.Protocol = *a.WebProtocol
+	}
+	return web, by, nil
+}
+
+func portOf(protocol string) int {
+	if protocol == "https" {
+		return 443
+	}
+	return 80
+}
+
+// SetPrintedURL keeps the address that the script which installed an app printed last, within a transaction; empty forgets it. What is no
+// http or https URL of at most 2,000 bytes is not kept.
+func SetPrintedURL(ctx context.Context, tx *db.Tx, id int64, printed string) error {
+	if _, ok := parsePrinted(printed); !ok {
+		printed = ""
+	}
+	_, err := tx.Pgx.Exec(ctx, "UPDATE apps SET printed_url = nullif($2, '') WHERE id = $1", id, printed)
+	if err != nil {
+		return fmt.Errorf("keeping an app's address: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) printedURL(ctx context.Context, id int64) (printed string, err error) {
+	err = s.Guests.DB.Pool.QueryRow(ctx, "SELECT coalesce((SELECT printed_url FROM apps WHERE id = $1), '')", id).Scan(&printed)
+	if err != nil {
+		return "", db.Problem(fmt.Errorf("reading an app's address: %w", err))
+	}
+	return printed, nil
+}
+
+// parsePrinted reads what a script printed. Its host is the script's guess, and does not count.
+func parsePrinted(printed string) (Web, bool) {
+	u, err := url.Parse(strings.TrimSpace(printed))
+	if err != nil || len(printed) > 2000 || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return Web{}, false
+	}
+	web := Web{Protocol: u.Scheme, Port: portOf(u.Scheme), Path: u.RequestURI()}
+	if text := u.Port(); text != "" {
+		if web.Port, err = strconv.Atoi(text); err != nil || web.Port < 1 || web.Port > 65535 {
+			return Web{}, false
+		}
+	}
+	return web, true
+}
+
+// addresses are those by which a container may be reached, the preferred first: what it tells now, else what it told before, else what it
+// is configured with. What may never be dialled is none of them.
+func (s *Store) addresses(ctx context.Context, g *guest.Guest) ([]netip.Addr, error) {
+	var now, configured []string
+	nics, err := s.Actor.Network(ctx, g)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err == nil:
+		for _, nic := range nics {
+			now = append(now, nic.Addresses...)
+			for _, text := range []*string{nic.IP, nic.IP6} {
+				if text != nil {
+					configured = append(configured, *text)
+				}
+			}
+		}
+	}
+	for _, told := range [][]string{now, g.Addresses, configured} {
+		if usable := s.usable(told); len(usable) > 0 {
+			return usable, nil
+		}
+	}
+	return nil, nil
+}
+
+// usable are the addresses of texts that may be dialled, IPv4 first, four at most.
+func (s *Store) usable(told []string) []netip.Addr {
+	var all []netip.Addr
+	for _, text := range told {
+		text, _, _ = strings.Cut(text, "/")
+		address, err := netip.ParseAddr(text)
+		if err != nil || address.Zone() != "" || slices.Contains(all, address.Unmap()) {
+			continue
+		}
+		if address = address.Unmap(); address.IsGlobalUnicast() || s.Rules.AllowLocal && address.IsLoopback() {
+			all = append(all, address)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
+	return all[:min(len(all), 4)]
+}
+
+// greeting is what came of trying addresses.
+type greeting struct {
+	reached bool
+	address netip.Addr
+	// tls is whether what answered speaks TLS; nil where it did not say.
+	tls    *bool
+	detail string
+}
+
+// or is the address that was reached, or else the other one.
+func (g greeting) or(other netip.Addr) netip.Addr {
+	if g.reached {
+		return g.address
+	}
+	return other
+}
+
+// greet tries addresses one after the other, within helloLimit each.
+func (s *Store) greet(ctx context.Context, addresses []netip.Addr, port int) greeting {
+	last := greeting{}
+	for _, address := range addresses {
+		limited, cancel := context.WithTimeout(ctx, helloLimit)
+		seen := s.hello(limited, address, port)
+		cancel()
+		if seen.reached {
+			return seen
+		}
+		last = seen
+	}
+	return last
+}
+
+// hello connects and begins TLS, whatever the certificate: nothing is sent, and nothing taken from what answers.
+func (s *Store) hello(ctx context.Context, at netip.Addr, port int) greeting {
+	address := net.JoinHostPort(at.String(), strconv.Itoa(port))
+	rules := s.Rules
+	rules.AllowPrivate = true // an app's container is where apps are
+	conn, err := outbound.Target{Rules: rules, Address: address}.Dialer(helloLimit).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return greeting{detail: "nothing answers at " + address + ": " + outbound.Plain(host.Clean(cause(err)))}
+	}
+	defer func() { _ = conn.Close() }()
+	seen := greeting{reached: true, address: at}
+	// Whether it is the right one matters to whoever opens the pages, and not to who asks which protocol it speaks.
+	err = tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10}).HandshakeContext(ctx) //nolint:gosec
+	var plain tls.RecordHeaderError
+	var alert tls.AlertError
+	remote := (*net.OpError)(nil)
+	switch {
+	case err == nil, errors.As(err, &alert), errors.As(err, &remote) && remote.Op == "remote error":
+		seen.tls = new(true)
+	case errors.As(err, &plain):
+		seen.tls = new(false)
+	}
+	return seen
+}
+
+// cause is what went wrong with a dial, without the address, which is told before.
+func cause(err error) string {
+	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Err != nil {
+		return dial.Err.Error()
+	}
+	return err.Error()
+}
+
+// schemeOf is http or https, and what says so.
+func schemeOf(a *App, web Web, by string, seen greeting) (scheme, says string) {
+	switch {
+	case a.WebProtocol != nil:
+		return *a.WebProtocol, ByOperator
+	case seen.tls != nil && *seen.tls:
+		return "https", "tls_hello"
+	case seen.tls != nil:
+		return "http", "tls_hello"
+	case web.Protocol == "http" || web.Protocol == "https":
+		return web.Protocol, by
+	case web.Port == 443:
+		return "https", "default"
+	}
+	return "http", "default"
+}
+
+// urlOf writes the URL. The usual port of a scheme is left out.
+func urlOf(scheme string, at netip.Addr, web Web) string {
+	u := url.URL{Scheme: scheme, Host: net.JoinHostPort(at.String(), strconv.Itoa(web.Port)), Path: "/"}
+	if web.Port == portOf(scheme) {
+		if u.Host = at.String(); at.Is6() {
+			u.Host = "[" + u.Host + "]"
+		}
+	}
+	if path, err := url.ParseRequestURI(web.Path); err == nil && path.Host == "" && path.Scheme == "" {
+		u.Path, u.RawPath, u.RawQuery = path.Path, path.RawPath, path.RawQuery
+	}
+	return u.String()
+}

@@ -1,0 +1,51 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Accept accepts the loss of entries that a source waits with, which digest names, and has all sources asked anew: what goes then is no
+// more than what was accepted, else the loss waits again. Problems: not_found for an unknown source; invalid_state while nothing waits;
+// plan_stale when another loss waits by now; conflict while a refresh is under way.
+func (s *Store) Accept(ctx context.Context, name, digest string) (*Started, error) {
+	var made *job.Job
+	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
+		r, err := stored(ctx, tx.Pgx, name, "FOR UPDATE OF s")
+		if err != nil {
+			return err
+		}
+		if err := s.known(r); err != nil {
+			return err
+		}
+		switch {
+		case r.HeldAt == nil:
+			return problem.New(problem.CodeInvalidState, "no loss of entries waits at this source").With("reason", "nothing_held")
+		case digest != heldDigest(r.HeldPin, r.Held):
+			return problem.New(problem.CodePlanStale, "another loss waits by now; look at the source again").
+				With("digest", heldDigest(r.HeldPin, r.Held))
+		}
+		if _, err := tx.Pgx.Exec(ctx, "UPDATE catalog_sources SET accepted = held WHERE name = $1", name); err != nil {
+			return fmt.Errorf("accepting a loss: %w", err)
+		}
+		if made, err = s.enqueue(ctx, tx); err != nil {
+			return err
+		}
+		audit.Describe(ctx, func(e *audit.Entry) {
+			e.TargetKind, e.TargetID, e.TargetName = "catalog_source", name, name
+			e.Detail("removed", len(r.Held))
+			e.Detail("of", r.HeldOf)
+			e.Detail("pin", r.HeldPin)
+		})
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Started{Job: made.View()}, nil
+}

@@ -1,0 +1,28 @@
+package catalog
+
+import (
+	"testing"
+
+	"github.com/hostler/hostler/core/bundle"
+	sdk "github.com/hostler/hostler/sdk/catalog"
+)
+
+// What people have agreed to says the same for ever: whoever changes the text makes it another release, and old consents hold no more.
+func TestTextOfConsent(t *testing.T) {
+	t.Parallel()
+	texts := map[int]string{
+		1: "On the host lab, as root on the machine itself, these scripts will run: the 2 files of the bundle with the SHA-256 SUM, for " +
+			"Wiki.\n" +
+			"What it makes gets more than the usual: one thing; another.\n" +
+			"The pin fixes the scripts, and not what they fetch: releases of the program, packages of the system and of languages, and " +
+			"images are those of the day, and nobody has checked their bytes beforehand.\n" +
+			"1 places of the scripts do so, as far as the source sees.\n" +
+			"This consent is for these bytes on this host, and for nothing else.",
+	}
+	h := &planHost{PlanHost: PlanHost{Name: "lab"}}
+	e := &sdk.Entry{Name: "Wiki", Privileges: []sdk.Privilege{{Text: "one thing"}, {Text: "another"}}}
+	m := &sdk.Manifest{Files: make([]sdk.File, 2), Unpinned: make([]sdk.Fetch, 1)}
+	if got := consentText(h, e, m, "SUM"); got != texts[bundle.TextVersion] {
+		t.Errorf("release %d says:\n%s", bundle.TextVersion, got)
+	}
+}

@@ -1,0 +1,230 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+	sdk "github.com/hostler/hostler/sdk/catalog"
+)
+
+// Item is an entry as lists have it; the JSON names are those of the API.
+type Item struct {
+	Slug       string     `json:"slug" example:"wiki" doc:"Names it in paths. Those of all sources but the first have the source's name and a slash before"`
+	Name       string     `json:"name" example:"Wiki"`
+	Source     string     `json:"source" example:"scripts"`
+	EntryType  string     `json:"entry_type" enum:"ct,vm,addon,node,other" example:"ct" doc:"What it is: only ct, which makes one container, can be installed"`
+	Category   *string    `json:"category" example:"documents" doc:"The first of its categories; null for none"`
+	Categories []string   `json:"categories" nullable:"false" example:"[\"documents\"]"`
+	Summary    string     `json:"summary" example:"Pages that everybody may write" doc:"The beginning of its description, in at most 120 characters"`
+	Tags       []string   `json:"tags" nullable:"false" example:"[\"wiki\"]"`
+	CreatedAt  *time.Time `json:"created_at" doc:"When its own files were added; null when nobody knows"`
+	UpdatedAt  *time.Time `json:"updated_at" doc:"When they last changed"`
+	// Installable says that nothing of the entry itself is in the way.
+	Installable bool     `json:"installable" doc:"Nothing of the entry itself is in the way of an install"`
+	VariantOf   *string  `json:"variant_of" example:"wiki" doc:"The entry of which this one is another build"`
+	HasIcon     bool     `json:"has_icon" doc:"There is a picture at its path with /icon"`
+	Popularity  *float64 `json:"popularity" doc:"Greater for what is installed more; null where nobody was asked"`
+}
+
+// Entry is all that is known of an entry.
+type Entry struct {
+	Item
+	Description   string      `json:"description" doc:"Plain text"`
+	Authors       []string    `json:"authors" nullable:"false"`
+	Licence       string      `json:"licence" example:"MIT"`
+	Website       string      `json:"website" example:"https://wiki.example.com"`
+	Docs          string      `json:"docs"`
+	Origins       []string    `json:"origins" nullable:"false" doc:"Where the program itself comes from"`
+	Web           *Web        `json:"web" doc:"Where its page will be; null when it has none, or nobody knows"`
+	Defaults      Defaults    `json:"defaults"`
+	ConfigPath    string      `json:"config_path" example:"/etc/wiki.conf"`
+	Credentials   string      `json:"credentials" doc:"How one logs in first"`
+	Notes         []Note      `json:"notes" nullable:"false"`
+	Updatable     bool        `json:"updatable" doc:"It knows how to update what it has installed"`
+	Disabled      *string     `json:"disabled" doc:"Why nobody should install it now"`
+	Removed       *string     `json:"removed" doc:"Why nobody can install it any more"`
+	Successor     *string     `json:"successor" example:"wiki-ng" doc:"What has taken its place"`
+	Variants      []string    `json:"variants" nullable:"false" example:"[\"alpine-wiki\"]" doc:"Other builds of it"`
+	Architectures []string    `json:"architectures" nullable:"false" example:"[\"amd64\"]" doc:"Empty for any"`
+	Prompts       int         `json:"prompts" doc:"Questions that its scripts ask and that have no usual answer"`
+	NeedsYes      bool        `json:"needs_yes" doc:"One of the questions is a consent"`
+	Privileges    []Privilege `json:"privileges" nullable:"false" doc:"What its container or its install gets beyond the usual"`
+	Overrides     []Option    `json:"overrides" nullable:"false" doc:"What may be set for an install"`
+	Commit        *string     `json:"commit" example:"community-scripts/ProxmoxVE@8386465a927ac72f518d1c54ce21fe3c2df03407" doc:"The last state that changed its own files"`
+	Pin           *string     `json:"pin" doc:"The state of the catalog that it was read at, at which its bundle is made"`
+	Digest        string      `json:"digest" doc:"Another one whenever anything of the entry is"`
+}
+
+// Web is where an app's page is.
+type Web struct {
+	Protocol string `json:"protocol" enum:"http,https"`
+	Port     int    `json:"port" example:"8080"`
+	Path     string `json:"path" example:"/"`
+}
+
+// Defaults are what is made when nothing else is asked for. Zero is for what nobody knows.
+type Defaults struct {
+	Cores      int    `json:"cores" example:"2"`
+	MemoryMB   int    `json:"memory_mb" example:"2048"`
+	DiskGB     int    `json:"disk_gb" example:"8"`
+	OS         string `json:"os" example:"debian"`
+	OSVersion  string `json:"os_version" example:"13"`
+	Privileged bool   `json:"privileged" doc:"The container's root is the node's"`
+}
+
+// Note is something that people should read before they install.
+type Note struct {
+	Level string `json:"level" enum:"info,warning"`
+	Text  string `json:"text"`
+}
+
+// Privilege is one right beyond the usual.
+type Privilege struct {
+	Key  string `json:"key" example:"privileged"`
+	Text string `json:"text" example:"A privileged container"`
+}
+
+// installable reports whether nothing of an entry is in the way of an install.
+func installable(e *sdk.Entry) bool {
+	return e.Type == sdk.ContainerEntry && e.Removed == "" && e.Disabled == ""
+}
+
+const maxSummary = 120
+
+// summary is the beginning of a description on one line.
+func summary(text string) string {
+	words := strings.Join(strings.Fields(text), " ")
+	if len(words) <= maxSummary {
+		return words
+	}
+	cut := words[:maxSummary-3]
+	if at := strings.LastIndexByte(cut, ' '); at > maxSummary/2 {
+		cut = cut[:at]
+	}
+	return strings.TrimRightFunc(strings.ToValidUTF8(cut, ""), unicode.IsPunct) + "..."
+}
+
+// maxWords is how much of a description a search looks through, in bytes.
+const maxWords = 1000
+
+// searched is what a search looks through: name and slug, then all else behind a line break.
+func searched(e *sdk.Entry, categories map[string]string) string {
+	rest := append([]string{}, e.Tags...)
+	for _, key := range e.Categories {
+		rest = append(rest, key, categories[key])
+	}
+	text := strings.Join(strings.Fields(e.Description), " ")
+	rest = append(rest, strings.ToValidUTF8(text[:min(len(text), maxWords)], ""))
+	return fold(e.Name+" "+e.Slug) + "\n" + fold(strings.Join(rest, " "))
+}
+
+// fold brings a text into the form in which texts are compared.
+func fold(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
+
+// found is where an entry is.
+type found struct {
+	source, slug, pin string
+	entry             sdk.Entry
+}
+
+// find finds an entry of a source that is switched on by its path; else it is problem not_found.
+func (s *Store) find(ctx context.Context, path string) (*found, error) {
+	f := &found{}
+	var text []byte
+	err := s.DB.Pool.QueryRow(ctx, `SELECT e.source, e.slug, s.pin, e.entry FROM catalog_entries e JOIN catalog_sources s ON s.name = e.source
+		WHERE e.path = $1 AND s.enabled`, path).Scan(&f.source, &f.slug, &f.pin, &text)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, problem.New(problem.CodeNotFound, "there is no such entry in the catalog")
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &f.entry)
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading an entry of the catalog: %w", err))
+	}
+	return f, nil
+}
+
+// Entry gives one entry by its path.
+func (s *Store) Entry(ctx context.Context, path string) (*Entry, error) {
+	f, err := s.find(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.items(ctx, "e.path = $2", []string{}, path)
+	if err != nil {
+		return nil, err
+	}
+	if len(items) == 0 {
+		return nil, problem.New(problem.CodeNotFound, "there is no such entry in the catalog")
+	}
+	variants, err := s.variants(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	e := &f.entry
+	told := &Entry{
+		Item: items[0].Item, Description: e.Description, Authors: list(e.Authors), Licence: e.Licence, Website: e.Website, Docs: e.Docs,
+		Origins: list(e.Sources), ConfigPath: e.ConfigPath, Credentials: e.Credentials, Notes: []Note{}, Updatable: e.Updatable,
+		Disabled: text(e.Disabled), Removed: text(e.Removed), Variants: variants, Architectures: list(e.Architectures), Prompts: e.Prompts,
+		NeedsYes: e.NeedsYes, Privileges: privileges(e), Overrides: overrides(e), Commit: text(e.App.String()), Pin: text(f.pin),
+		Digest: e.Digest, Defaults: Defaults{Cores: e.Defaults.Cores, MemoryMB: e.Defaults.MemoryMB, DiskGB: e.Defaults.DiskGB,
+			OS: e.Defaults.OS, OSVersion: e.Defaults.OSVersion, Privileged: e.Defaults.Privileged},
+	}
+	if e.Successor != "" {
+		told.Successor = new(pathOf(f.source, e.Successor))
+	}
+	if e.Web != nil {
+		told.Web = &Web{Protocol: e.Web.Protocol, Port: e.Web.Port, Path: e.Web.Path}
+	}
+	for _, n := range e.Notes {
+		told.Notes = append(told.Notes, Note{Level: string(n.Level), Text: n.Text})
+	}
+	return told, nil
+}
+
+func (s *Store) variants(ctx context.Context, f *found) ([]string, error) {
+	rows, err := s.DB.Pool.Query(ctx, `SELECT path FROM catalog_entries WHERE source = $1 AND variant_of = $2 AND installable
+		ORDER BY path COLLATE "C"`, f.source, f.slug)
+	if err == nil {
+		var all []string
+		if all, err = pgx.CollectRows(rows, pgx.RowTo[string]); err == nil {
+			return list(all), nil
+		}
+	}
+	return nil, db.Problem(fmt.Errorf("reading the variants of an entry: %w", err))
+}
+
+func privileges(e *sdk.Entry) []Privilege {
+	all := []Privilege{}
+	for _, p := range e.Privileges {
+		all = append(all, Privilege{Key: p.Key, Text: p.Text})
+	}
+	return all
+}
+
+func overrides(e *sdk.Entry) []Option {
+	all := []Option{}
+	for _, o := range e.Overrides {
+		all = append(all, describe(o, nil))
+	}
+	return all
+}
+
+func list(texts []string) []string { return append([]string{}, texts...) }
+
+func text(t string) *string {
+	if t == "" {
+		return nil
+	}
+	return &t
+}

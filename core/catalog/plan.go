@@ -1,0 +1,330 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hostler/hostler/core/bundle"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/core/scope"
+	sdk "github.com/hostler/hostler/sdk/catalog"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Executors tell whether programs can be run as root on the machine of a host.
+type Executors interface {
+	// Node says what is known of the machine that installs on a host run on, and what is in the way of running anything there.
+	Node(ctx context.Context, hostID int64) (Node, error)
+}
+
+// Node is the machine that installs on a host run on.
+type Node struct {
+	// Architecture is such as "amd64"; empty while nobody knows.
+	Architecture string
+	Blockers     []Blocker
+}
+
+// Blocker is something that is in the way.
+type Blocker struct {
+	Code string `json:"code" example:"ssh_not_enrolled"`
+	Text string `json:"text" example:"no SSH key of the service is on this host"`
+}
+
+// Plan is what people see before they agree to anything; the JSON names are those of the API.
+type Plan struct {
+	Slug    string   `json:"slug" example:"wiki"`
+	Name    string   `json:"name" example:"Wiki"`
+	Source  string   `json:"source" example:"scripts"`
+	Purpose string   `json:"purpose" enum:"install,update"`
+	Host    PlanHost `json:"host"`
+
+	Sum        *string     `json:"sum" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the bundle, which consent is for; null where there is none"`
+	Pin        *string     `json:"pin" doc:"The state of the source that the bundle is made at"`
+	Commit     *string     `json:"commit" doc:"The last state that changed the entry's own files"`
+	Size       int64       `json:"size" example:"826000" doc:"Of all files, in bytes"`
+	Files      []PlanFile  `json:"files" nullable:"false" doc:"Everything that will run, the entry's own files first"`
+	Privileges []Privilege `json:"privileges" nullable:"false"`
+
+	Unpinned     []Fetch `json:"unpinned" nullable:"false" doc:"Places that fetch what no pin reaches, as far as the source sees"`
+	UnpinnedText string  `json:"unpinned_text" doc:"What no pin reaches, in words"`
+
+	Notes     []Note   `json:"notes" nullable:"false"`
+	Prompts   int      `json:"prompts" doc:"Questions that the scripts ask and that have no usual answer"`
+	NeedsYes  bool     `json:"needs_yes" doc:"One of the questions is a consent"`
+	Overrides []Option `json:"overrides" nullable:"false"`
+	Defaults  Defaults `json:"defaults"`
+
+	Storages []PlanStorage `json:"storages" nullable:"false" doc:"Those of the host's node, as the last poll saw them"`
+	Bridges  []string      `json:"bridges" nullable:"false" example:"[\"vmbr0\"]" doc:"Those that guests of the node are on, as far as is known"`
+
+	Blockers []Blocker `json:"blockers" nullable:"false" doc:"What is in the way; nothing is started while there is any"`
+	Warnings []string  `json:"warnings" nullable:"false"`
+	Diff     *PlanDiff `json:"diff" doc:"What is different from the bundle that was last consented to on this host; null where there was none, or it is not kept any more"`
+	Consent  Consent   `json:"consent"`
+}
+
+// PlanHost is where it would run.
+type PlanHost struct {
+	ID   int64  `json:"id" example:"1"`
+	Name string `json:"name" example:"lab"`
+	Node string `json:"node" example:"pve1" doc:"The machine that the scripts run on"`
+}
+
+// PlanFile is a file of the bundle.
+type PlanFile struct {
+	Path       string  `json:"path" example:"ct/wiki.sh"`
+	Class      string  `json:"class" enum:"own,engine,overlay" doc:"Whose file it is: the entry's alone, shared by all entries of the source, or the source's own"`
+	Executable bool    `json:"executable"`
+	Size       int64   `json:"size" example:"1834"`
+	SHA256     string  `json:"sha256" doc:"Of what is run"`
+	Origin     *string `json:"origin_sha256" doc:"Of what was published; null for a file of the source's own"`
+	Rewritten  int     `json:"rewritten" doc:"In how many places the source has changed it"`
+}
+
+// Fetch is a place that fetches something which nobody has pinned.
+type Fetch struct {
+	File string `json:"file" example:"install/wiki-install.sh"`
+	Line int    `json:"line" example:"12"`
+	Text string `json:"text"`
+}
+
+// PlanStorage is a storage that the host has.
+type PlanStorage struct {
+	Name    string   `json:"name" example:"local-lvm"`
+	Type    string   `json:"type" example:"lvmthin"`
+	Shared  bool     `json:"shared"`
+	Status  string   `json:"status" example:"available"`
+	Content []string `json:"content" nullable:"false" doc:"What may be kept there, in the hypervisor's words"`
+	Free    *int64   `json:"free" doc:"Bytes; null while nobody knows"`
+	Total   *int64   `json:"total"`
+}
+
+// PlanDiff is what is different from an earlier bundle.
+type PlanDiff struct {
+	Sum       string          `json:"sum" doc:"The bundle that was consented to"`
+	Pin       string          `json:"pin"`
+	Consented time.Time       `json:"consented_at"`
+	Own       DiffCount       `json:"own"`
+	Engine    DiffCount       `json:"engine" doc:"Shared by all entries of the source"`
+	Overlay   DiffCount       `json:"overlay" doc:"The source's own"`
+	Files     []bundle.Change `json:"files" nullable:"false" doc:"The entry's own files first"`
+}
+
+// DiffCount is how much is different.
+type DiffCount struct {
+	Files   int `json:"files"`
+	Added   int `json:"added" doc:"Lines"`
+	Removed int `json:"removed" doc:"Lines"`
+}
+
+// Consent is what is agreed to, and whether somebody has.
+type Consent struct {
+	Text    string     `json:"text"`
+	Version int        `json:"version" doc:"Release of the text"`
+	Given   bool       `json:"given" doc:"Somebody has agreed to this text for this bundle on this host"`
+	By      *string    `json:"by" example:"admin@example.com"`
+	At      *time.Time `json:"at"`
+}
+
+// Plan tells all that is known of an install or update of an entry on a host of which the caller is an admin, and has the bundle made
+// where it is not kept yet. Problems: not_found, forbidden; catalog_source_error where the source cannot give the bundle;
+// plugin_unavailable.
+func (s *Store) Plan(ctx context.Context, path string, hostID int64, purpose sdk.Purpose) (*Plan, error) {
+	if _, err := schedule.Require(ctx, s.DB, scope.Host, hostID, identity.Admin); err != nil {
+		return nil, err
+	}
+	f, err := s.find(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	h, err := s.planHost(ctx, hostID)
+	if err != nil {
+		return nil, err
+	}
+	e := &f.entry
+	p := &Plan{Slug: path, Name: e.Name, Source: f.source, Purpose: string(purpose), Host: h.PlanHost, Pin: text(f.pin),
+		Commit: text(e.App.String()),
+		Files:  []PlanFile{}, Privileges: privileges(e), Unpinned: []Fetch{}, UnpinnedText: Unpinned, Notes: []Note{}, Prompts: e.Prompts,
+		NeedsYes: e.NeedsYes, Overrides: overrides(e), Storages: h.storages, Bridges: h.bridges, Blockers: []Blocker{}, Warnings: []string{},
+		Defaults: Defaults(e.Defaults), Consent: Consent{Version: bundle.TextVersion}}
+	for _, n := range e.Notes {
+		p.Notes = append(p.Notes, Note{Level: string(n.Level), Text: n.Text})
+	}
+	if err := s.block(ctx, p, h, e); err != nil {
+		return nil, err
+	}
+	if e.Removed == "" && e.Type == sdk.ContainerEntry {
+		b, err := s.bundleOf(ctx, f, purpose)
+		if err != nil {
+			return nil, err
+		}
+		if b == nil {
+			p.blocked("no_bundle", "the source has no files for this")
+		} else if err := s.show(ctx, p, h, f, b); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *Plan) blocked(code, format string, args ...any) {
+	p.Blockers = append(p.Blockers, Blocker{Code: code, Text: fmt.Sprintf(format, args...)})
+}
+
+func (p *Plan) warn(format string, args ...any) {
+	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
+}
+
+// block tells what is in the way.
+func (s *Store) block(ctx context.Context, p *Plan, h *planHost, e *sdk.Entry) error {
+	switch {
+	case e.Type != sdk.ContainerEntry:
+		p.blocked("entry_type", "it makes no container: only entries of the type %s can be installed", sdk.ContainerEntry)
+	case e.Removed != "":
+		p.blocked("removed", "it cannot be installed any more: %s", e.Removed)
+	case e.Disabled != "":
+		p.blocked("disabled", "its authors have disabled it: %s", e.Disabled)
+	}
+	if h.status != "online" {
+		p.blocked("host_unreachable", "the host does not answer")
+	}
+	node := Node{Blockers: []Blocker{{Code: "ssh_not_enrolled",
+		Text: "programs cannot be run on this host: the service has no access to its machine by SSH"}}}
+	if s.Executors != nil {
+		var err error
+		if node, err = s.Executors.Node(ctx, p.Host.ID); err != nil {
+			return err
+		}
+	}
+	p.Blockers = append(p.Blockers, node.Blockers...)
+	if len(e.Architectures) > 0 && node.Architecture != "" && !slices.Contains(e.Architectures, node.Architecture) {
+		p.blocked("architecture", "it does not run on %s", node.Architecture)
+	}
+	if e.Prompts > 0 {
+		p.warn("Its scripts ask %d questions that have no usual answer.", e.Prompts)
+	}
+	if len(p.Storages) == 0 {
+		p.warn("No storage of the host is known.")
+	}
+	return nil
+}
+
+// bundleOf gives the bundle of an entry at the pin of the last sync, where its own files are those of its own pin and the engine is that
+// of the sync; nil where the source has none.
+func (s *Store) bundleOf(ctx context.Context, f *found, purpose sdk.Purpose) (*bundle.Bundle, error) {
+	pin, ok := sdk.ParsePin(f.pin)
+	if !ok {
+		return nil, fmt.Errorf("the pin of the source %s cannot be read", f.source)
+	}
+	key := bundle.Key{Source: f.source, Slug: f.slug, Purpose: purpose, Pin: pin}
+	if b, is, err := s.Bundles.Find(ctx, key); is || err != nil {
+		return b, err // also while the source is away
+	}
+	r, err := stored(ctx, s.DB.Pool, f.source, "")
+	if err != nil {
+		return nil, err
+	}
+	options, err := s.open(r)
+	if err != nil {
+		return nil, err
+	}
+	info, err := s.info(ctx, f.source)
+	if err != nil {
+		return nil, s.sourceProblem(err, info, options)
+	}
+	if err := r.trusts(info); err != nil {
+		return nil, s.sourceProblem(err, info, options)
+	}
+	opened, err := s.openSource(ctx, r, options)
+	if err != nil {
+		return nil, s.sourceProblem(err, info, options)
+	}
+	defer func() { _ = opened.Close() }() // it was only read
+	b, err := s.Bundles.Fetch(ctx, opened, key)
+	if err != nil && plugin.KindOf(err) == plugin.NotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, s.sourceProblem(err, info, options)
+	}
+	return b, nil
+}
+
+// sourceProblem is what callers are told of a source that failed.
+func (s *Store) sourceProblem(err error, info sdk.Info, options map[string]string) error {
+	var known *problem.Error
+	var said *plugin.Error
+	if errors.As(err, &known) && !errors.As(err, &said) {
+		return err // the database's
+	}
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	reason, text := because(err, info, options)
+	p := problem.New(problem.CodeCatalogSourceError, "%s", text).With("reason", reason).Because(err)
+	if reason == string(plugin.Busy) {
+		p.RetryAfter = 60
+	}
+	return p
+}
+
+// show tells of a bundle.
+func (s *Store) show(ctx context.Context, p *Plan, h *planHost, f *found, b *bundle.Bundle) error {
+	m := &b.Manifest
+	p.Sum, p.Size = &b.Sum, m.Size()
+	for _, class := range []sdk.FileClass{sdk.OwnFile, sdk.OverlayFile, sdk.EngineFile} {
+		for _, file := range m.Files {
+			if file.Class == class {
+				p.Files = append(p.Files, PlanFile{Path: file.Path, Class: string(class), Executable: file.Executable, Size: file.Size,
+					SHA256: file.Sum, Origin: text(file.Origin), Rewritten: file.Rewritten})
+			}
+		}
+	}
+	for _, u := range m.Unpinned {
+		p.Unpinned = append(p.Unpinned, Fetch(u))
+	}
+	p.Consent.Text = consentText(h, &f.entry, m, b.Sum)
+	given, err := s.Bundles.Holds(ctx, p.Host.ID, m.Purpose, b.Sum)
+	if err != nil {
+		return err
+	}
+	if given != nil {
+		p.Consent.Given, p.Consent.By, p.Consent.At = true, text(given.ActorEmail), &given.GivenAt
+	}
+	return s.compare(ctx, p, f, b)
+}
+
+// compare tells what is different from the bundle that was last consented to on the host.
+func (s *Store) compare(ctx context.Context, p *Plan, f *found, b *bundle.Bundle) error {
+	last, err := s.Bundles.Last(ctx, p.Host.ID, f.source, f.slug)
+	if err != nil || last == nil {
+		return err
+	}
+	before, err := s.Bundles.Get(ctx, f.source, f.slug, last.Sum)
+	if problem.CodeOf(err) == problem.CodeNotFound {
+		p.warn("The bundle that was last consented to on this host is not kept any more.")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	changes, err := s.Bundles.Compare(ctx, before.Manifest, b.Manifest)
+	if err != nil {
+		return fmt.Errorf("comparing two bundles: %w", err)
+	}
+	p.Diff = &PlanDiff{Sum: last.Sum, Pin: last.Pin, Consented: last.GivenAt, Files: changes}
+	counts := map[string]*DiffCount{"own": &p.Diff.Own, "engine": &p.Diff.Engine, "overlay": &p.Diff.Overlay}
+	for _, c := range changes {
+		if count := counts[c.Class]; count != nil {
+			count.Files++
+			count.Added += c.Added
+			count.Removed += c.Removed
+		}
+	}
+	return nil
+}

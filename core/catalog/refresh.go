@@ -1,0 +1,206 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
+	sdk "github.com/hostler/hostler/sdk/catalog"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// RefreshKind is the kind of job that asks all sources for their entries.
+const RefreshKind = "catalog.refresh"
+
+// Register tells the queue who refreshes the catalog.
+func (s *Store) Register() { s.Queue.Register(RefreshKind, job.WorkerFunc(s.refresh)) }
+
+// Kinds is what schedules may ask for. A caller must be an admin of the instance.
+func (s *Store) Kinds() []schedule.Kind {
+	return []schedule.Kind{schedule.Of(RefreshKind, "Ask the sources of the catalog for their entries",
+		func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
+			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
+				return nil, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Admin).With("role", identity.Admin.String())
+			}
+			return s.enqueue, nil
+		})}
+}
+
+func (s *Store) enqueue(ctx context.Context, tx *db.Tx) (*job.Job, error) {
+	made, err := s.Queue.Enqueue(ctx, tx, job.Spec{Kind: RefreshKind, Target: job.Target{Kind: "instance", Name: "Hostler"},
+		Exclusive: RefreshKind})
+	if problem.CodeOf(err) == problem.CodeGuestBusy {
+		return nil, problem.New(problem.CodeConflict, "the catalog is being refreshed already")
+	}
+	return made, err
+}
+
+// Started is the answer to a request for a refresh.
+type Started struct {
+	Job job.View `json:"job"`
+}
+
+// Refresh has all sources that are switched on asked, by a job: the one that is under way where there is one.
+func (s *Store) Refresh(ctx context.Context) (*Started, error) {
+	var made *job.Job
+	var under *int64
+	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
+		err := tx.Pgx.QueryRow(ctx, "SELECT max(id) FROM jobs WHERE kind = $1 AND status IN ('queued', 'running')", RefreshKind).Scan(&under)
+		if err != nil {
+			return fmt.Errorf("looking for a refresh: %w", err)
+		}
+		if under != nil {
+			audit.Describe(ctx, func(e *audit.Entry) { e.JobID = under })
+		} else if made, err = s.enqueue(ctx, tx); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if under != nil {
+		return s.Started(ctx, *under)
+	}
+	return &Started{Job: made.View()}, nil
+}
+
+// Started is the answer again, with the job as it is now.
+func (s *Store) Started(ctx context.Context, jobID int64) (*Started, error) {
+	visible := identity.Visible{All: true} // of the service itself
+	if caller := identity.FromContext(ctx); caller != nil {
+		visible = caller.Visible()
+	}
+	j, err := s.Queue.Get(ctx, jobID, visible)
+	if err != nil {
+		return nil, err
+	}
+	return &Started{Job: j.View()}, nil
+}
+
+// refresh asks one source after the other. What one does wrong is told and keeps none of the others from being asked. It begins anew
+// after a death: what was taken is then found unchanged.
+func (s *Store) refresh(ctx context.Context, run *job.Run) error {
+	rows, err := s.rows(ctx)
+	if err != nil {
+		return err
+	}
+	on := rows[:0]
+	for _, r := range rows {
+		if r.Enabled {
+			on = append(on, r)
+		}
+	}
+	if len(on) == 0 {
+		run.Note("no source is switched on")
+		return nil
+	}
+	var failed []string
+	for i, r := range on {
+		options, err := s.open(r)
+		if err != nil {
+			return err // of the key, which another instance may have
+		}
+		if err := s.refreshSource(ctx, run, r, options); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			failed = append(failed, r.Name)
+		}
+		run.Share(float64(i+1) / float64(len(on)))
+	}
+	if len(failed) > 0 {
+		return job.Fail("not taken: %s; the transcript and the status of the catalog have the reasons", strings.Join(failed, ", "))
+	}
+	return nil
+}
+
+// refreshSource asks one source, and keeps what came of it. Its error was told already.
+func (s *Store) refreshSource(ctx context.Context, run *job.Run, r *row, options map[string]string) error {
+	outcome, info, err := s.syncSource(ctx, r, options)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		reason, text := because(err, info, options)
+		run.Note("%s: not taken: %s", r.Name, text)
+		s.Logger.Warn("a source of the catalog was not taken", "source", r.Name, "reason", reason, "error", err)
+		return errors.Join(err, s.fail(ctx, r, reason, text))
+	}
+	outcome.note(run, r.Name)
+	return s.decorate(ctx, run, r, options)
+}
+
+// decorate fetches what makes entries look well. It decides nothing, and its failures fail no refresh.
+func (s *Store) decorate(ctx context.Context, run *job.Run, r *row, options map[string]string) error {
+	opened, err := s.openSource(ctx, r, options)
+	if err != nil {
+		run.Note("%s: no icons: the source cannot be opened any more", r.Name)
+		return nil
+	}
+	defer func() { _ = opened.Close() }()
+	if err := s.fetchIcons(ctx, run, r, opened); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		run.Note("%s: icons could not be kept", r.Name)
+		s.Logger.Warn("icons could not be kept", "source", r.Name, "error", err)
+	}
+	if r.Popularity {
+		if err := s.rank(ctx, r, opened); err != nil {
+			run.Note("%s: nobody told how much people install what", r.Name)
+			s.Logger.Warn("the popularity of entries is not known", "source", r.Name, "error", err)
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// The reasons of a sync that was not taken, beside the kinds of errors of plugins.
+const (
+	reasonGone    = "not_installed"
+	reasonTrust   = "trust"
+	reasonChanged = "changed"
+	reasonFailed  = "internal"
+)
+
+// refusal is a sync that the service itself does not take.
+type refusal struct{ reason, text string }
+
+func (r *refusal) Error() string { return r.reason + ": " + r.text }
+
+// because says why a sync was not taken, in a word and in a sentence without secrets.
+func because(err error, info sdk.Info, options map[string]string) (reason, text string) {
+	var own *refusal
+	var said *plugin.Error
+	var known *problem.Error
+	switch {
+	case errors.As(err, &own):
+		return own.reason, own.text
+	case errors.Is(err, plugin.ErrGone):
+		return reasonGone, "the source's plugin does not run on the instance that has asked"
+	case errors.As(err, &said) && said.Kind != plugin.Internal:
+		return string(said.Kind), plain(err, info, options)
+	case errors.Is(err, context.DeadlineExceeded):
+		return string(plugin.Timeout), "the source was not done in time"
+	case errors.As(err, &known) && known.Code != problem.CodeInternal:
+		return string(known.Code), known.Detail
+	}
+	return reasonFailed, "it failed inside the source or the service; the log has the reason"
+}
+
+// fail keeps why a sync was not taken.
+func (s *Store) fail(ctx context.Context, r *row, reason, text string) error {
+	_, err := s.DB.Pool.Exec(ctx, `UPDATE catalog_sources SET failure = $3, failure_kind = $4, failed_at = now(), tried_at = now(),
+		failures = failures + 1 WHERE name = $1 AND version = $2`, r.Name, r.Version, text, reason)
+	if err != nil {
+		return db.Problem(fmt.Errorf("keeping a failure of a source: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+	sdk "github.com/hostler/hostler/sdk/catalog"
+)
+
+// Source is a source as it is told; the JSON names are those of the API.
+type Source struct {
+	Name      string  `json:"name" example:"scripts"`
+	Title     string  `json:"title" example:"Community scripts" doc:"As the source calls itself; empty while nobody knows"`
+	Version   *string `json:"version" example:"1.4.0" doc:"Release of its plugin; null while that does not run here"`
+	Installed bool    `json:"installed" doc:"Its plugin is pinned on the machine of the instance that answers"`
+	Enabled   bool    `json:"enabled"`
+	Namespace string  `json:"namespace" example:"folder/" doc:"What stands before the slugs of its entries; empty for the first source"`
+
+	Trust         *string    `json:"trust" doc:"Whom one trusts with root by using it, in the source's own words; null while its plugin does not run here"`
+	TrustDigest   *string    `json:"trust_digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the statement, with which it is switched on"`
+	TrustAccepted bool       `json:"trust_accepted" doc:"An owner has read the statement as it is now"`
+	TrustedBy     *string    `json:"trusted_by" example:"owner@example.com" doc:"Who has read the statement that holds"`
+	TrustedAt     *time.Time `json:"trusted_at"`
+
+	Options      []Option `json:"options" nullable:"false" doc:"What can be configured; none while its plugin does not run here"`
+	AllowPrivate bool     `json:"allow_private" doc:"It may dial addresses of private networks"`
+	Popularity   bool     `json:"popularity" doc:"A third party is asked how much people install what"`
+
+	Entries   int        `json:"entries" example:"613"`
+	Pin       *string    `json:"pin" example:"community-scripts/ProxmoxVE@8386465a927ac72f518d1c54ce21fe3c2df03407" doc:"The state of the entries: repositories and commits"`
+	SyncedAt  *time.Time `json:"synced_at" doc:"When its entries were last found to be the newest"`
+	ChangedAt *time.Time `json:"changed_at" doc:"When a sync last changed any"`
+	Failure   *Failure   `json:"failure" doc:"Why the last sync was not taken; null after one that was"`
+	Held      *Held      `json:"held" doc:"A loss of entries that waits for an owner; null for none"`
+}
+
+// Failure is a sync that was not taken.
+type Failure struct {
+	Reason string    `json:"reason" example:"unreachable" doc:"unreachable, timeout, untrusted, busy, protocol, trust, invalid, not_installed or another word"`
+	Text   string    `json:"text" example:"the archive cannot be fetched"`
+	At     time.Time `json:"at"`
+	Count  int       `json:"count" example:"1" doc:"Failures since the last sync that was taken"`
+}
+
+// Held is a loss that waits for an owner.
+type Held struct {
+	At      time.Time `json:"at"`
+	Pin     string    `json:"pin" doc:"The state at which they are gone"`
+	Of      int       `json:"of" example:"613" doc:"How many entries the source has"`
+	Removed []string  `json:"removed" nullable:"false" example:"[\"wiki\"]" doc:"Those that would go, as they are named in paths"`
+	Digest  string    `json:"digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"With which the loss is accepted"`
+}
+
+// Option is what can be configured of a source, with what is.
+type Option struct {
+	Key         string   `json:"key" example:"base_url"`
+	Type        string   `json:"type" enum:"line,text,whole,switch,choice,url,folder" example:"url"`
+	Values      []string `json:"values" nullable:"false" doc:"Those of a choice"`
+	Default     string   `json:"default_text" doc:"What holds when nothing is set, in words"`
+	Description string   `json:"description"`
+	Required    bool     `json:"required"`
+	Secret      bool     `json:"secret" doc:"Its value is never told"`
+	Min         *int64   `json:"min"`
+	Max         *int64   `json:"max"`
+	Set         bool     `json:"set"`
+	Value       *string  `json:"value" doc:"Null where nothing is set, and for secrets"`
+}
+
+// row is a source as it is stored.
+type row struct {
+	Name                              string
+	Enabled, AllowPrivate, Popularity bool
+	Options                           []byte
+	Version                           int64
+	TrustDigest, TrustedEmail         string
+	TrustedAt                         *time.Time
+	Title, Cursor, Pin, Digest        string
+	SyncedAt, ChangedAt               *time.Time
+	Failure, FailureKind              string
+	FailedAt                          *time.Time
+	Failures                          int
+	Held                              []string
+	HeldOf                            int
+	HeldPin                           string
+	HeldAt                            *time.Time
+	Accepted                          []string
+	Entries                           int
+}
+
+const rowColumns = `s.name, s.enabled, s.allow_private, s.popularity, s.options, s.version, s.trust_digest, s.trusted_email, s.trusted_at,
+	s.title, s.cursor, s.pin, s.digest, s.synced_at, s.changed_at, s.failure, s.failure_kind, s.failed_at, s.failures, s.held, s.held_of,
+	s.held_pin, s.held_at, s.accepted, (SELECT count(*) FROM catalog_entries e WHERE e.source = s.name)`
+
+func scanRow(r pgx.CollectableRow) (*row, error) { return pgx.RowToAddrOfStructByPos[row](r) }
+
+// rows are all sources that are stored.
+func (s *Store) rows(ctx context.Context) ([]*row, error) {
+	found, err := s.DB.Pool.Query(ctx, "SELECT "+rowColumns+" FROM catalog_sources s ORDER BY s.name")
+	if err == nil {
+		var all []*row
+		if all, err = pgx.CollectRows(found, scanRow); err == nil {
+			return all, nil
+		}
+	}
+	return nil, db.Problem(fmt.Errorf("reading the sources of the catalog: %w", err))
+}
+
+// stored is one source; one that was never written is a row that is off.
+func stored(ctx context.Context, q secret.Querier, name, lock string) (*row, error) {
+	found, err := q.Query(ctx, "SELECT "+rowColumns+" FROM catalog_sources s WHERE s.name = $1 "+lock, name)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading a source of the catalog: %w", err))
+	}
+	r, err := pgx.CollectExactlyOneRow(found, scanRow)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return &row{Name: name}, nil
+	}
+	return r, db.Problem(err)
+}
+
+// SourceList are all sources: those whose plugins are installed, and those that were.
+func (s *Store) SourceList(ctx context.Context) ([]*Source, error) {
+	rows, err := s.rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range s.Sources.CatalogNames() {
+		if !slices.ContainsFunc(rows, func(r *row) bool { return r.Name == name }) {
+			rows = append(rows, &row{Name: name})
+		}
+	}
+	slices.SortFunc(rows, func(a, b *row) int { return strings.Compare(a.Name, b.Name) })
+	all := make([]*Source, len(rows))
+	failed := make([]error, len(rows))
+	var asking sync.WaitGroup
+	for i, r := range rows {
+		asking.Go(func() { all[i], failed[i] = s.tell(ctx, r) })
+	}
+	asking.Wait()
+	return all, errors.Join(failed...)
+}
+
+// Source gives one source; one whose plugin is not installed and was never configured is problem not_found.
+func (s *Store) Source(ctx context.Context, name string) (*Source, error) {
+	r, err := stored(ctx, s.DB.Pool, name, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.known(r); err != nil {
+		return nil, err
+	}
+	return s.tell(ctx, r)
+}
+
+func (s *Store) known(r *row) error {
+	if r.Version == 0 && !s.installed(r.Name) {
+		return problem.New(problem.CodeNotFound, "there is no such source")
+	}
+	return nil
+}
+
+func (s *Store) installed(name string) bool { return slices.Contains(s.Sources.CatalogNames(), name) }
+
+// tell is a source with what its plugin says of it, where that runs.
+func (s *Store) tell(ctx context.Context, r *row) (*Source, error) {
+	told := &Source{
+		Name: r.Name, Title: r.Title, Installed: s.installed(r.Name), Enabled: r.Enabled, Namespace: strings.TrimSuffix(pathOf(r.Name, "-"),
+			"-"),
+		TrustedBy: host.CleanOrNil(r.TrustedEmail), TrustedAt: utc(r.TrustedAt), Options: []Option{}, AllowPrivate: r.AllowPrivate,
+		Popularity: r.Popularity, Entries: r.Entries, Pin: host.CleanOrNil(r.Pin), SyncedAt: utc(r.SyncedAt), ChangedAt: utc(r.ChangedAt),
+		Failure: r.failed(), Held: r.held(),
+	}
+	if !told.Installed {
+		return told, nil
+	}
+	info, err := s.info(ctx, r.Name)
+	if err != nil {
+		s.Logger.Debug("a source does not say what it is", "source", r.Name, "error", err)
+		return told, nil
+	}
+	options, err := s.open(r)
+	if err != nil {
+		return nil, err
+	}
+	digest := trustDigest(info)
+	told.Title, told.Version, told.Trust, told.TrustDigest = info.Title, &info.Version, &info.Trust, &digest
+	told.TrustAccepted = r.TrustDigest == digest
+	for _, o := range info.Options {
+		told.Options = append(told.Options, describe(o, options))
+	}
+	return told, nil
+}
+
+func describe(o sdk.Option, set map[string]string) Option {
+	told := Option{Key: o.Key, Type: string(o.Type), Values: append([]string{}, o.Values...), Default: o.Default, Description: o.Description,
+		Required: o.Required, Secret: o.Secret}
+	if o.Min != 0 || o.Max != 0 {
+		told.Min, told.Max = &o.Min, &o.Max
+	}
+	value, is := set[o.Key]
+	told.Set = is
+	if is && !o.Secret {
+		told.Value = &value
+	}
+	return told
+}
+
+func (r *row) failed() *Failure {
+	if r.FailedAt == nil || r.Failures == 0 {
+		return nil
+	}
+	return &Failure{Reason: r.FailureKind, Text: r.Failure, At: r.FailedAt.UTC(), Count: r.Failures}
+}
+
+func (r *row) held() *Held {
+	if r.HeldAt == nil {
+		return nil
+	}
+	h := &Held{At: r.HeldAt.UTC(), Pin: r.HeldPin, Of: r.HeldOf, Removed: []string{}, Digest: heldDigest(r.HeldPin, r.Held)}
+	for _, slug := range r.Held {
+		h.Removed = append(h.Removed, pathOf(r.Name, slug))
+	}
+	return h
+}
+
+// open opens a source's options.
+func (s *Store) open(r *row) (map[string]string, error) {
+	options := map[string]string{}
+	if r.Options == nil {
+		return options, nil
+	}
+	text, err := s.Keys.Open(r.Options, binding(r.Name))
+	if err != nil {
+		return nil, fmt.Errorf("opening a source's options: %w", err)
+	}
+	if err := json.Unmarshal([]byte(text.Reveal()), &options); err != nil {
+		return nil, errors.New("a source's options cannot be read") // the error may tell some of them
+	}
+	return options, nil
+}
+
+func binding(name string) secret.Binding {
+	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(name)}
+}
+
+func utc(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return new(t.UTC())
+}

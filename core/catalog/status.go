@@ -1,0 +1,130 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/setting"
+)
+
+// Status is how old the catalog is; the JSON names are those of the API.
+type Status struct {
+	Stale       bool           `json:"stale" doc:"It was never synced, no source is on, or its age is more than stale_after_s"`
+	AgeS        *int64         `json:"age_s" example:"3600" doc:"Seconds since the source that was longest not synced was; null while one that is on never was"`
+	SyncedAt    *time.Time     `json:"synced_at" doc:"When that was"`
+	StaleAfterS int            `json:"stale_after_s" example:"172800" doc:"The setting catalog_stale_after_s"`
+	Entries     int            `json:"entries" example:"613"`
+	Refreshing  bool           `json:"refreshing" doc:"A refresh is under way, or waits for its turn"`
+	Categories  []Category     `json:"categories" nullable:"false" doc:"Those of all sources that are on, in their order"`
+	Sources     []SourceStatus `json:"sources" nullable:"false" doc:"Those that are switched on"`
+}
+
+// Category is what entries are sorted under.
+type Category struct {
+	Key     string `json:"key" example:"documents"`
+	Name    string `json:"name" example:"Documents"`
+	Entries int    `json:"entries" example:"31" doc:"How many entries are in it"`
+}
+
+// SourceStatus is how a source does that is switched on.
+type SourceStatus struct {
+	Name     string     `json:"name" example:"scripts"`
+	Title    string     `json:"title" example:"Community scripts"`
+	Entries  int        `json:"entries" example:"613"`
+	Pin      *string    `json:"pin"`
+	Stale    bool       `json:"stale"`
+	AgeS     *int64     `json:"age_s" doc:"Seconds since its last sync that was taken; null while there was none"`
+	SyncedAt *time.Time `json:"synced_at"`
+	Failure  *Failure   `json:"failure" doc:"Why the last sync was not taken"`
+	Held     *Held      `json:"held" doc:"A loss of entries that waits for an owner"`
+}
+
+// Status tells how old the catalog is, by the clock of the database.
+func (s *Store) Status(ctx context.Context) (*Status, error) {
+	after, err := setting.Get(ctx, s.DB, setting.CatalogStaleAfter)
+	if err != nil {
+		return nil, err
+	}
+	status := &Status{Stale: true, StaleAfterS: after, Categories: []Category{}, Sources: []SourceStatus{}}
+	var now time.Time
+	err = s.DB.Pool.QueryRow(ctx, "SELECT now(), EXISTS (SELECT FROM jobs WHERE kind = $1 AND status IN ('queued', 'running'))", RefreshKind).
+		Scan(&now, &status.Refreshing)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the age of the catalog: %w", err))
+	}
+	rows, err := s.rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var oldest *time.Time
+	never := false
+	for _, r := range rows {
+		if !r.Enabled {
+			continue
+		}
+		one := SourceStatus{Name: r.Name, Title: r.Title, Entries: r.Entries, Pin: text(r.Pin), SyncedAt: utc(r.SyncedAt), Failure: r.failed(),
+			Held: r.held(), AgeS: age(now, r.SyncedAt)}
+		one.Stale = one.AgeS == nil || *one.AgeS > int64(after)
+		status.Sources = append(status.Sources, one)
+		status.Entries += r.Entries
+		switch {
+		case r.SyncedAt == nil:
+			never = true
+		case oldest == nil || r.SyncedAt.Before(*oldest):
+			oldest = r.SyncedAt
+		}
+	}
+	if oldest != nil && !never {
+		status.SyncedAt, status.AgeS = utc(oldest), age(now, oldest)
+		status.Stale = *status.AgeS > int64(after)
+	}
+	return status, s.countCategories(ctx, status)
+}
+
+func age(now time.Time, at *time.Time) *int64 {
+	if at == nil {
+		return nil
+	}
+	return new(max(0, int64(now.Sub(*at)/time.Second)))
+}
+
+// countCategories gives the categories in the order of the sources, each once, by the name that the first of these has for it.
+func (s *Store) countCategories(ctx context.Context, status *Status) error {
+	rows, err := s.DB.Pool.Query(ctx, `SELECT s.categories, coalesce((SELECT json_object_agg(key, n) FROM (SELECT c.key, count(*) AS n
+		FROM catalog_entries e, unnest(e.categories) c (key) WHERE e.source = s.name GROUP BY c.key) counted), '{}')
+		FROM catalog_sources s WHERE s.enabled ORDER BY s.name <> $1, s.name`, firstSource)
+	if err != nil {
+		return db.Problem(fmt.Errorf("reading the categories of the catalog: %w", err))
+	}
+	place := map[string]int{}
+	var told, counted []byte
+	_, err = pgx.ForEachRow(rows, []any{&told, &counted}, func() error {
+		var categories []Category
+		counts := map[string]int{}
+		if err := json.Unmarshal(told, &categories); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(counted, &counts); err != nil {
+			return err
+		}
+		for _, c := range categories {
+			at, is := place[c.Key]
+			if !is {
+				at = len(status.Categories)
+				place[c.Key] = at
+				status.Categories = append(status.Categories, Category{Key: c.Key, Name: c.Name})
+			}
+			status.Categories[at].Entries += counts[c.Key]
+		}
+		return nil
+	})
+	if err != nil {
+		return db.Problem(fmt.Errorf("reading the categories of the catalog: %w", err))
+	}
+	return nil
+}

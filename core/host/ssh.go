@@ -1,0 +1,185 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// sshUser is who logs in to machines: what is run there needs root's rights.
+const sshUser = "root"
+
+// SSH is what is told of logging in to a host's machine.
+type SSH struct {
+	Enrolled    bool           `json:"enrolled" example:"true" doc:"There is a key that was seen to work, the machine's host key is pinned, and consent is on record"`
+	VerifiedAt  *time.Time     `json:"verified_at" example:"2026-01-31T12:00:00Z" doc:"When the key was last seen to work; null for never"`
+	Fingerprint *string        `json:"fingerprint" example:"SHA256:2gq3w1cXyBNkuTmTzVFNrQ4yHRZyQdVfQJyGn2mHhH8" doc:"The pinned host key, as ssh-keygen -l prints it; null until the first POST ssh/verify"`
+	User        string         `json:"user" example:"root"`
+	Port        int            `json:"port" example:"22"`
+	PublicKey   *string        `json:"public_key" doc:"The line of authorized_keys on the machine; null without a key that was seen to work"`
+	Pending     *PendingSSHKey `json:"pending" doc:"A new key, which takes the place of the present one when POST ssh/verify has seen it work; null for none"`
+	Consent     *SSHConsent    `json:"consent" doc:"Null for none: nothing logs in then"`
+}
+
+// PendingSSHKey is a key that was not seen to work yet.
+type PendingSSHKey struct {
+	PublicKey      string    `json:"public_key" doc:"The line for authorized_keys on the machine"`
+	InstallCommand string    `json:"install_command" doc:"What adds that line, to be pasted into a root shell of the machine"`
+	CreatedAt      time.Time `json:"created_at" example:"2026-01-31T12:00:00Z"`
+}
+
+// SSHConsent is who agreed that programs run as root on a machine.
+type SSHConsent struct {
+	By      string    `json:"by" example:"ada@example.com"`
+	At      time.Time `json:"at" example:"2026-01-31T12:00:00Z"`
+	Version int       `json:"version" example:"1" doc:"Of the text that was agreed to"`
+}
+
+// sshKey is a stored key.
+type sshKey struct {
+	id        int64
+	pending   bool
+	publicKey string
+	sealed    []byte
+}
+
+// sshAccess is what is stored for logging in to a host's machine.
+type sshAccess struct {
+	connection
+	port    int
+	hostKey string
+	consent bool
+	// active and pending are nil where there is none.
+	active, pending *sshKey
+}
+
+// sshAccess reads it.
+func (s *Store) sshAccess(ctx context.Context, id int64) (sshAccess, error) {
+	var a sshAccess
+	rows, err := s.db.Pool.Query(ctx, `SELECT h.driver, h.address, COALESCE(h.tls_fingerprint, ''), h.verify_tls, h.ssh_port,
+			COALESCE(h.ssh_host_key_fingerprint, ''), EXISTS (SELECT FROM host_ssh_consents c WHERE c.host_id = h.id),
+			k.id, k.state = 'pending', k.public_key, k.private_key
+		FROM hosts h LEFT JOIN host_ssh_keys k ON k.host_id = h.id WHERE h.id = $1`, id)
+	if err != nil {
+		return a, db.Problem(fmt.Errorf("reading the host: %w", err))
+	}
+	found := false
+	var key struct {
+		id        *int64
+		pending   *bool
+		publicKey *string
+		sealed    []byte
+	}
+	_, err = pgx.ForEachRow(rows, []any{&a.driver, &a.address, &a.fingerprint, &a.verifyTLS, &a.port, &a.hostKey, &a.consent,
+		&key.id, &key.pending, &key.publicKey, &key.sealed}, func() error {
+		found = true
+		if key.id == nil {
+			return nil
+		}
+		k := &sshKey{*key.id, *key.pending, *key.publicKey, append([]byte(nil), key.sealed...)}
+		if k.pending {
+			a.pending = k
+		} else {
+			a.active = k
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return a, db.Problem(fmt.Errorf("reading the host's SSH keys: %w", err))
+	case !found:
+		return a, noSuchHost()
+	}
+	return a, nil
+}
+
+// usable refuses what cannot be logged in to, before anything is dialled: consent_required, and ssh_not_enrolled where there is no key, or
+// for other than a check none that was seen to work, or no pinned host key.
+func (a sshAccess) usable(check bool) error {
+	switch {
+	case !a.consent:
+		return consentRequired("nobody has agreed that programs run as root on this host's machine")
+	case a.active == nil && a.pending == nil:
+		return problem.New(problem.CodeSSHNotEnrolled, "the host has no SSH key; make one first").
+			With("remedy", "POST /api/v1/hosts/{host_id}/credentials with rotate_ssh")
+	case a.active == nil && !check:
+		return problem.New(problem.CodeSSHNotEnrolled, "the host's SSH key was not seen to work yet: bring it to the machine and verify it").
+			With("remedy", "POST /api/v1/hosts/{host_id}/ssh/verify")
+	case a.hostKey == "" && !check:
+		return problem.New(problem.CodeSSHNotEnrolled, "no SSH host key of the host's machine is pinned: verify it").
+			With("remedy", "POST /api/v1/hosts/{host_id}/ssh/verify")
+	}
+	return nil
+}
+
+// sshTarget is the machine with one of the keys, opened.
+func (s *Store) sshTarget(a sshAccess, key *sshKey) (endpoint.Target, error) {
+	plain, err := s.keys.Open(key.sealed, sshPlace(key.id))
+	if err != nil {
+		return endpoint.Target{}, fmt.Errorf("opening an SSH key: %w", err)
+	}
+	t := s.targetOf(a.connection, endpoint.Credential{
+		Form: endpoint.FormSSHKey, ID: publicFingerprint(key.publicKey), Secret: sdk.Secret(plain.Reveal()),
+	})
+	t.SSH = endpoint.SSH{User: sshUser, Port: a.port, HostKey: a.hostKey}
+	return t, nil
+}
+
+// SealedSSH is the column of the private keys, for rotating the key.
+var SealedSSH = secret.Table{Name: "host_ssh_keys", Column: "private_key", Key: []string{"id"}}
+
+// sshPlace is what a private key is bound to.
+func sshPlace(id int64) secret.Binding {
+	return secret.Binding{Table: "host_ssh_keys", Column: "private_key", Row: secret.Row(id)}
+}
+
+// logins is how many logins to one machine this instance has under way at most. A server takes about ten before it turns some away.
+const logins = 4
+
+// loginSlot waits for a slot among the logins of a host, which its caller gives back.
+func (s *Store) loginSlot(ctx context.Context, id int64) (release func(), err error) {
+	made, _ := s.logins.LoadOrStore(id, make(chan struct{}, logins))
+	slots := made.(chan struct{})
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil, sdk.Errorf(sdk.Timeout, "%d logins to the machine were under way all the time", logins)
+		}
+		return nil, ctx.Err()
+	}
+}
+
+// executor opens the machine with one of the keys.
+func (s *Store) executor(ctx context.Context, a sshAccess, key *sshKey) (hypervisor.NodeExecutor, func(), error) {
+	return loggedIn[hypervisor.NodeExecutor](ctx, s, a, key)
+}
+
+// loggedIn opens the machine with one of the keys, as one of the abilities that need a login. Nothing is dialled.
+func loggedIn[A any](ctx context.Context, s *Store, a sshAccess, key *sshKey) (able A, end func(), err error) {
+	target, err := s.sshTarget(a, key)
+	if err != nil {
+		return able, nil, err
+	}
+	at, err := s.open(ctx, a.driver, target)
+	if err != nil {
+		return able, nil, err
+	}
+	able, err = Able[A](at)
+	if err != nil {
+		_ = at.Close()
+		return able, nil, err
+	}
+	return able, func() { _ = at.Close() }, nil
+}

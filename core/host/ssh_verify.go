@@ -1,0 +1,153 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// SSHCheck is what a login to a host's machine has shown.
+type SSHCheck struct {
+	User        string  `json:"user" example:"root"`
+	Fingerprint string  `json:"fingerprint" example:"SHA256:2gq3w1cXyBNkuTmTzVFNrQ4yHRZyQdVfQJyGn2mHhH8" doc:"The host key that the machine has proved to have, as ssh-keygen -l prints it"`
+	KeyType     string  `json:"host_key_type" example:"ssh-ed25519"`
+	Server      string  `json:"server" example:"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u7" doc:"How the SSH server calls itself"`
+	Seconds     float64 `json:"seconds" example:"0.42" doc:"How long logging in and running true took"`
+	// Pinned and Activated say what the check has changed.
+	Pinned    bool    `json:"pinned" example:"false" doc:"There was no pinned host key, and this one is from now on: compare it with what ssh-keygen -lf prints on the machine"`
+	Activated bool    `json:"activated" example:"false" doc:"The pending key works and is the one in use from now on"`
+	Remove    *string `json:"remove_command" doc:"Where a key was replaced: what removes the old one on the machine"`
+}
+
+// VerifySSH logs in to the host's machine, runs true there and tells what it saw. It is done with the pending key where there is one,
+// which takes the place of the present one when that works; else with the present one. The host key is pinned where none is; another than
+// the pinned one is ssh_host_key_changed. Problems: consent_required and ssh_not_enrolled before anything is dialled, unsupported,
+// hypervisor_error with the reason auth where the machine does not take the key, and what plugin.Problem makes of the rest.
+func (s *Store) VerifySSH(ctx context.Context, id int64) (SSHCheck, error) {
+	a, err := s.sshAccess(ctx, id)
+	if err != nil {
+		return SSHCheck{}, err
+	}
+	if err := a.usable(true); err != nil {
+		return SSHCheck{}, err
+	}
+	key := a.pending
+	if key == nil {
+		key = a.active
+	}
+	began := time.Now()
+	login, err := s.logIn(ctx, id, a, key)
+	if err != nil {
+		return SSHCheck{}, s.sshProblem(ctx, id, a, key, err)
+	}
+	check := SSHCheck{User: Clean(login.User), Fingerprint: login.HostKey, KeyType: Clean(login.HostKeyType), Server: Clean(login.Server),
+		Seconds: float64(time.Since(began).Milliseconds()) / 1000, Pinned: a.hostKey == "", Activated: key.pending}
+	if key.pending && a.active != nil {
+		check.Remove = new(removeCommand(a.active.publicKey))
+	}
+	audit.Describe(ctx, func(entry *audit.Entry) {
+		entry.Detail("fingerprint", check.Fingerprint)
+		entry.Detail("pinned", check.Pinned)
+		entry.Detail("activated", check.Activated)
+	})
+	return check, s.db.Tx(ctx, func(tx *db.Tx) error { return keepSSHCheck(ctx, tx, id, a, key, check) })
+}
+
+// logIn checks a login within the store's limit for a call.
+func (s *Store) logIn(ctx context.Context, id int64, a sshAccess, key *sshKey) (hypervisor.NodeLogin, error) {
+	ctx, cancel := s.timed(ctx)
+	defer cancel()
+	release, err := s.loginSlot(ctx, id)
+	if err != nil {
+		return hypervisor.NodeLogin{}, err
+	}
+	defer release()
+	node, end, err := s.executor(ctx, a, key)
+	if err != nil {
+		return hypervisor.NodeLogin{}, err
+	}
+	defer end()
+	login, err := node.CheckLogin(ctx)
+	if err != nil {
+		return hypervisor.NodeLogin{}, err
+	}
+	if login.HostKey, err = endpoint.ParseHostKey(login.HostKey); err != nil {
+		return hypervisor.NodeLogin{}, sdk.Errorf(sdk.Protocol, "the host's driver told no host key")
+	}
+	if login.UserID != 0 {
+		return hypervisor.NodeLogin{}, sdk.Errorf(sdk.Refused, "the key opens a shell of user %d, and not of root", login.UserID)
+	}
+	return login, nil
+}
+
+// sshProblem is what a login has failed with, with what helps.
+func (s *Store) sshProblem(ctx context.Context, id int64, a sshAccess, key *sshKey, err error) error {
+	if p := hostKeyProblem(a, err); p != nil {
+		return p
+	}
+	var e *sdk.Error
+	if !errors.As(err, &e) || e.Kind != sdk.TokenRejected {
+		return plugin.Problem(err)
+	}
+	p := problem.New(problem.CodeHypervisorError, "the machine does not take the key for %s: its line is not in %s, or is not meant for %s",
+		sshUser, authorizedKeys, "the address that the service comes from").With("reason", plugin.ReasonAuth).Because(err)
+	from, failed := s.sshFrom(ctx)
+	if failed != nil {
+		return p
+	}
+	line := authorizedLine(key.publicKey, id, from)
+	return p.With("public_key", line).With("install_command", installCommand(line))
+}
+
+// hostKeyProblem is the problem of another host key, nil for all other errors.
+func hostKeyProblem(a sshAccess, err error) error {
+	var e *sdk.Error
+	if !errors.As(err, &e) || e.Kind != sdk.Untrusted || e.Field != endpoint.FieldHostKey {
+		return nil
+	}
+	seen, unread := endpoint.ParseHostKey(e.Fingerprint)
+	if unread != nil {
+		return plugin.Problem(sdk.Errorf(sdk.Protocol, "the host's driver told no host key"))
+	}
+	return problem.New(problem.CodeSSHHostKeyChanged, "the machine shows another SSH host key than the pinned one: it was installed anew, "+
+		"or it is another machine; PATCH ssh_host_key_fingerprint accepts the new one").
+		With("fingerprint", seen).With("pinned_fingerprint", a.hostKey).Because(err)
+}
+
+// keepSSHCheck pins the host key and lets the key that works be the one in use. What was checked must still be so.
+func keepSSHCheck(ctx context.Context, tx *db.Tx, id int64, a sshAccess, key *sshKey, check SSHCheck) error {
+	if err := lock(ctx, tx, id); err != nil {
+		return err
+	}
+	tag, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET ssh_host_key_fingerprint = $5 WHERE id = $1 AND address = $2 AND ssh_port = $3
+		AND COALESCE(ssh_host_key_fingerprint, '') = $4 AND EXISTS (SELECT FROM host_ssh_consents WHERE host_id = $1)`,
+		id, a.address, a.port, a.hostKey, check.Fingerprint)
+	if err != nil {
+		return fmt.Errorf("pinning the host key: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return changedMeanwhile()
+	}
+	if key.pending {
+		if _, err := tx.Pgx.Exec(ctx, "DELETE FROM host_ssh_keys WHERE host_id = $1 AND state = 'active'", id); err != nil {
+			return fmt.Errorf("forgetting the old SSH key: %w", err)
+		}
+	}
+	tag, err = tx.Pgx.Exec(ctx, "UPDATE host_ssh_keys SET state = 'active', verified_at = now() WHERE id = $1 AND host_id = $2", key.id, id)
+	if err != nil {
+		return fmt.Errorf("keeping the SSH key: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return changedMeanwhile()
+	}
+	return audit.Write(ctx, tx)
+}

@@ -1,0 +1,210 @@
+package pvessh
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// How the scripts of copies end.
+const (
+	copyNone   = 10 // the folder, or the file, is not there
+	copyKind   = 11 // something else is there
+	copySize   = 12
+	copyDigest = 13
+)
+
+// store is the script that stores a file: $1 is its path, $2 its mode, $3 its size, $4 its SHA-256 or empty. The file belongs to root
+// because it is root who writes it; a folder may give it another group.
+const store = `set -u; umask 077
+dir=${1%/*}; [ -n "$dir" ] || dir=/
+[ -d "$dir" ] || exit 10
+[ ! -d "$1" ] || exit 11
+new=$(mktemp -- "$dir/.hostler-XXXXXXXXXX") || exit 1
+trap 'rm -f -- "$new"' EXIT
+trap 'exit 1' HUP INT TERM
+cat >"$new" || exit 1
+[ "$(stat -c %s -- "$new")" = "$3" ] || exit 12
+sum=$(sha256sum <"$new") || exit 1
+sum=${sum%% *}
+[ -z "$4" ] || [ "$sum" = "$4" ] || exit 13
+[ "$(id -u)" != 0 ] || chown 0:0 -- "$new" || exit 1
+chmod -- "$2" "$new" && sync -- "$new" && mv -fT -- "$new" "$1" || exit 1
+trap - EXIT
+echo "$sum"
+`
+
+// fetch is the script that reads a file: $1 is its path, $2 how many bytes of it are taken at most. Its mode comes first, in a line.
+const fetch = `set -u
+[ -e "$1" ] || exit 10
+[ -f "$1" ] || exit 11
+mode=$(stat -L -c %a -- "$1") || exit 1
+size=$(stat -L -c %s -- "$1") || exit 1
+[ "$size" -lt "$2" ] || exit 12
+echo "$mode"
+exec head -c "$2" -- "$1"
+`
+
+// runner runs a program somewhere.
+type runner func(context.Context, hypervisor.NodeCommand, hypervisor.NodeStreams) (hypervisor.NodeResult, error)
+
+// CopyToNode implements hypervisor.NodeExecutor.
+func (m *Machine) CopyToNode(ctx context.Context, file hypervisor.NodeFile, content io.Reader) (string, error) {
+	return copyTo(ctx, m.RunOnNode, file, content)
+}
+
+func copyTo(ctx context.Context, run runner, file hypervisor.NodeFile, content io.Reader) (string, error) {
+	if err := file.Check(); err != nil {
+		return "", err
+	}
+	sent := &counted{from: content, sum: sha256.New()}
+	var answer, failures bytes.Buffer
+	result, err := run(ctx, hypervisor.NodeCommand{Program: "/bin/sh", Arguments: []string{
+		"-c", store, "hostler-store", file.Path, strconv.FormatUint(uint64(file.Mode), 8), strconv.FormatInt(file.Size, 10),
+		strings.ToLower(file.SHA256),
+	}}, hypervisor.NodeStreams{
+		Input: io.LimitReader(sent, file.Size+1), Output: limited{&answer}, Errors: limited{&failures}, // one too many is seen on the other side
+	})
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case result.ExitCode == copyNone:
+		return "", plugin.Errorf(plugin.NotFound, "the folder of the file is not there")
+	case result.ExitCode == copyKind:
+		return "", plugin.Errorf(plugin.Conflict, "there is a folder in the place of the file")
+	case result.ExitCode == copySize:
+		return "", invalid("size", "the content has not the length that was told")
+	case result.ExitCode == copyDigest:
+		return "", invalid("sha256", "the content has not the SHA-256 that was told")
+	case !result.OK():
+		return "", failed("storing the file", result, failures.String())
+	}
+	sum := strings.TrimSpace(answer.String())
+	if sum != sent.digest() {
+		return "", plugin.Errorf(plugin.Protocol, "the machine has stored something else than was sent")
+	}
+	return sum, nil
+}
+
+// CopyFromNode implements hypervisor.NodeExecutor.
+func (m *Machine) CopyFromNode(ctx context.Context, name string, limit int64, content io.Writer) (hypervisor.NodeFile, error) {
+	return copyFrom(ctx, m.RunOnNode, name, limit, content)
+}
+
+func copyFrom(ctx context.Context, run runner, name string, limit int64, content io.Writer) (hypervisor.NodeFile, error) {
+	if err := hypervisor.CheckNodePath(name); err != nil {
+		return hypervisor.NodeFile{}, err
+	}
+	if limit < 0 || limit > 1<<50 {
+		return hypervisor.NodeFile{}, invalid("limit", "a limit is 0 to 2^50 bytes")
+	}
+	got := &fetched{to: content, limit: limit, sum: sha256.New()}
+	var failures bytes.Buffer
+	result, err := run(ctx, hypervisor.NodeCommand{Program: "/bin/sh", Arguments: []string{
+		"-c", fetch, "hostler-fetch", name, strconv.FormatInt(limit+1, 10),
+	}}, hypervisor.NodeStreams{Output: got, Errors: limited{&failures}})
+	if err != nil {
+		return hypervisor.NodeFile{}, err
+	}
+	switch {
+	case result.ExitCode == copyNone:
+		return hypervisor.NodeFile{}, plugin.Errorf(plugin.NotFound, "the file is not there")
+	case result.ExitCode == copyKind:
+		return hypervisor.NodeFile{}, plugin.Errorf(plugin.Conflict, "it is no file")
+	case result.ExitCode == copySize:
+		return hypervisor.NodeFile{}, larger(limit)
+	case !result.OK():
+		return hypervisor.NodeFile{}, failed("reading the file", result, failures.String())
+	}
+	mode, bad := strconv.ParseUint(got.mode, 8, 16)
+	if bad != nil {
+		return hypervisor.NodeFile{}, plugin.Errorf(plugin.Protocol, "the machine does not tell the mode of the file")
+	}
+	return hypervisor.NodeFile{Path: name, Mode: uint32(mode) & 0o777, Size: got.size, SHA256: hex.EncodeToString(got.sum.Sum(nil))}, nil
+}
+
+func invalid(field, format string, args ...any) error {
+	err := plugin.Errorf(plugin.Invalid, format, args...)
+	err.Field = field
+	return err
+}
+
+func larger(limit int64) error {
+	return plugin.Errorf(plugin.Refused, "the file is larger than %d bytes", limit)
+}
+
+// failed is the error of a script that ended in a way of no meaning.
+func failed(what string, result hypervisor.NodeResult, said string) error {
+	return plugin.Errorf(plugin.Refused, "%s ended with %d on the machine: %s", what, result.ExitCode, clean(said))
+}
+
+// counted is a reader whose bytes are counted into a digest.
+type counted struct {
+	from io.Reader
+	mu   sync.Mutex // it is read by the one that sends, and looked at by the one that waits for the answer
+	sum  hash.Hash
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sum.Write(p[:n])
+	return n, err
+}
+
+func (c *counted) digest() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return hex.EncodeToString(c.sum.Sum(nil))
+}
+
+// fetched takes the mode in a line, and then the file.
+type fetched struct {
+	to    io.Writer
+	limit int64
+	sum   hash.Hash
+	mode  string
+	begun bool
+	size  int64
+}
+
+func (f *fetched) Write(p []byte) (int, error) {
+	rest := p
+	for !f.begun && len(rest) > 0 {
+		if rest[0] == '\n' {
+			f.begun = true
+		} else if f.mode += string(rest[0]); len(f.mode) > 8 {
+			return 0, plugin.Errorf(plugin.Protocol, "the machine does not tell the mode of the file")
+		}
+		rest = rest[1:]
+	}
+	if f.size += int64(len(rest)); f.size > f.limit {
+		return 0, larger(f.limit)
+	}
+	f.sum.Write(rest)
+	if _, err := f.to.Write(rest); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// limited keeps the beginning of what is written.
+type limited struct{ to *bytes.Buffer }
+
+func (l limited) Write(p []byte) (int, error) {
+	if room := maxNoise - l.to.Len(); room > 0 {
+		l.to.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}

@@ -1,0 +1,214 @@
+package pvessh
+
+import (
+	"context"
+	"crypto/rsa"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Waits are the limits of a connection. Zero values are the default ones.
+type Waits struct {
+	// Dial bounds TCP's part, and Handshake all from there to the login. 10 s and 20 s.
+	Dial, Handshake time.Duration
+	// Alive is how often the other side is asked for a sign of life, and Silence how long it may owe one. 15 s and 30 s.
+	Alive, Silence time.Duration
+}
+
+func (w Waits) orDefault() Waits {
+	fallback := Waits{Dial: 10 * time.Second, Handshake: 20 * time.Second, Alive: 15 * time.Second, Silence: 30 * time.Second}
+	for _, f := range []struct{ value, fallback *time.Duration }{
+		{&w.Dial, &fallback.Dial}, {&w.Handshake, &fallback.Handshake}, {&w.Alive, &fallback.Alive}, {&w.Silence, &fallback.Silence},
+	} {
+		if *f.value == 0 {
+			*f.value = *f.fallback
+		}
+	}
+	return w
+}
+
+// Machine is where to log in to, and with which key.
+type Machine struct {
+	target endpoint.Target
+	waits  Waits
+}
+
+// New makes one of a target whose credential has the form endpoint.FormSSHKey. Nothing is dialled.
+func New(target endpoint.Target, waits Waits) *Machine {
+	return &Machine{target: target, waits: waits.orDefault()}
+}
+
+// families are the algorithms of host keys, those of one kind of key each, the preferred first.
+var families = [][]string{
+	{ssh.KeyAlgoED25519},
+	{ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521},
+	{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256},
+}
+
+// modern are the algorithms of a connection. The ciphers authenticate by themselves, so that the MACs are named and not used.
+var modern = ssh.Config{
+	KeyExchanges: []string{ssh.KeyExchangeMLKEM768X25519, ssh.KeyExchangeCurve25519},
+	Ciphers:      []string{ssh.CipherChaCha20Poly1305, ssh.CipherAES256GCM, ssh.CipherAES128GCM},
+	MACs:         []string{ssh.HMACSHA256ETM, ssh.HMACSHA512ETM},
+}
+
+// smallRSA is the size in bits below which a key of RSA proves nothing.
+const smallRSA = 2048
+
+// connect logs in. Without a pinned host key any is taken where learn says so. A machine has keys of several kinds and shows one that both
+// sides prefer; where it is not the pinned one, the other kinds are asked for in turn, and a machine that proves to have the pinned key is
+// the right one.
+func (m *Machine) connect(ctx context.Context, learn bool) (*connection, error) {
+	signer, err := m.signer()
+	if err != nil {
+		return nil, err
+	}
+	if m.target.SSH.HostKey == "" && !learn {
+		return nil, plugin.Errorf(plugin.Invalid, "no host key is pinned")
+	}
+	all := append(append(append([]string{}, families[0]...), families[1]...), families[2]...)
+	c, first := m.login(ctx, signer, all)
+	var shown *hostKeyError
+	if !errors.As(first, &shown) {
+		return c, m.told(ctx, first)
+	}
+	for _, family := range families {
+		if kindOf(family) == shown.kind {
+			continue
+		}
+		c, err := m.login(ctx, signer, family)
+		var other *hostKeyError
+		var lacks *ssh.AlgorithmNegotiationError
+		if !errors.As(err, &other) && !errors.As(err, &lacks) {
+			return c, m.told(ctx, err)
+		}
+	}
+	return nil, endpoint.HostKeyChanged(m.target.SSH.HostKey, shown.seen)
+}
+
+// kindOf is the kind of key that a family of algorithms is for, as a key calls it.
+func kindOf(family []string) string { return strings.TrimRight(keyKind(family[0]), "0123456789") }
+
+// keyKind is a key's kind of an algorithm: two of RSA's are for one.
+func keyKind(algorithm string) string {
+	if strings.HasPrefix(algorithm, "rsa-") {
+		return ssh.KeyAlgoRSA
+	}
+	return algorithm
+}
+
+func (m *Machine) signer() (ssh.Signer, error) {
+	credential := m.target.Credential
+	if credential.Form != endpoint.FormSSHKey {
+		return nil, plugin.Errorf(plugin.Invalid, "the credential is no SSH key")
+	}
+	signer, err := ssh.ParsePrivateKey([]byte(credential.Secret))
+	if err != nil {
+		return nil, plugin.Errorf(plugin.Invalid, "the SSH key cannot be read") // the cause may tell of the key
+	}
+	return signer, nil
+}
+
+// hostKeyError is a machine's key that is not the pinned one.
+type hostKeyError struct{ seen, kind string }
+
+func (e *hostKeyError) Error() string { return "the host key is " + e.seen }
+
+// address is where the SSH server is: on the machine of the target's address.
+func (m *Machine) address() (string, error) {
+	name, _, err := net.SplitHostPort(m.target.Address)
+	if err != nil {
+		return "", plugin.Errorf(plugin.Invalid, "the address is no name and port")
+	}
+	port := m.target.SSH.Port
+	if port == 0 {
+		port = endpoint.SSHPort
+	}
+	if port < 1 || port > 65535 || m.target.SSH.User == "" {
+		return "", plugin.Errorf(plugin.Invalid, "the target says neither port nor user of a login")
+	}
+	return net.JoinHostPort(name, strconv.Itoa(port)), nil
+}
+
+// login opens one connection. The caller closes it.
+func (m *Machine) login(ctx context.Context, signer ssh.Signer, hostKeys []string) (*connection, error) {
+	address, err := m.address()
+	if err != nil {
+		return nil, err
+	}
+	dialler := net.Dialer{Timeout: m.waits.Dial, Control: endpoint.DialControl(m.target)}
+	wire, err := dialler.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	shaking, stop := context.WithTimeout(ctx, m.waits.Handshake)
+	defer stop()
+	release := context.AfterFunc(shaking, func() { _ = wire.Close() })
+	c := &connection{waits: m.waits}
+	conn, channels, requests, err := ssh.NewClientConn(wire, address, &ssh.ClientConfig{
+		Config: modern, User: m.target.SSH.User, Auth: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeyAlgorithms: hostKeys,
+		ClientVersion: "SSH-2.0-Hostler",
+		HostKeyCallback: func(_ string, _ net.Addr, key ssh.PublicKey) error {
+			c.hostKey, c.hostKeyType = endpoint.HostKeyFingerprint(key.Marshal()), key.Type()
+			return m.judge(key, c.hostKey)
+		},
+	})
+	if !release() {
+		if err == nil {
+			_ = conn.Close()
+		}
+		return nil, context.DeadlineExceeded // or the caller's end, which is looked at first
+	}
+	if err != nil {
+		_ = wire.Close()
+		return nil, err
+	}
+	c.client = ssh.NewClient(conn, channels, requests)
+	c.server = string(conn.ServerVersion())
+	go c.watch()
+	return c, nil
+}
+
+// judge takes the pinned host key, or any where none is pinned.
+func (m *Machine) judge(key ssh.PublicKey, fingerprint string) error {
+	if public, ok := key.(ssh.CryptoPublicKey); ok {
+		if small, ok := public.CryptoPublicKey().(*rsa.PublicKey); ok && small.N.BitLen() < smallRSA {
+			return plugin.Errorf(plugin.Protocol, "the machine's host key is of RSA with %d bits, which prove nothing", small.N.BitLen())
+		}
+	}
+	if pinned := m.target.SSH.HostKey; pinned != "" && !endpoint.EqualHostKey(pinned, fingerprint) {
+		return &hostKeyError{fingerprint, strings.TrimRight(key.Type(), "0123456789")}
+	}
+	return nil
+}
+
+// told is what a login has failed with, as a driver tells it.
+func (m *Machine) told(ctx context.Context, err error) error {
+	var known *plugin.Error
+	var lacks *ssh.AlgorithmNegotiationError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return known
+	case ctx.Err() != nil:
+		return endpoint.NetworkError(ctx, err)
+	case errors.As(err, &lacks):
+		return (&plugin.Error{Kind: plugin.Protocol,
+			Message: "the machine's SSH server and the service have no algorithm in common: only modern ones are used"}).Because(err)
+	case strings.Contains(err.Error(), "unable to authenticate"):
+		return (&plugin.Error{Kind: plugin.TokenRejected,
+			Message: "the machine does not take the SSH key for " + m.target.SSH.User}).Because(err)
+	case strings.Contains(err.Error(), "version string"), strings.Contains(err.Error(), "invalid packet length"):
+		return (&plugin.Error{Kind: plugin.Protocol, Message: "something else answers at this port: it does not speak SSH"}).Because(err)
+	}
+	return endpoint.NetworkError(ctx, err)
+}

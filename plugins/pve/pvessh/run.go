@@ -1,0 +1,305 @@
+package pvessh
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+const (
+	// longest is the limit of a command that has none, nor its caller.
+	longest = time.Hour
+	// afterLimit is how much longer than a program's limit the connection is waited for: the machine ends the program.
+	afterLimit = 10 * time.Second
+	// afterEnd is how long outputs are waited for that something which the program left behind holds open.
+	afterEnd = 5 * time.Second
+	// killing bounds the attempt to end a program whose caller has gone.
+	killing = 5 * time.Second
+)
+
+// CheckLogin implements hypervisor.NodeExecutor.
+func (m *Machine) CheckLogin(ctx context.Context) (hypervisor.NodeLogin, error) {
+	c, err := m.connect(ctx, true)
+	if err != nil {
+		return hypervisor.NodeLogin{}, err
+	}
+	defer c.close()
+	var id strings.Builder
+	result, err := c.run(ctx, hypervisor.NodeCommand{Program: "true"}, hypervisor.NodeStreams{})
+	if err == nil && result.OK() {
+		result, err = c.run(ctx, hypervisor.NodeCommand{Program: "id", Arguments: []string{"-u"}}, hypervisor.NodeStreams{Output: &id})
+	}
+	if err != nil {
+		return hypervisor.NodeLogin{}, err
+	}
+	user, bad := strconv.Atoi(strings.TrimSpace(id.String()))
+	if !result.OK() || bad != nil {
+		return hypervisor.NodeLogin{}, plugin.Errorf(plugin.Protocol, "the machine's shell does not run true and id")
+	}
+	return hypervisor.NodeLogin{
+		HostKey: c.hostKey, HostKeyType: c.hostKeyType, User: m.target.SSH.User, UserID: user, Server: clean(c.server),
+	}, nil
+}
+
+// RunOnNode implements hypervisor.NodeExecutor.
+func (m *Machine) RunOnNode(ctx context.Context, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) (
+	hypervisor.NodeResult, error) {
+	if err := command.Check(); err != nil {
+		return hypervisor.NodeResult{}, err
+	}
+	c, err := m.connect(ctx, false)
+	if err != nil {
+		return hypervisor.NodeResult{}, err
+	}
+	defer c.close()
+	return c.run(ctx, command, streams)
+}
+
+// limitOf is how long a command may run: its own limit, and not longer than its caller waits.
+func limitOf(ctx context.Context, own time.Duration) time.Duration {
+	limit := own
+	if until, ok := ctx.Deadline(); ok {
+		if left := max(time.Until(until), time.Millisecond); limit == 0 || left < limit {
+			limit = left
+		}
+	}
+	if limit == 0 {
+		limit = longest
+	}
+	return limit
+}
+
+// aborted is the cause of a run that ends because an input cannot be read, or an output not be written.
+type aborted struct{ error }
+
+// run runs a program in a session of its own.
+func (c *connection) run(ctx context.Context, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) (
+	hypervisor.NodeResult, error) {
+	limit := limitOf(ctx, command.Limit)
+	seconds := int64((limit + time.Second - 1) / time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second+afterLimit)
+	defer cancel()
+	ctx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
+	lines, word := frame(command, seconds)
+	output, failures := newGate(word, streams.Output), newGate(word, streams.Errors)
+	defer failures.close()
+	defer output.close()
+	gone := make(chan struct{})
+	release := context.AfterFunc(ctx, func() {
+		c.giveUp(output)
+		close(gone)
+	})
+	defer func() {
+		if !release() {
+			<-gone
+		}
+	}()
+	s, err := c.open(ctx)
+	if err != nil {
+		return hypervisor.NodeResult{}, err
+	}
+	began := time.Now()
+	fail := func(err error) { abort(aborted{err}) }
+	go s.feed(lines, streams.Input, fail)
+	var pumps sync.WaitGroup
+	for to, from := range map[*gate]io.Reader{output: s.channel, failures: s.channel.Stderr()} {
+		pumps.Go(func() {
+			_, err := io.Copy(to, from)
+			if write, ok := errors.AsType[writeError](err); ok {
+				fail(write.error)
+			}
+		})
+	}
+	end, ended := s.wait(ctx, &pumps)
+	cause, failed := errors.AsType[aborted](context.Cause(ctx))
+	late := plugin.Errorf(plugin.Timeout, "the program did not end within %d s and was killed", seconds)
+	switch {
+	case failed:
+		return hypervisor.NodeResult{}, cause.error
+	case !ended && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return hypervisor.NodeResult{}, late
+	case !ended:
+		return hypervisor.NodeResult{}, c.lost(ctx)
+	case !output.open():
+		return hypervisor.NodeResult{}, unstarted(end, failures)
+	case killedAt(end, time.Since(began), time.Duration(seconds)*time.Second):
+		return hypervisor.NodeResult{}, late
+	}
+	return end, nil
+}
+
+// killedAt holds for a program that its limit has ended.
+func killedAt(end hypervisor.NodeResult, took, limit time.Duration) bool {
+	return (end.Signal == "KILL" || end.ExitCode == 137 || end.ExitCode == 124) && took >= limit-100*time.Millisecond
+}
+
+// unstarted is the error of a script that has run no program.
+func unstarted(end hypervisor.NodeResult, failures *gate) error {
+	switch end.ExitCode {
+	case exitNoDirectory:
+		return plugin.Errorf(plugin.NotFound, "the directory to run in is not there")
+	case exitNoTimeout:
+		return plugin.Errorf(plugin.Unsupported, "the machine has no program timeout")
+	}
+	why := clean(failures.noise())
+	if why == "" {
+		why = "it does not say why"
+	}
+	return plugin.Errorf(plugin.Refused, "the machine's shell ended with %d and ran no program: %s", end.ExitCode, why)
+}
+
+// clean is a text of the machine's in one line, without control characters and not long.
+func clean(text string) string {
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}), " ")
+	if runes := []rune(text); len(runes) > 200 {
+		return string(runes[:200]) + "…"
+	}
+	return text
+}
+
+// giveUp ends what runs, and the connection. The channel's end alone would leave a program running that writes nothing.
+func (c *connection) giveUp(output *gate) {
+	ctx, cancel := context.WithTimeout(context.Background(), killing)
+	defer cancel()
+	defer context.AfterFunc(ctx, c.close)()
+	defer c.close()
+	if output.process() == "" {
+		return
+	}
+	s, err := c.open(ctx)
+	if err != nil {
+		return
+	}
+	// The shell of the session leads the group of all that it has started, and is one with the program timeout by now.
+	lines, _ := frame(hypervisor.NodeCommand{Program: "kill", Arguments: []string{"-KILL", "--", "-" + output.process()}}, 2)
+	go s.feed(lines, nil, func(error) {})
+	var none sync.WaitGroup
+	go func() { _, _ = io.Copy(io.Discard, s.channel) }()
+	go func() { _, _ = io.Copy(io.Discard, s.channel.Stderr()) }()
+	s.wait(ctx, &none)
+}
+
+// session is one command under way.
+type session struct {
+	channel  ssh.Channel
+	requests <-chan *ssh.Request
+}
+
+// open starts the script.
+func (c *connection) open(ctx context.Context) (*session, error) {
+	channel, requests, err := c.client.OpenChannel("session", nil)
+	if err != nil {
+		if refused, ok := errors.AsType[*ssh.OpenChannelError](err); ok {
+			return nil, plugin.Errorf(plugin.Refused, "the machine opens no session: %s", clean(refused.Message))
+		}
+		return nil, c.lost(ctx)
+	}
+	taken, err := channel.SendRequest("exec", true, ssh.Marshal(struct{ Command string }{script}))
+	if err != nil {
+		return nil, c.lost(ctx)
+	}
+	if !taken {
+		_ = channel.Close()
+		return nil, plugin.Errorf(plugin.Refused, "the machine runs no commands for this key")
+	}
+	return &session{channel, requests}, nil
+}
+
+// feed sends the lines and then the input, and ends with it or when nothing is taken any more.
+func (s *session) feed(lines []byte, input io.Reader, fail func(error)) {
+	if _, err := s.channel.Write(lines); err != nil {
+		return // the end of the session says why
+	}
+	if input != nil {
+		buffer := make([]byte, 32<<10)
+		for {
+			n, err := input.Read(buffer)
+			if n > 0 {
+				if _, err := s.channel.Write(buffer[:n]); err != nil {
+					return
+				}
+			}
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				fail(err)
+				return
+			}
+		}
+	}
+	_ = s.channel.CloseWrite()
+}
+
+// wait gives how the program has ended, when its outputs were read; false when that was never told.
+func (s *session) wait(ctx context.Context, pumps *sync.WaitGroup) (end hypervisor.NodeResult, ended bool) {
+	defer func() {
+		_ = s.channel.Close()
+		go ssh.DiscardRequests(s.requests)
+	}()
+	var late <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return end, false
+		case <-late:
+			return end, true
+		case request, more := <-s.requests:
+			if !more {
+				if ended {
+					pumps.Wait()
+				}
+				return end, ended
+			}
+			if result, ok := resultOf(request); ok {
+				end, ended = result, true
+				timer := time.NewTimer(afterEnd)
+				defer timer.Stop()
+				late = timer.C
+			}
+			if request.WantReply {
+				_ = request.Reply(false, nil)
+			}
+		}
+	}
+}
+
+// signals are the numbers by which shells tell signals (POSIX kill).
+var signals = map[string]int{"HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "ABRT": 6, "FPE": 8, "KILL": 9, "USR1": 10, "SEGV": 11, "USR2": 12,
+	"PIPE": 13, "ALRM": 14, "TERM": 15}
+
+// resultOf reads the end of a program (RFC 4254 section 6.10).
+func resultOf(request *ssh.Request) (hypervisor.NodeResult, bool) {
+	switch request.Type {
+	case "exit-status":
+		var told struct{ Status uint32 }
+		if ssh.Unmarshal(request.Payload, &told) == nil {
+			return hypervisor.NodeResult{ExitCode: int(told.Status)}, true
+		}
+	case "exit-signal":
+		var told struct {
+			Signal   string
+			Dumped   bool
+			Message  string
+			Language string
+		}
+		if ssh.Unmarshal(request.Payload, &told) == nil {
+			name, _, _ := strings.Cut(clean(told.Signal), "@")
+			return hypervisor.NodeResult{ExitCode: 128 + signals[name], Signal: name}, true
+		}
+	}
+	return hypervisor.NodeResult{}, false
+}

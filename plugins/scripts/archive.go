@@ -1,0 +1,178 @@
+package scripts
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/catalog/tree"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Limits of an archive. The real one has 2,000 files and 6 MB, 1.5 MB compressed.
+const (
+	maxArchive      = 64 << 20
+	maxUncompressed = 256 << 20
+	maxMembers      = 30000
+	maxRatio        = 200
+)
+
+// treeLimits bound what is kept of an archive, and how many commits are kept.
+var treeLimits = tree.Limits{Files: 20000, FileSize: 4 << 20, Size: 64 << 20, Trees: 16}
+
+// wanted reports whether a file of the repository is one that something may come from.
+func wanted(p string) bool {
+	folder, name, nested := strings.Cut(p, "/")
+	switch folder {
+	case "ct", "install", "vm", "turnkey", "core":
+		return nested
+	case "misc":
+		return nested && strings.HasSuffix(name, ".func")
+	case "tools":
+		return strings.HasPrefix(p, "tools/addon/") || strings.HasPrefix(p, "tools/pve/")
+	case "LICENSE":
+		return !nested
+	}
+	return strings.HasSuffix(p, ".func")
+}
+
+func unfit(format string, args ...any) error { return plugin.Errorf(plugin.Protocol, format, args...) }
+
+// unpack reads the archive of one commit, as git and the hosts of repositories make it: everything lies below one folder. What is not
+// wanted is read over, but held to the same rules: a link, a device, a path that leads out, or one that comes twice makes the whole
+// archive unfit.
+func unpack(ctx context.Context, r io.Reader, commit string, w *tree.Writer) error {
+	compressed := &limitReader{ctx: ctx, from: r, left: maxArchive, what: "the archive"}
+	unzipped, err := gzip.NewReader(compressed)
+	if err != nil {
+		return archiveError(compressed, err)
+	}
+	plain := &limitReader{ctx: ctx, from: unzipped, left: maxUncompressed, what: "what the archive holds", ratio: compressed}
+	archive := tar.NewReader(plain)
+	u := unpacker{commit: commit, seen: map[string]bool{}}
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return archiveError(plain, archiveError(compressed, err))
+		}
+		p, keep, err := u.member(header)
+		if err != nil {
+			return err
+		}
+		if !keep {
+			continue
+		}
+		if err := w.Add(p, header.Mode&0o111 != 0, archive); err != nil {
+			return archiveError(plain, archiveError(compressed, err))
+		}
+	}
+	// The checksum of gzip stands at its end, behind what tar reads.
+	if _, err := io.Copy(io.Discard, plain); err != nil {
+		return archiveError(plain, archiveError(compressed, err))
+	}
+	if u.files == 0 {
+		return unfit("the archive is empty")
+	}
+	return nil
+}
+
+// archiveError keeps an error of ours, of the caller and of the network, and makes all else one of the archive.
+func archiveError(r *limitReader, err error) error {
+	var known *plugin.Error
+	switch {
+	case r.err != nil:
+		return r.err
+	case errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return plugin.Errorf(plugin.Protocol, "the archive was cut or is none").Because(err)
+}
+
+// unpacker judges the members of one archive.
+type unpacker struct {
+	commit string
+	top    string
+	seen   map[string]bool
+	count  int
+	files  int
+}
+
+// member judges one, and gives its path within the repository.
+func (u *unpacker) member(h *tar.Header) (p string, keep bool, err error) {
+	if u.count++; u.count > maxMembers {
+		return "", false, unfit("the archive has more than %d members", maxMembers)
+	}
+	switch h.Typeflag {
+	case tar.TypeXGlobalHeader:
+		// git writes the commit here.
+		if comment := h.PAXRecords["comment"]; comment != "" && comment != u.commit {
+			return "", false, unfit("the archive is of another commit than was asked for")
+		}
+		return "", false, nil
+	case tar.TypeReg, tar.TypeDir:
+	default:
+		return "", false, unfit("the archive has a link or a special file: %.200q", h.Name)
+	}
+	name := strings.TrimSuffix(h.Name, "/")
+	if name == "" || path.Clean(name) != name || path.IsAbs(name) || name == ".." || strings.HasPrefix(name, "../") ||
+		strings.ContainsAny(name, "\x00\\\n") {
+		return "", false, unfit("the archive has a path that leads out of it, or is none: %.200q", h.Name)
+	}
+	top, rest, nested := strings.Cut(name, "/")
+	if u.top == "" {
+		u.top = top
+	}
+	if top != u.top || !nested && h.Typeflag == tar.TypeReg {
+		return "", false, unfit("the archive has more than one folder: %.200q", h.Name)
+	}
+	if h.Typeflag == tar.TypeDir {
+		return "", false, nil
+	}
+	if u.seen[rest] {
+		return "", false, unfit("a path comes twice in the archive: %.200q", rest)
+	}
+	u.seen[rest] = true
+	u.files++
+	return rest, wanted(rest), nil
+}
+
+// limitReader ends with an error after so many bytes, or when they are too many for what they were compressed to.
+type limitReader struct {
+	ctx  context.Context
+	from io.Reader
+	left int64
+	read int64
+	what string
+	// ratio is what the bytes come from, compressed; nil when they are it.
+	ratio *limitReader
+	err   error
+}
+
+// Read implements io.Reader.
+func (r *limitReader) Read(p []byte) (int, error) {
+	if r.err == nil && r.ctx.Err() != nil {
+		r.err = r.ctx.Err()
+	}
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, err := r.from.Read(p)
+	r.left -= int64(n)
+	r.read += int64(n)
+	switch {
+	case r.left < 0:
+		r.err = unfit("%s is larger than may be", r.what)
+	case r.ratio != nil && r.read > 1<<20 && r.read > maxRatio*r.ratio.read:
+		r.err = unfit("%s grows more than %d times when it is unpacked", r.what, maxRatio)
+	default:
+		return n, err
+	}
+	return 0, r.err
+}

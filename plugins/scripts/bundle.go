@@ -1,0 +1,116 @@
+package scripts
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/catalog"
+	"github.com/hostler/hostler/sdk/catalog/tree"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Bundle implements catalog.Catalog. The files to install and to update are the same: a script is its own updater.
+func (c *Catalog) Bundle(ctx context.Context, request catalog.BundleRequest, each func(catalog.BundlePart) error) error {
+	if request.Purpose != catalog.Install && request.Purpose != catalog.Update {
+		return plugin.Errorf(plugin.Invalid, "%.40q is no purpose of a bundle", string(request.Purpose))
+	}
+	var built *catalog.BundleBuilder
+	err := c.sound(ctx, request.Pin, func(s state) error {
+		f, err := s.installable(request.Slug)
+		if err != nil {
+			return err
+		}
+		built, err = s.bundle(request, f)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return built.Send(func(part catalog.BundlePart) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return each(part)
+	})
+}
+
+// installable gives the script of a slug that can be installed.
+func (s state) installable(slug string) (script, error) {
+	f, ok := s.find(slug)
+	switch {
+	case !ok:
+		return script{}, plugin.Errorf(plugin.NotFound, "there is no such entry at this pin")
+	case f.kind != catalog.ContainerEntry:
+		return script{}, plugin.Errorf(plugin.NotFound, "the entry makes no container, so there is nothing to install")
+	case f.install == "":
+		return script{}, plugin.Errorf(plugin.NotFound, "the entry has no script any more that installs it")
+	}
+	return f, nil
+}
+
+// bundle puts together everything that one install loads.
+func (s state) bundle(request catalog.BundleRequest, f script) (*catalog.BundleBuilder, error) {
+	b := catalog.NewBundle(request, release)
+	add := func(t *tree.Tree, p, as string, class catalog.FileClass, executable bool) error {
+		content, err := t.Read(p)
+		if err != nil {
+			return err
+		}
+		b.Add(catalog.BundleFile{Path: as, Content: content, Class: class, Executable: executable})
+		return nil
+	}
+	own := f.own()
+	if f.header != "" {
+		own = append(own, f.header)
+	}
+	for _, p := range own {
+		if err := add(s.main, p, p, catalog.OwnFile, strings.HasSuffix(p, ".sh")); err != nil {
+			return nil, err
+		}
+	}
+	engine := 0
+	for _, folder := range []string{"misc/", "tools/addon/"} {
+		for _, file := range s.main.Below(folder) {
+			if err := add(s.main, file.Path, file.Path, catalog.EngineFile, file.Executable); err != nil {
+				return nil, err
+			}
+			engine++
+		}
+	}
+	if s.engine != nil {
+		for _, file := range s.engine.Below("") {
+			if err := add(s.engine, file.Path, engineFolder+"/"+file.Path, catalog.EngineFile, file.Executable); err != nil {
+				return nil, err
+			}
+			engine++
+		}
+	}
+	if engine == 0 {
+		return nil, plugin.Errorf(plugin.Protocol, "the repository has no engine at this commit")
+	}
+	if err := s.addOverlay(b); err != nil {
+		return nil, err
+	}
+	return b, s.rewrite(b)
+}
+
+// rewrite makes the files load each other from the bundle, and refuses one that would load scripts from elsewhere.
+func (s state) rewrite(b *catalog.BundleBuilder) error {
+	place := b.Place()
+	var failed error
+	var unpinned []catalog.Fetch
+	b.Rewrite(func(p string, content []byte) ([]byte, int) {
+		if left := s.rules.left(content); left != nil && failed == nil {
+			failed = plugin.Errorf(plugin.Refused, "%s loads scripts in line %d that no pin reaches: %s", p, left.line, left.text)
+		}
+		out, n := s.rules.replace(content, place)
+		if strings.HasPrefix(p, "ct/") && strings.HasSuffix(p, ".sh") || strings.HasPrefix(p, "install/") {
+			unpinned = append(unpinned, fetchesOf(p, out)...)
+		}
+		return out, n
+	})
+	for _, fetch := range unpinned {
+		b.Unpinned(fetch)
+	}
+	return failed
+}

@@ -1,0 +1,237 @@
+package scripts
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/plugins/scripts/decoration"
+	"github.com/hostler/hostler/sdk/catalog"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// categories are those of the decoration. The key is the number that the community gave.
+func categories() (list []catalog.Category) {
+	for _, c := range decoration.Load().Categories {
+		list = append(list, catalog.Category{Key: strconv.Itoa(c.ID), Name: c.Name})
+	}
+	return list
+}
+
+// entries makes all entries of a state.
+func (s state) entries(apps map[string]catalog.Pin) ([]catalog.Entry, error) {
+	scripts := s.scripts()
+	list := make([]catalog.Entry, 0, len(scripts))
+	for _, f := range scripts {
+		e, err := s.entry(f, apps)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// entry makes one. What runs decides; the decoration fills in how it looks.
+func (s state) entry(f script, apps map[string]catalog.Pin) (catalog.Entry, error) {
+	content, err := s.main.Read(f.path)
+	if err != nil {
+		return catalog.Entry{}, err
+	}
+	h := parseHeader(content)
+	e := catalog.Entry{
+		Slug: f.slug, Type: f.kind, Authors: h.Authors, Licence: h.License, Sources: h.Sources, Web: h.Web, Tags: tags(h.Values["var_tags"]),
+		App: s.pin,
+	}
+	if pin, ok := apps[f.slug]; ok {
+		e.App = pin
+	}
+	if f.kind == catalog.ContainerEntry {
+		if err := s.container(&e, f, h, content); err != nil {
+			return catalog.Entry{}, err
+		}
+	}
+	decorate(&e, h, decoration.Load().Of(f.path))
+	e.Digest = catalog.EntryDigest(e)
+	if err := catalog.CheckEntry(e); err != nil {
+		return catalog.Entry{}, plugin.Errorf(plugin.Protocol, "what the script %s says makes no sense: %w", f.path, err)
+	}
+	return e, nil
+}
+
+// container fills in what only entries have that make a container.
+func (s state) container(e *catalog.Entry, f script, h header, content []byte) error {
+	if twin, ok := strings.CutPrefix(f.slug, "alpine-"); ok {
+		if _, ok := s.main.Find("ct/" + twin + ".sh"); ok && catalog.ValidSlug(twin) {
+			e.VariantOf = twin
+		}
+	}
+	e.Defaults = catalog.Defaults{
+		Cores: number(h.Values["var_cpu"]), MemoryMB: number(h.Values["var_ram"]), DiskGB: number(h.Values["var_disk"]),
+		OS: h.Values["var_os"], OSVersion: h.Values["var_version"], Privileged: h.Values["var_unprivileged"] == "0",
+	}
+	if f.install == "" {
+		e.Removed, e.Successor = s.successor(f, h)
+		return nil
+	}
+	install, err := s.main.Read(f.install)
+	if err != nil {
+		return err
+	}
+	e.Prompts, e.NeedsYes = prompts(install)
+	e.Updatable = h.Update
+	// Nobody has tried what the engine asks on other machines.
+	e.Architectures = []string{"amd64"}
+	e.Privileges = privileges(h)
+	e.Overrides = overrides()
+	for p, script := range map[string][]byte{f.path: content, f.install: install} {
+		if left := s.rules.left(script); left != nil {
+			e.Disabled = fmt.Sprintf("%s loads scripts in line %d that no pin reaches.", p, left.line)
+		}
+	}
+	return nil
+}
+
+// successor says why an entry cannot be installed any more, and what has taken its place.
+func (s state) successor(f script, h header) (reason, successor string) {
+	if _, ok := s.main.Find("tools/addon/" + f.slug + ".sh"); ok {
+		return "It makes no container of its own any more, but is added to one that is there.", f.slug + "-addon"
+	}
+	name := strings.ReplaceAll(strings.ToLower(h.App), " ", "")
+	if catalog.ValidSlug(name) && name != f.slug {
+		if next := s.ct(name); next.install != "" {
+			return "It has got another name.", name
+		}
+	}
+	return "There is no script any more that installs it.", ""
+}
+
+// privileges are what the container gets beyond the usual, or may see of the node.
+func privileges(h header) []catalog.Privilege {
+	list := []catalog.Privilege{{
+		Key: "console_autologin", Text: "Whoever may open the container's console is root in it: it is made without a password.",
+	}}
+	if h.Values["var_unprivileged"] == "0" {
+		list = append(list, catalog.Privilege{Key: "privileged", Text: "Privileged container: its root is the node's, it may use all devices, " +
+			"no right is taken from it, and USB devices are passed to it."})
+	}
+	for _, p := range []struct{ value, on, key, text string }{
+		{"var_gpu", "yes", "gpu", "The node's graphics devices are passed to it, where there are any."},
+		{"var_tun", "yes", "tun", "It may make network tunnels."},
+		{"var_fuse", "yes", "fuse", "It may mount file systems of its own programs."},
+		{"var_keyctl", "1", "keyctl", "It may use the kernel's key ring."},
+		{"var_mknod", "1", "mknod", "It may make device files."},
+	} {
+		if h.Values[p.value] == p.on {
+			list = append(list, catalog.Privilege{Key: p.key, Text: p.text})
+		}
+	}
+	return list
+}
+
+// decorate fills in what is shown to people.
+func decorate(e *catalog.Entry, h header, row *decoration.Row) {
+	e.Name = h.App
+	if row != nil {
+		if e.VariantOf == "" || e.Name == "" { // the row is the twin's, whose name the variant must not have
+			e.Name = line(row.Name)
+		}
+		e.Description, e.ConfigPath = text(row.Description), line(row.Config)
+		known := decoration.Load().Categories
+		for _, id := range row.Categories {
+			if slices.ContainsFunc(known, func(c decoration.Category) bool { return c.ID == id }) {
+				e.Categories = append(e.Categories, strconv.Itoa(id))
+			}
+		}
+		for to, from := range map[*string]string{&e.Docs: row.Docs, &e.Website: row.Website} {
+			if validURL(from) {
+				*to = line(from)
+			}
+		}
+		if strings.HasPrefix(row.Logo, "https://") && validURL(row.Logo) {
+			e.Icon = line(row.Logo)
+		}
+		if e.Web == nil && row.Port > 0 && row.Port < 65536 {
+			e.Web = &catalog.Web{Protocol: "http", Port: row.Port}
+		}
+		for _, n := range row.Notes {
+			level := catalog.InfoNote
+			if n.Warning {
+				level = catalog.WarningNote
+			}
+			e.Notes = append(e.Notes, catalog.Note{Level: level, Text: text(n.Text)})
+		}
+		e.Credentials = credentials(row)
+		if day, err := time.Parse(time.DateOnly, row.Created); err == nil {
+			e.Created = day
+		}
+	}
+	if e.Name == "" {
+		e.Name = e.Slug
+	}
+	if e.Website == "" && len(e.Sources) > 0 {
+		e.Website = e.Sources[0]
+	}
+	if e.Description == "" {
+		e.Description = plain(*e)
+	}
+}
+
+// plain is the description of an entry that nobody has described.
+func plain(e catalog.Entry) string {
+	var parts []string
+	if len(e.Sources) > 0 {
+		parts = append(parts, "From "+e.Sources[0]+".")
+	}
+	if len(e.Tags) > 0 {
+		parts = append(parts, "Tags: "+strings.Join(e.Tags, ", ")+".")
+	}
+	return strings.Join(parts, " ")
+}
+
+func credentials(row *decoration.Row) string {
+	switch {
+	case row.User != "" && row.Password != "":
+		return line("Name " + row.User + ", password " + row.Password)
+	case row.User != "":
+		return line("Name " + row.User)
+	case row.Password != "":
+		return line("Password " + row.Password)
+	}
+	return ""
+}
+
+// tags splits the tags of a script.
+func tags(s string) (list []string) {
+	for tag := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
+		if tag = strings.ToLower(tag); tagForm.MatchString(tag) && !slices.Contains(list, tag) && len(list) < 20 {
+			list = append(list, tag)
+		}
+	}
+	return list
+}
+
+// number reads a size; 0 for what is none.
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > 1<<24 {
+		return 0
+	}
+	return n
+}
+
+// text makes a text fit for several lines of an entry.
+func text(s string) string {
+	var lines []string
+	for l := range strings.SplitSeq(strings.ToValidUTF8(s, "\uFFFD"), "\n") {
+		lines = append(lines, strings.TrimRight(strings.Map(func(r rune) rune {
+			if r < ' ' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+				return ' '
+			}
+			return r
+		}, l), " "))
+	}
+	return cut(strings.TrimSpace(strings.Join(lines, "\n")), 60<<10)
+}

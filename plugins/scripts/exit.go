@@ -1,0 +1,60 @@
+package scripts
+
+import "github.com/hostler/hostler/sdk/catalog"
+
+// steps are lines of an install in their order.
+var steps = []catalog.Step{
+	{Text: "Storage space validated", Progress: 0.03}, {Text: "Template search completed", Progress: 0.06},
+	{Text: "was successfully created", Progress: 0.2}, {Text: "Started LXC Container", Progress: 0.25},
+	{Text: "Network in LXC is reachable", Progress: 0.3}, {Text: "Customized LXC Container", Progress: 0.4},
+	{Text: "Set up Container OS", Progress: 0.43}, {Text: "Network Connected", Progress: 0.45},
+	{Text: "Updated Container OS", Progress: 0.5}, {Text: "Installed Dependencies", Progress: 0.6},
+	{Text: "Customized Container", Progress: 0.9}, {Text: "Completed successfully!", Progress: 1},
+}
+
+// exits are what the engine's exit statuses mean.
+var exits = []catalog.Exit{
+	{Status: 10, Reason: "aborted", Text: "A foreign installer was not agreed to, or the container needs more rights."},
+	{Status: 75, Reason: "needs_human", Text: "The update needs somebody to do a part of it by hand."},
+	{Status: 100, Reason: "packages_failed", Text: "The package manager failed inside the container."},
+	{Status: 103, Reason: "wrong_shell", Text: "The script was not run by bash."},
+	{Status: 104, Reason: "not_root", Text: "The script was not run as root."},
+	{Status: 105, Reason: "unsupported_release", Text: "The scripts do not know this release of the hypervisor."},
+	{Status: 106, Reason: "unsupported_architecture", Text: "The scripts do not run on this machine's architecture."},
+	{Status: 109, Reason: "no_free_id", Text: "There is no free number for the container."},
+	{Status: 113, Reason: "under_provisioned", Text: "The container has less memory or fewer cores than the update needs."},
+	{Status: 114, Reason: "disk_nearly_full", Text: "The container's disk is nearly full, so the update was refused."},
+	{Status: 115, Reason: "engine_missing", Text: "The scripts could not load what they share."},
+	{Status: 117, Reason: "not_started", Text: "The container did not start."},
+	{Status: 118, Reason: "no_address", Text: "The container got no IP address."},
+	{Status: 119, Reason: "no_storage", Text: "No storage takes containers."},
+	{Status: 120, Reason: "no_template_storage", Text: "No storage takes templates."},
+	{Status: 121, Reason: "no_network", Text: "The container has no network."},
+	{Status: 129, Reason: "hung_up", Text: "The script was hung up."},
+	{Status: 130, Reason: "interrupted", Text: "The script was interrupted."},
+	{Status: 137, Reason: "killed", Text: "The script was killed, perhaps for want of memory."},
+	{Status: 143, Reason: "terminated", Text: "The script was stopped."},
+	{Status: 203, Reason: "refused_upstream",
+		Text: "The script refused to go on: the app is disabled where it comes from, or the container's system is not the " +
+			"one that the script wants now."},
+	{Status: 205, Reason: "bad_id", Text: "The number of the container is none."},
+	{Status: 206, Reason: "id_taken", Text: "The number of the container is taken."},
+	{Status: 209, Reason: "create_failed", Text: "The hypervisor did not make the container."},
+	{Status: 210, Reason: "no_quorum", Text: "The cluster has no quorum."},
+	{Status: 211, Reason: "template_locked", Text: "Another install holds the template for too long."},
+	{Status: 212, Reason: "storage_unfit", Text: "The storage that was chosen takes virtual machines only."},
+	{Status: 213, Reason: "storage_unfit", Text: "The storage that was chosen does not take containers."},
+	{Status: 214, Reason: "no_space", Text: "There is not enough room on the storage."},
+	{Status: 215, Reason: "create_failed", Text: "The container was made, and is not listed."},
+	{Status: 216, Reason: "create_failed", Text: "The container was made without a disk."},
+	{Status: 217, Reason: "storage_unreachable", Text: "The storage cannot be reached."},
+	{Status: 218, Reason: "template_damaged", Text: "The template is damaged or was cut."},
+	{Status: 219, Reason: "storage_unfit", Text: "The storage that was chosen is a shared file system that takes no containers."},
+	{Status: 220, Reason: "template_failed", Text: "The path of the template cannot be found out."},
+	{Status: 221, Reason: "template_failed", Text: "The template cannot be read."},
+	{Status: 222, Reason: "template_failed", Text: "The template could not be fetched."},
+	{Status: 223, Reason: "template_failed", Text: "The template was fetched, and is not there."},
+	{Status: 224, Reason: "storage_unfit", Text: "The storage that was chosen is for backups only."},
+	{Status: 225, Reason: "no_template", Text: "There is no template of the system and release that the script wants."},
+	{Status: 231, Reason: "lxc_too_old", Text: "The node's LXC is too old for the template."},
+}

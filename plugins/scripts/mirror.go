@@ -1,0 +1,65 @@
+package scripts
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// origin is where commits and archives come from.
+type origin interface {
+	// resolve gives the commit of a branch or tag, and a tag of the answer for the next time, when it may be unchanged.
+	resolve(ctx context.Context, repository, ref, etag string) (commit, newTag string, unchanged bool, err error)
+	// archive hands the archive of a commit to read, perhaps several times from its beginning. NotFound when it is not there.
+	archive(ctx context.Context, repository, commit string, read func(io.Reader) error) error
+	close()
+}
+
+// mirror is a folder with archives.
+type mirror struct{ folder string }
+
+func (m mirror) open(name string) (*os.File, error) {
+	root, err := os.OpenRoot(m.folder)
+	if err != nil {
+		return nil, plugin.Errorf(plugin.Refused, "the folder of the mirror cannot be read").Because(err)
+	}
+	defer func() { _ = root.Close() }()
+	file, err := root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, plugin.Errorf(plugin.NotFound, "the mirror has no such commit, branch or repository").Because(err)
+	}
+	if err != nil {
+		return nil, plugin.Errorf(plugin.Refused, "a file of the mirror cannot be read").Because(err)
+	}
+	return file, nil
+}
+
+func (m mirror) resolve(_ context.Context, repository, ref, _ string) (string, string, bool, error) {
+	file, err := m.open(repository + "/" + ref)
+	if err != nil {
+		return "", "", false, err
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, 200))
+	commit := strings.TrimSpace(string(text))
+	if err != nil || !commitForm.MatchString(commit) {
+		return "", "", false, plugin.Errorf(plugin.Protocol, "the mirror's file of the branch is no commit").Because(err)
+	}
+	return commit, "", false, nil
+}
+
+func (m mirror) archive(_ context.Context, repository, commit string, read func(io.Reader) error) error {
+	file, err := m.open(repository + "/" + commit + ".tar.gz")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	return read(file)
+}
+
+func (mirror) close() {}

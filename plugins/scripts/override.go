@@ -1,0 +1,142 @@
+package scripts
+
+import (
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/catalog"
+)
+
+// override is one value that a caller may set. What is not among them is refused: the scripts would take names of files to run, too.
+type override struct {
+	option catalog.Option
+	// variable is what the scripts call it, and on and off are what they take for a Switch.
+	variable, on, off string
+	// form is what the value must be besides its type. The scripts put values into the arguments of programs without quotes.
+	form func(string) bool
+}
+
+func matches(expression string) func(string) bool {
+	return regexp.MustCompile(`^(?:` + expression + `)$`).MatchString
+}
+
+var (
+	tagForm     = regexp.MustCompile(`^[a-z0-9_][a-z0-9_.+-]{0,99}$`)
+	nameForm    = regexp.MustCompile(`^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$`)
+	storageForm = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9._-]{0,99}$`)
+	bridgeForm  = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9._-]{0,29}$`)
+	idForm      = regexp.MustCompile(`^[1-9][0-9]{2,8}$`)
+)
+
+func isAddress(s string) bool {
+	a, err := netip.ParseAddr(s)
+	return err == nil && a.Zone() == ""
+}
+
+// isNetwork reports whether s is "dhcp" or the container's address with the length of its network.
+func isNetwork(s string) bool {
+	p, err := netip.ParsePrefix(s)
+	return s == "dhcp" || err == nil && p.IsValid()
+}
+
+var (
+	isDomain = matches(`[a-zA-Z0-9](?:[a-zA-Z0-9.-]{0,251}[a-zA-Z0-9])?`)
+	isProxy  = matches(`https?://[a-zA-Z0-9.\[\]:-]+(?::[0-9]{1,5})?/?`)
+	isHosts  = matches(`[a-zA-Z0-9*][a-zA-Z0-9.*:/_,-]{0,299}`)
+	isZone   = matches(`[A-Za-z]{1,20}(?:/[A-Za-z0-9_+-]{1,40}){0,2}`)
+	isMAC    = matches(`(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}`)
+	isKey    = matches(`(?:ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp(?:256|384|521)|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com) ` +
+		`[A-Za-z0-9+/]{16,900}={0,3}(?: [A-Za-z0-9@._-]{1,100})?`)
+	isToken = matches(`[A-Za-z0-9_]{20,255}`)
+	isVnet  = matches(`[a-zA-Z][a-zA-Z0-9]{0,7}`)
+)
+
+func whole(key, description string, least, most int64) override {
+	return override{variable: "var_" + key, option: catalog.Option{
+		Key: key, Type: catalog.Whole, Min: least, Max: most, Default: "as the script says", Description: description,
+	}}
+}
+
+func choice(key, on, off, description string) override {
+	return override{variable: "var_" + key, on: on, off: off, option: catalog.Option{
+		Key: key, Type: catalog.Switch, Default: "as the script says", Description: description,
+	}}
+}
+
+func word(key, otherwise, description string, form func(string) bool) override {
+	return override{variable: "var_" + key, form: form, option: catalog.Option{
+		Key: key, Type: catalog.Line, Default: otherwise, Description: description,
+	}}
+}
+
+// allOverrides are those that may be set for an install. The password of root is not among them: the scripts hand it over in an argument,
+// which everybody on the node can read.
+var allOverrides = []override{
+	whole("cpu", "The number of cores.", 1, 512), whole("ram", "The memory in MiB.", 64, 4<<20),
+	whole("disk", "The size of the root disk in GiB.", 1, 64<<10),
+	word("net", "dhcp", `The IPv4 address with the length of its network, or "dhcp".`, isNetwork),
+	word("gateway", "none", "The IPv4 gateway.", isAddress), word("ns", "the node's", "The name server.", isAddress),
+	word("searchdomain", "the node's", "The domain that is searched for names.", isDomain),
+	whole("vlan", "The VLAN tag.", 1, 4094), whole("mtu", "The MTU of the interface.", 576, 65535),
+	word("mac", "made", "The MAC address.", isMAC), word("sdn_vnet", "none", "The network of the cluster in place of the bridge.", isVnet),
+	{variable: "var_ipv6_method", option: catalog.Option{Key: "ipv6_method", Type: catalog.Choice, Values: []string{"auto", "dhcp", "none",
+		"disable"},
+		Default: "none", Description: "How the container gets an IPv6 address."}},
+	choice("gpu", "yes", "no", "Whether graphics devices of the node are passed to it."),
+	choice("tun", "yes", "no", "Whether it may make network tunnels."), choice("fuse", "yes", "no",
+		"Whether it may mount FUSE file systems."),
+	choice("nesting", "1", "0", "Whether containers may run inside it."), choice("keyctl", "1", "0",
+		"Whether it may use the kernel's key ring."),
+	choice("mknod", "1", "0", "Whether it may make device files."),
+	choice("protection", "yes", "no", "Whether it is protected from being destroyed."),
+	word("timezone", "the node's", `The time zone, such as "Europe/Berlin".`, isZone),
+	choice("verbose", "yes", "no", "Whether everything that programs print is in the transcript."),
+	choice("ssh", "yes", "no", "Whether root may log in over SSH."), word("ssh_authorized_key", "none", "The public key of root.", isKey),
+	word("http_proxy", "none", "The proxy for programs inside, without a password.", isProxy),
+	word("http_no_proxy", "none", "Hosts that are reached without the proxy.", isHosts),
+	choice("apt_cacher", "yes", "no", "Whether packages come through a cache."), word("apt_cacher_ip", "none", "The address of that cache.",
+		isDomain),
+	choice("inherit_host_ca", "yes", "no", "Whether it trusts the authorities that the node trusts besides the usual ones."),
+	{variable: "GITHUB_TOKEN", form: isToken, option: catalog.Option{Key: "github_token", Type: catalog.Line, Secret: true, Default: "none",
+		Description: "A token for GitHub without any rights, which lifts its limit of requests; the container's programs can read it."}},
+}
+
+func overrides() []catalog.Option {
+	list := make([]catalog.Option, 0, len(allOverrides))
+	for _, o := range allOverrides {
+		list = append(list, o.option)
+	}
+	return list
+}
+
+// set gives the variables of what a caller has set.
+func set(values map[string]string) ([]catalog.Variable, error) {
+	var list []catalog.Variable
+	for _, o := range allOverrides {
+		value, ok := values[o.option.Key]
+		if !ok {
+			continue
+		}
+		if !catalog.CheckOption(o.option, value) || value == "" || o.form != nil && !o.form(value) {
+			return nil, invalid(o.option.Key, "the value does not fit: %s", o.option.Description)
+		}
+		if o.option.Type == catalog.Switch {
+			value = map[string]string{"true": o.on, "false": o.off}[value]
+		}
+		list = append(list, catalog.Variable{Name: o.variable, Value: value, Secret: o.option.Secret})
+	}
+	if len(list) == len(values) {
+		return list, nil
+	}
+	for key := range values {
+		known := false
+		for _, o := range allOverrides {
+			known = known || o.option.Key == key
+		}
+		if !known {
+			return nil, invalid(cut(strings.ToValidUTF8(key, "?"), 63), "this cannot be set for an install")
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,130 @@
+package scripts
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/catalog"
+)
+
+// release names how files are rewritten, and changes with it: see catalog.BundlePlace.
+const release = "scripts-1"
+
+// engineFolder is where the files of a second repository are in a bundle.
+const engineFolder = "engine"
+
+// rewriting are the addresses under which scripts load each other, and what they become.
+type rewriting struct {
+	// bases are the beginnings of addresses, longest first, and folder is where in the bundle their files are.
+	bases []base
+	// foreign finds addresses of scripts.
+	foreign *regexp.Regexp
+	// names are what an address of scripts has in it, in small letters.
+	names [][]byte
+}
+
+type base struct{ address, folder string }
+
+func (s state) rewriting() rewriting {
+	var r rewriting
+	var names []string
+	for _, part := range s.pin {
+		folder := ""
+		if s.engine != nil && part.Repository == s.engineName {
+			folder = "/" + engineFolder
+		}
+		for _, address := range []string{
+			"https://raw.githubusercontent.com/" + part.Repository + "/main",
+			"https://raw.githubusercontent.com/" + part.Repository + "/refs/heads/main",
+			"https://git.community-scripts.org/" + part.Repository + "/raw/branch/main",
+		} {
+			r.bases = append(r.bases, base{address, folder})
+		}
+		names = append(names, regexp.QuoteMeta(part.Repository))
+		r.names = append(r.names, bytes.ToLower([]byte(part.Repository)))
+	}
+	slices.SortFunc(r.bases, func(a, b base) int { return len(b.address) - len(a.address) })
+	names = append(names, "community-scripts")
+	r.names = append(r.names, []byte("community-scripts"))
+	const end = "[^\\s\"'<>()|;`]*"
+	r.foreign = regexp.MustCompile(`(?i)(?:[a-z][a-z0-9+.-]*://` + end + `(?:` + strings.Join(names, "|") + `)` + end +
+		`|(?:raw\.githubusercontent\.com|codeload\.github\.com|cdn\.jsdelivr\.net/gh|git\.community-scripts\.org)/(?:` +
+		strings.Join(names, "|") + `)` + end + `)`)
+	return r
+}
+
+// harmless are addresses of the community that may stay: pages for people, and the two services that are asked when a script runs, which
+// the overlay keeps it from. None of them gives code.
+var harmless = regexp.MustCompile(`(?i)^https?://(?:` +
+	`(?:www\.)?community-scripts\.org(?:$|[/\\$](?:scripts|donate|docs)?(?:$|[/\\$?#][^.]*$)|[/\\$]$)` +
+	`|community-scripts\.github\.io/` +
+	`|(?:telemetry|db)\.community-scripts\.org` +
+	`|github\.com/[A-Za-z0-9_-]+/[A-Za-z0-9_-]+(?:$|[\\$]|\.?/?$` +
+	`|/(?:issues|discussions|pull|blob|tree|wiki)(?:$|[/\\$?#])|/releases/?(?:$|[\\$]))` +
+	`|(?:raw\.githubusercontent\.com|github\.com|git\.community-scripts\.org)/[^\s]*/(?:LICENSE|misc/images/[^\s/]+\.(?:png|svg|jpg|webp))$` +
+	`)`)
+
+// replace gives the content with every base replaced by the bundle's own folder, and how many there were.
+func (r rewriting) replace(content []byte, place string) (out []byte, n int) {
+	scheme := []byte("https://")
+	for {
+		at := bytes.Index(content, scheme)
+		if at < 0 {
+			return append(out, content...), n
+		}
+		out = append(out, content[:at]...)
+		content = content[at:]
+		i := slices.IndexFunc(r.bases, func(b base) bool { return bytes.HasPrefix(content, []byte(b.address)) })
+		if i < 0 {
+			out, content = append(out, scheme...), content[len(scheme):]
+			continue
+		}
+		found := r.bases[i]
+		content = content[len(found.address):]
+		if longer(content) || bytes.HasPrefix(content, []byte("/misc/images/")) { // a picture that a page of notes shows
+			out = append(out, found.address...)
+			continue
+		}
+		out = append(out, "file://"+catalog.BundleFolder+"/"+place+found.folder...)
+		n++
+	}
+}
+
+// longer reports whether a base goes on with what makes it another name, such as "main2".
+func longer(rest []byte) bool {
+	if len(rest) == 0 {
+		return false
+	}
+	c := rest[0]
+	return c == '-' || c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// leftover is an address of scripts that is not rewritten.
+type leftover struct {
+	line int
+	text string
+}
+
+// left gives the first address that would load scripts from elsewhere; nil when there is none. Comments are not run.
+func (r rewriting) left(content []byte) *leftover {
+	content, _ = r.replace(content, strings.Repeat("0", 64))
+	number := 0
+	for l := range bytes.Lines(content) {
+		number++
+		if t := bytes.TrimSpace(l); len(t) == 0 || t[0] == '#' {
+			continue
+		}
+		lower := bytes.ToLower(l)
+		if !slices.ContainsFunc(r.names, func(name []byte) bool { return bytes.Contains(lower, name) }) {
+			continue
+		}
+		for _, found := range r.foreign.FindAll(l, -1) {
+			if !harmless.Match(found) {
+				return &leftover{number, cut(line(string(found)), 200)}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package scripts
+
+import (
+	"context"
+	"crypto/x509"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/sdk/catalog"
+	"github.com/hostler/hostler/sdk/catalog/tree"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// version is the release, set by the linker.
+var version = "dev"
+
+// The names of the options.
+const (
+	optionRepository = "repository"
+	optionEngine     = "engine_repository"
+	optionRef        = "ref"
+	optionArchives   = "archives_url"
+	optionAPI        = "api_url"
+	optionMirror     = "mirror"
+	optionProxy      = "proxy"
+	optionCA         = "ca"
+)
+
+const (
+	defaultRepository = "community-scripts/ProxmoxVE"
+	defaultRef        = "main"
+	defaultArchives   = "https://github.com"
+	defaultAPI        = "https://api.github.com"
+)
+
+// Source is the source of the community scripts. Its zero value is none: use New.
+type Source struct {
+	logger hclog.Logger
+	pace   pace
+	// slot is held by who fetches an archive: one at a time keeps memory and the origin's patience.
+	slot chan struct{}
+}
+
+var _ catalog.Source = (*Source)(nil)
+
+// New makes the source.
+func New(logger hclog.Logger) *Source {
+	return &Source{logger: logger, pace: usualPace, slot: make(chan struct{}, 1)}
+}
+
+// Services is what the program serves.
+func Services(logger hclog.Logger) []plugin.Service {
+	return []plugin.Service{catalog.Service{Source: New(logger), CatalogType: (*Catalog)(nil)}}
+}
+
+// Info implements catalog.Source.
+func (*Source) Info(context.Context) (catalog.Info, error) {
+	return catalog.Info{
+		Name: "scripts", Version: version, Title: "Community scripts",
+		Trust: "Whoever may write to the repository of the community scripts decides what runs as root on your nodes, once somebody here has " +
+			"consented to exactly these files. The files fetch further programs from many vendors, which no checksum covers.",
+		Options: []catalog.Option{
+			{Key: optionRepository, Type: catalog.Line, Default: defaultRepository, Description: "The repository, as owner/name."},
+			{Key: optionEngine, Type: catalog.Line, Default: "none", Description: "A second repository with the engine, as owner/name."},
+			{Key: optionRef, Type: catalog.Line, Default: defaultRef,
+				Description: "The branch, tag or commit that is followed. With two repositories both must have it, unless it is a commit of each " +
+					"with a blank between them."},
+			{Key: optionArchives, Type: catalog.URL, Default: defaultArchives,
+				Description: "Where /owner/name/archive/COMMIT.tar.gz is fetched from."},
+			{Key: optionAPI, Type: catalog.URL, Default: defaultAPI,
+				Description: "Where /repos/owner/name/commits/REF tells the commit of a branch or tag."},
+			{Key: optionMirror, Type: catalog.Folder, Default: "none",
+				Description: "A folder with owner/name/COMMIT.tar.gz and owner/name/REF, whose text is a commit. Nothing is fetched then."},
+			{Key: optionProxy, Type: catalog.URL, Secret: true, Default: "none", Description: "The proxy for all requests."},
+			{Key: optionCA, Type: catalog.Text, Default: "those of the system",
+				Description: "Certificates of authorities that are trusted besides, as PEM."},
+		},
+	}, nil
+}
+
+var (
+	repositoryForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$`)
+	refForm        = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$`)
+	commitForm     = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+)
+
+func invalid(field, format string, args ...any) *plugin.Error {
+	e := plugin.Errorf(plugin.Invalid, format, args...)
+	e.Field = field
+	return e
+}
+
+// Open implements catalog.Source.
+func (s *Source) Open(ctx context.Context, config catalog.Config) (catalog.Catalog, error) {
+	info, err := s.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for key, value := range config.Options {
+		i := slices.IndexFunc(info.Options, func(o catalog.Option) bool { return o.Key == key })
+		if i < 0 {
+			return nil, invalid(key, "there is no such option")
+		}
+		if !catalog.CheckOption(info.Options[i], value) {
+			return nil, invalid(key, "the value is not of the option's type")
+		}
+	}
+	c := &Catalog{logger: s.logger, slot: s.slot, ref: option(config, optionRef, defaultRef)}
+	main, engine := option(config, optionRepository, defaultRepository), option(config, optionEngine, "")
+	if !repositoryForm.MatchString(main) {
+		return nil, invalid(optionRepository, "it has the form owner/name")
+	}
+	if engine != "" && (!repositoryForm.MatchString(engine) || strings.EqualFold(engine, main)) {
+		return nil, invalid(optionEngine, "it has the form owner/name, and is another one than the first")
+	}
+	c.repository, c.engine = main, engine
+	for ref := range strings.SplitSeq(c.ref, " ") {
+		if !refForm.MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "//") {
+			return nil, invalid(optionRef, "it is no branch, tag or commit")
+		}
+	}
+	if err := s.origin(c, config); err != nil {
+		return nil, err
+	}
+	if err := c.openCache(config.Cache); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// origin says where archives come from.
+func (s *Source) origin(c *Catalog, config catalog.Config) error {
+	if folder := config.Options[optionMirror]; folder != "" {
+		c.origin = mirror{folder: folder}
+		return nil
+	}
+	fetch := &fetcher{pace: s.pace, logger: s.logger}
+	for key, to := range map[string]*string{optionArchives: &fetch.archives, optionAPI: &fetch.api} {
+		*to = strings.TrimRight(option(config, key, map[string]string{optionArchives: defaultArchives, optionAPI: defaultAPI}[key]), "/")
+		if u, err := url.Parse(*to); err != nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+			return invalid(key, "it is the beginning of an address, without a query and without a user")
+		}
+	}
+	var proxy *url.URL
+	if value := config.Options[optionProxy]; value != "" {
+		u, err := url.Parse(value)
+		if err != nil || u.Path != "" && u.Path != "/" {
+			return invalid(optionProxy, "it is no address of a proxy")
+		}
+		proxy = u
+	}
+	var roots *x509.CertPool
+	if value := config.Options[optionCA]; value != "" {
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			pool = x509.NewCertPool()
+		}
+		if !pool.AppendCertsFromPEM([]byte(value)) {
+			return invalid(optionCA, "it has no certificate")
+		}
+		roots = pool
+	}
+	fetch.client = newClient(config, s.pace, proxy, roots)
+	c.origin = fetch
+	return nil
+}
+
+func option(config catalog.Config, key, otherwise string) string {
+	if value := config.Options[key]; value != "" {
+		return value
+	}
+	return otherwise
+}
+
+// openCache takes the folder that was given, or one for this catalog alone.
+func (c *Catalog) openCache(folder string) error {
+	if folder == "" {
+		temporary, err := os.MkdirTemp("", "hostler-scripts-")
+		if err != nil {
+			return plugin.Errorf(plugin.Internal, "there is no cache, and no folder for temporary files").Because(err)
+		}
+		folder, c.temporary = temporary, temporary
+	}
+	c.folder = folder
+	c.cache = tree.NewCache(filepath.Join(folder, "commits"), treeLimits)
+	return nil
+}

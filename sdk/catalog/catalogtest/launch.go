@@ -1,0 +1,128 @@
+package catalogtest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hostler/hostler/sdk/catalog"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// launchRequest is one with everything that the service knows. The answers are as many as the entry asks for.
+func launchRequest(e catalog.Entry, m catalog.Manifest) catalog.LaunchRequest {
+	return catalog.LaunchRequest{
+		Slug: e.Slug, Pin: m.Pin, Purpose: m.Purpose, Place: m.Place, Name: "suite-app", Container: "9001", Tags: []string{"svc-job-1", "app"},
+		RootStorage: "local-lvm", TemplateStorage: "local", Bridge: "vmbr0", Architecture: "amd64",
+		Answers: slices.Repeat([]string{"y"}, e.Prompts), Yes: true,
+	}
+}
+
+// launched checks the launch of a request.
+func launched(t *testing.T, s *suite, request catalog.LaunchRequest, m catalog.Manifest) (catalog.Launch, bool) {
+	t.Helper()
+	l, err := s.catalog.Launch(t.Context(), request)
+	if err == nil {
+		err = catalog.CheckLaunch(l, m)
+	}
+	if err != nil {
+		t.Errorf("the launch to %s %s: %v", request.Purpose, request.Slug, err)
+	}
+	return l, err == nil
+}
+
+func testLaunch(t *testing.T, s *suite) {
+	l := s.whole(t)
+	for i, e := range l.installable(t) {
+		if i == 5 {
+			return
+		}
+		for _, purpose := range purposes(e) {
+			m, _, err := read(t, s.catalog, catalog.BundleRequest{Slug: e.Slug, Pin: l.Begin.Pin, Purpose: purpose})
+			if err != nil {
+				t.Fatal(err)
+			}
+			request := launchRequest(e, m)
+			launch, ok := launched(t, s, request, m)
+			if !ok {
+				continue
+			}
+			again, ok := launched(t, s, request, m)
+			if ok && (again.Program != launch.Program || again.Input != launch.Input || !slices.Equal(again.Environment, launch.Environment)) {
+				t.Errorf("the launch to %s %s is another one the second time", purpose, e.Slug)
+			}
+			if purpose == catalog.Install && !mentions(launch, request.Tags[0]) {
+				t.Errorf("the container that %s makes would not carry the tag by which it is found", e.Slug)
+			}
+		}
+	}
+}
+
+// mentions reports whether the program gets a word.
+func mentions(l catalog.Launch, word string) bool {
+	for _, v := range l.Environment {
+		if strings.Contains(v.Value, word) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(l.Arguments, func(a string) bool { return strings.Contains(a, word) })
+}
+
+// Words of a caller arrive as they are, as values, or are refused as Invalid; they never become a name of a variable or a program.
+func testLaunchHostile(t *testing.T, s *suite) {
+	l := s.whole(t)
+	e := l.installable(t)[0]
+	m, _, err := read(t, s.catalog, catalog.BundleRequest{Slug: e.Slug, Pin: l.Begin.Pin, Purpose: catalog.Install})
+	if err != nil {
+		t.Fatal(err)
+	}
+	honest, ok := launched(t, s, launchRequest(e, m), m)
+	if !ok {
+		return
+	}
+	for _, word := range hostileNames {
+		request := launchRequest(e, m)
+		request.Name = word
+		for _, o := range e.Overrides {
+			if o.Type == catalog.Line && catalog.CheckOption(o, word) {
+				request.Overrides = map[string]string{o.Key: word}
+				break
+			}
+		}
+		launch, err := s.catalog.Launch(t.Context(), request)
+		if err != nil {
+			kind(t, word, err, plugin.Invalid)
+			continue
+		}
+		if err := catalog.CheckLaunch(launch, m); err != nil && !strings.ContainsAny(word, "\x00") {
+			t.Errorf("with %q: %v", word, err)
+		}
+		if launch.Program != honest.Program || launch.Interpreter != honest.Interpreter {
+			t.Errorf("with %q %s runs %s", word, launch.Interpreter, launch.Program)
+		}
+	}
+}
+
+func testLaunchRefused(t *testing.T, s *suite) {
+	l := s.whole(t)
+	e := l.installable(t)[0]
+	m, _, err := read(t, s.catalog, catalog.BundleRequest{Slug: e.Slug, Pin: l.Begin.Pin, Purpose: catalog.Install})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"path", "PATH", "ld_preload", "LD_PRELOAD", "bash_env", "BASH_ENV", "mode", "no_such_override_is_there",
+		"", "a=b"} {
+		request := launchRequest(e, m)
+		request.Overrides = map[string]string{key: "x"}
+		_, err := s.catalog.Launch(t.Context(), request)
+		kind(t, "the override "+key, err, plugin.Invalid)
+	}
+	request := launchRequest(e, m)
+	request.Slug = "nobody-has-this"
+	_, err = s.catalog.Launch(t.Context(), request)
+	kind(t, "an unknown slug", err, plugin.NotFound)
+	request = launchRequest(e, m)
+	request.Pin = unknownPin(m.Pin)
+	_, err = s.catalog.Launch(t.Context(), request)
+	kind(t, "an unknown pin", err, plugin.NotFound)
+}

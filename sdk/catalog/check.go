@@ -1,0 +1,151 @@
+package catalog
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+var (
+	slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+	keyForm  = regexp.MustCompile(`^[a-z0-9][a-z0-9_]{0,62}$`)
+)
+
+// ValidSlug reports whether s has the form of Entry.Slug.
+func ValidSlug(s string) bool { return slugForm.MatchString(s) }
+
+const (
+	maxLine = 1000
+	maxText = 64 << 10
+	maxList = 100
+)
+
+func bad(format string, args ...any) error { return plugin.Errorf(plugin.Protocol, format, args...) }
+
+// CheckEntry says what is wrong with an entry; nil when nothing is. The service refuses a sync with one that is wrong.
+func CheckEntry(e Entry) error {
+	if !ValidSlug(e.Slug) {
+		return bad("%.80q is no slug", e.Slug)
+	}
+	lines := []string{e.Name, e.Licence, e.Website, e.Docs, e.ConfigPath, e.Credentials, e.Disabled, e.Removed, e.Icon}
+	lists := [][]string{e.Categories, e.Tags, e.Authors, e.Sources, e.Architectures}
+	for _, list := range lists {
+		if len(list) > maxList {
+			return bad("%s has a list of %d", e.Slug, len(list))
+		}
+		lines = append(lines, list...)
+	}
+	for _, line := range lines {
+		if !isLine(line) {
+			return bad("a text of %s has more than one line, or more than %d bytes", e.Slug, maxLine)
+		}
+	}
+	switch {
+	case !slices.Contains(EntryTypes(), e.Type):
+		return bad("%s is of no type", e.Slug)
+	case e.Name == "":
+		return bad("%s has no name", e.Slug)
+	case !isHex(e.Digest, 64):
+		return bad("%s has no digest", e.Slug)
+	case !isText(e.Description) || len(e.Notes) > maxList:
+		return bad("the description of %s or its notes are too long, or not text", e.Slug)
+	case e.VariantOf != "" && !ValidSlug(e.VariantOf) || e.Successor != "" && !ValidSlug(e.Successor):
+		return bad("%s names something that is no slug", e.Slug)
+	case e.Removed == "" && !e.App.Valid():
+		return bad("%s is not pinned", e.Slug)
+	case e.Prompts < 0:
+		return bad("%s asks a negative number of questions", e.Slug)
+	}
+	return checkParts(e)
+}
+
+func checkParts(e Entry) error {
+	for _, note := range e.Notes {
+		if note.Level != InfoNote && note.Level != WarningNote || !isText(note.Text) {
+			return bad("a note of %s is wrong", e.Slug)
+		}
+	}
+	for _, address := range append([]string{e.Website, e.Docs}, e.Sources...) {
+		if address != "" && !isURL(address) {
+			return bad("%s has an address that is none", e.Slug)
+		}
+	}
+	if w := e.Web; w != nil {
+		badPath := w.Path != "" && (w.Path[0] != '/' || !isLine(w.Path))
+		if w.Protocol != "http" && w.Protocol != "https" || w.Port < 1 || w.Port > 65535 || badPath {
+			return bad("the web address of %s is wrong", e.Slug)
+		}
+	}
+	d := e.Defaults
+	if d.Cores < 0 || d.MemoryMB < 0 || d.DiskGB < 0 || !isLine(d.OS) || !isLine(d.OSVersion) {
+		return bad("the size of %s is wrong", e.Slug)
+	}
+	if len(e.Privileges) > maxList || len(e.Overrides) > maxList {
+		return bad("%s has too many privileges or overrides", e.Slug)
+	}
+	for _, p := range e.Privileges {
+		if !keyForm.MatchString(p.Key) || !isText(p.Text) {
+			return bad("a privilege of %s is wrong", e.Slug)
+		}
+	}
+	return checkOptions(e.Overrides)
+}
+
+func checkOptions(options []Option) error {
+	seen := map[string]bool{}
+	for _, o := range options {
+		if !keyForm.MatchString(o.Key) || seen[o.Key] {
+			return bad("%.80q is no key of an option, or comes twice", o.Key)
+		}
+		seen[o.Key] = true
+		if !slices.Contains([]OptionType{Line, Text, Whole, Switch, Choice, URL, Folder}, o.Type) || (o.Type == Choice) != (len(o.Values) > 0) {
+			return bad("the type of the option %s is wrong", o.Key)
+		}
+		if !isText(o.Default) || !isText(o.Description) || o.Min > o.Max {
+			return bad("the option %s makes no sense", o.Key)
+		}
+	}
+	return nil
+}
+
+// CheckOption reports whether a value is one of the option's type.
+func CheckOption(o Option, value string) bool {
+	switch o.Type {
+	case Text:
+		return isText(value)
+	case Whole:
+		n, err := strconv.ParseInt(value, 10, 64)
+		return err == nil && strconv.FormatInt(n, 10) == value && (o.Min == 0 && o.Max == 0 || o.Min <= n && n <= o.Max)
+	case Switch:
+		return value == "true" || value == "false"
+	case Choice:
+		return slices.Contains(o.Values, value)
+	case URL:
+		return isLine(value) && isURL(value)
+	case Folder:
+		return isLine(value) && path.IsAbs(value) && path.Clean(value) == value
+	default:
+		return isLine(value)
+	}
+}
+
+func isURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
+}
+
+func isLine(s string) bool {
+	return len(s) <= maxLine && utf8.ValidString(s) && strings.IndexFunc(s, unicode.IsControl) < 0
+}
+
+func isText(s string) bool {
+	control := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+	return len(s) <= maxText && utf8.ValidString(s) && strings.IndexFunc(s, control) < 0
+}

@@ -1,0 +1,78 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+)
+
+// Pin names one state of everything that an entry is made of, for ever: commits and checksums, never branches or tags. A source whose
+// scripts come from several repositories has a part for each.
+type Pin []PinPart
+
+// PinPart is one repository, or folder, at one state.
+type PinPart struct {
+	// Repository names it for people, such as "community/scripts"; for a folder it is "folder".
+	Repository string
+	// Commit is 40 or 64 small hexadecimal digits.
+	Commit string
+}
+
+const (
+	maxPinParts   = 8
+	maxRepository = 200
+)
+
+// Valid reports whether the pin has 1 to 8 parts of the right form, sorted by repository, none twice.
+func (p Pin) Valid() bool {
+	if len(p) == 0 || len(p) > maxPinParts {
+		return false
+	}
+	for i, part := range p {
+		if part.Repository == "" || len(part.Repository) > maxRepository || !printable(part.Repository) || !isHex(part.Commit, 40, 64) {
+			return false
+		}
+		if i > 0 && p[i-1].Repository >= part.Repository {
+			return false
+		}
+	}
+	return true
+}
+
+// String is the pin on one line: the parts as repository@commit, with a blank between them.
+func (p Pin) String() string {
+	parts := make([]string, len(p))
+	for i, part := range p {
+		parts[i] = part.Repository + "@" + part.Commit
+	}
+	return strings.Join(parts, " ")
+}
+
+// Equal reports whether both name the same state.
+func (p Pin) Equal(other Pin) bool { return slices.Equal(p, other) }
+
+// ParsePin is the way back from String; false for what is none.
+func ParsePin(s string) (Pin, bool) {
+	var p Pin
+	for part := range strings.SplitSeq(s, " ") {
+		at := strings.LastIndexByte(part, '@')
+		if at < 0 || len(p) == maxPinParts {
+			return nil, false
+		}
+		p = append(p, PinPart{Repository: part[:at], Commit: part[at+1:]})
+	}
+	return p, p.Valid()
+}
+
+func isHex(s string, lengths ...int) bool {
+	return slices.Contains(lengths, len(s)) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// printable reports whether s has no blank, control character or byte beyond ASCII.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,130 @@
+package tree
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/catalog"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// AddFolder adds all files of a folder. Nothing out of the folder is read: a symbolic link, a device, a socket or a pipe is Protocol, and
+// names it. Hidden files and folders, whose names begin with a dot, are left out. What changes while it is read may be read half changed:
+// see Cache.PutFolder.
+func (w *Writer) AddFolder(root *os.Root) error {
+	return fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return folderError(err)
+		case p == ".":
+			return nil
+		case strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			return nil
+		case !d.Type().IsRegular():
+			return plugin.Errorf(plugin.Protocol, "%.200q is a link or a special file", p)
+		case !catalog.ValidPath(p):
+			return plugin.Errorf(plugin.Protocol, "%.200q is no path that a file may have", p)
+		}
+		return w.addFile(root, p)
+	})
+}
+
+func (w *Writer) addFile(root *os.Root, p string) error {
+	file, err := openRegular(root, p)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return folderError(err)
+	}
+	return w.Add(p, info.Mode()&0o111 != 0, file)
+}
+
+// openRegular opens a file that is one: it may have become something else since it was listed, and opening a pipe would wait for ever.
+func openRegular(root *os.Root, p string) (*os.File, error) {
+	before, err := root.Lstat(p)
+	if err != nil {
+		return nil, folderError(err)
+	}
+	if !before.Mode().IsRegular() {
+		return nil, plugin.Errorf(plugin.Protocol, "%.200q is a link or a special file", p)
+	}
+	file, err := root.OpenFile(p, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, folderError(err)
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || !os.SameFile(before, info) {
+		_ = file.Close()
+		return nil, plugin.Errorf(plugin.Protocol, "%.200q has become another file while it was read", p)
+	}
+	return file, nil
+}
+
+func folderError(err error) error {
+	return plugin.Errorf(plugin.Refused, "the folder cannot be read").Because(err)
+}
+
+// PutFolder keeps the present state of a folder under its Hash, and gives both. The folder is read twice: when somebody changes it
+// meanwhile, what was read is a state that never was, and the error is Conflict.
+func (c Cache) PutFolder(root *os.Root) (*Tree, string, error) {
+	key := ""
+	t, err := c.put(func(w *Writer) (string, error) {
+		if err := w.AddFolder(root); err != nil {
+			return "", err
+		}
+		again, err := sums(root)
+		if err != nil {
+			return "", err
+		}
+		sortFiles(w.files)
+		if !slices.Equal(w.files, again) {
+			return "", plugin.Errorf(plugin.Conflict, "the folder is changed while it is read; try again")
+		}
+		key = Hash(w.files)
+		return key, nil
+	})
+	return t, key, err
+}
+
+// sums reads a folder for its checksums only.
+func sums(root *os.Root) ([]File, error) {
+	w := &Writer{seen: map[string]bool{}}
+	err := w.AddFolder(root)
+	sortFiles(w.files)
+	return w.files, err
+}
+
+// ReadRegular reads one file of a folder, of at most so many bytes. A link, a special file or a larger one is Protocol, one that is not
+// there NotFound.
+func ReadRegular(root *os.Root, p string, most int64) ([]byte, error) {
+	if !catalog.ValidPath(p) {
+		return nil, plugin.Errorf(plugin.NotFound, "%.200q is no path that a file may have", p)
+	}
+	file, err := openRegular(root, p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, plugin.Errorf(plugin.NotFound, "there is no %.200q", p).Because(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err != nil {
+		return nil, folderError(err)
+	}
+	if int64(len(data)) > most {
+		return nil, plugin.Errorf(plugin.Protocol, "%.200q is larger than %d bytes", p, most)
+	}
+	return data, nil
+}

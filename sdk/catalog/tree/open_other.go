@@ -1,0 +1,5 @@
+//go:build !unix
+
+package tree
+
+const nonBlocking = 0

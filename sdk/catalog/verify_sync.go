@@ -1,0 +1,186 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Limits of syncs.
+const (
+	MaxEntries    = 20000
+	MaxCategories = 1000
+	MaxCursor     = 64 << 10
+)
+
+// Synced is a sync that has been verified whole.
+type Synced struct {
+	Begin Begin
+	End   End
+	// Digests are those of all entries at the pin, by slug, also of those that did not come.
+	Digests map[string]string
+	// Came is how many entries came, and Gone the slugs of Known which are there no more, in no order.
+	Came int
+	Gone []string
+}
+
+// VerifySync makes a sync and checks all that the source says: the order of the steps, each entry, that none comes twice, the number
+// and the digest of all. Known are the digests of the entries that the caller has of the sync which the request's cursor is from, by slug;
+// the caller's map is not changed. Each gets the steps one by one, and the whole counts only when VerifySync returns without an error: an
+// error after the End is one too. What is wrong is Protocol; an error from each ends the sync and is returned.
+//
+// A source that says the cursor is Unchanged must still tell the digest of what the caller has: who has something else gets Protocol, and
+// asks again with an empty cursor.
+func VerifySync(ctx context.Context, c Catalog, request SyncRequest, known map[string]string, each func(SyncStep) error) (Synced, error) {
+	v := &syncCheck{request: request, known: known, came: map[string]bool{}, gone: map[string]bool{}, digests: map[string]string{}}
+	var failed error
+	err := c.Sync(ctx, request, func(step SyncStep) error {
+		if failed == nil {
+			failed = v.step(step)
+		}
+		if failed == nil {
+			failed = each(step)
+		}
+		return failed // a source that goes on all the same gets it again
+	})
+	switch {
+	case failed != nil:
+		return Synced{}, failed
+	case err != nil:
+		return Synced{}, err
+	case ctx.Err() != nil:
+		return Synced{}, ctx.Err()
+	case v.begin == nil:
+		return Synced{}, bad("the sync is empty")
+	case v.end == nil:
+		return Synced{}, bad("the sync was cut: its end is missing")
+	}
+	synced := Synced{Begin: *v.begin, End: *v.end, Digests: v.digests, Came: len(v.came)}
+	for slug := range known {
+		if _, there := v.digests[slug]; !there {
+			synced.Gone = append(synced.Gone, slug)
+		}
+	}
+	return synced, nil
+}
+
+// syncCheck is what has come of a sync.
+type syncCheck struct {
+	request    SyncRequest
+	known      map[string]string
+	begin      *Begin
+	end        *End
+	categories map[string]bool
+	came, gone map[string]bool
+	digests    map[string]string
+}
+
+func (v *syncCheck) step(step SyncStep) error {
+	set := 0
+	for _, is := range []bool{step.Begin != nil, step.Entry != nil, step.Removed != "", step.End != nil} {
+		if is {
+			set++
+		}
+	}
+	switch {
+	case set != 1:
+		return bad("a step of the sync says %d things, and not one", set)
+	case v.end != nil:
+		return bad("something comes after the end of the sync")
+	case (v.begin == nil) != (step.Begin != nil):
+		return bad("a sync begins with its begin, which comes once")
+	case step.Begin != nil:
+		return v.begins(*step.Begin)
+	case step.End != nil:
+		return v.ends(*step.End)
+	case v.begin.Unchanged:
+		return bad("an unchanged sync changes something")
+	case step.Entry != nil:
+		return v.entry(*step.Entry)
+	default:
+		return v.removed(step.Removed)
+	}
+}
+
+func (v *syncCheck) begins(b Begin) error {
+	switch {
+	case !b.Pin.Valid():
+		return bad("the pin of the sync is none")
+	case len(v.request.Wanted) > 0 && !b.Pin.Equal(v.request.Wanted):
+		return bad("the sync is at another pin than was asked for")
+	case !b.Whole && v.request.Cursor == "":
+		return bad("the sync brings changes only, and everything was asked for")
+	case b.Whole && b.Unchanged:
+		return bad("the sync is whole and unchanged")
+	case len(b.Categories) > MaxCategories:
+		return bad("the sync has %d categories", len(b.Categories))
+	}
+	v.categories = make(map[string]bool, len(b.Categories))
+	for _, c := range b.Categories {
+		if c.Key == "" || !isLine(c.Key) || !isLine(c.Name) || v.categories[c.Key] {
+			return bad("the category %.40q is wrong, or comes twice", c.Key)
+		}
+		v.categories[c.Key] = true
+	}
+	if !b.Whole {
+		for slug, digest := range v.known {
+			v.digests[slug] = digest
+		}
+	}
+	v.begin = &b
+	return nil
+}
+
+func (v *syncCheck) entry(e Entry) error {
+	if err := CheckEntry(e); err != nil {
+		return err
+	}
+	for _, key := range e.Categories {
+		if !v.categories[key] {
+			return bad("%s is in the category %.40q, which is none of the sync's", e.Slug, key)
+		}
+	}
+	if v.came[e.Slug] || v.gone[e.Slug] {
+		return bad("%s comes twice", e.Slug)
+	}
+	v.came[e.Slug] = true
+	v.digests[e.Slug] = e.Digest
+	if len(v.digests) > MaxEntries {
+		return bad("there are more than %d entries", MaxEntries)
+	}
+	return nil
+}
+
+func (v *syncCheck) removed(slug string) error {
+	_, there := v.digests[slug]
+	switch {
+	case !ValidSlug(slug):
+		return bad("%.80q is no slug", slug)
+	case v.begin.Whole || !there || v.came[slug] || v.gone[slug]:
+		return bad("%s is removed and was not there, or comes twice", slug)
+	}
+	v.gone[slug] = true
+	delete(v.digests, slug)
+	return nil
+}
+
+func (v *syncCheck) ends(e End) error {
+	switch {
+	case len(e.Cursor) > MaxCursor || !isText(e.Cursor):
+		return bad("the cursor of the sync is too long, or not text")
+	case e.Entries != len(v.digests):
+		return bad("there are %d entries after the sync, and the source says %d", len(v.digests), e.Entries)
+	case e.Digest != CatalogDigest(v.digests):
+		return bad("the digest of all entries is another one than the source says")
+	}
+	v.end = &e
+	return nil
+}
+
+// CheckAnswer says what is wrong with the entry that Catalog.Entry gave for a slug; nil when nothing is.
+func CheckAnswer(e Entry, slug string) error {
+	if e.Slug != slug {
+		return plugin.Errorf(plugin.Protocol, "the entry is another one than was asked for")
+	}
+	return CheckEntry(e)
+}
