@@ -30,7 +30,9 @@ type cycle struct {
 	// presence is of things that have a state and no figures; those that it lacks are gone.
 	presence map[string]presence
 	// dark are the clusters of which no host answers.
-	dark   map[int64]bool
+	dark map[int64]bool
+	// unsure are the rules and things whose state is not told now although their cluster answers.
+	unsure map[key]bool
 	causes []*cause
 
 	changes changes
@@ -53,12 +55,13 @@ func isSampled(kind Kind) bool { return slices.Contains(sampled, string(kind)) }
 func (c *cycle) begin(tx pgx.Tx) {
 	c.tx = tx
 	c.rules, c.states, c.observed, c.presence = map[int64]*Rule{}, map[key]*state{}, map[key]*observation{}, map[string]presence{}
-	c.dark, c.causes, c.changes = map[int64]bool{}, nil, changes{}
+	c.dark, c.unsure, c.causes, c.changes = map[int64]bool{}, map[key]bool{}, nil, changes{}
 }
 
 func (c *cycle) run(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		c.note, c.readRules, c.readStates, c.readDark, c.lookAtSamples, c.lookAtProblems, c.lookAhead, c.lookForSilent, c.readCauses,
+		c.note, c.readRules, c.readStates, c.readDark, c.lookAtSamples, c.lookAtProblems, c.lookAhead, c.lookForSilent,
+		c.lookForUnsure, c.readCauses,
 	} {
 		if err := step(ctx); err != nil {
 			return err

@@ -11,6 +11,8 @@ type changes struct {
 	resolved map[int64]string
 	kept     map[key]*state
 	dropped  []key
+	// unsure are open alerts of whose things nothing is known now: nobody begins to be told of them.
+	unsure []int64
 }
 
 // verdict is what is known of a rule and a thing.
@@ -63,13 +65,15 @@ func (c *cycle) judge(k key, r *Rule) (verdict, string) {
 		return unknown, ""
 	case s != nil && s.cluster != nil && c.dark[*s.cluster] && r.Kind != HostAway:
 		return unknown, "" // nobody tells
+	case c.unsure[k]:
+		return unknown, ""
 	}
 	return over, isOver
 }
 
 // decide compares what was found with what was so before.
 func (c *cycle) decide() {
-	c.changes.resolved, c.changes.kept = map[int64]string{}, map[key]*state{}
+	c.changes.resolved, c.changes.kept, c.changes.unsure = map[int64]string{}, map[key]*state{}, []int64{}
 	for k, s := range c.states {
 		if c.rules[k.rule] == nil {
 			c.end(s, isDisabled)
@@ -113,6 +117,9 @@ func (c *cycle) weigh(k key) {
 	case s.alert == nil: // it did not last
 		c.end(s, "")
 	case found == unknown:
+		if s.open {
+			c.changes.unsure = append(c.changes.unsure, *s.alert)
+		}
 	case found == ended:
 		c.end(s, why)
 	default:

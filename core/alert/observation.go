@@ -34,18 +34,22 @@ type observation struct {
 	fault   cluster.Fault
 }
 
-// things are, in SQL, all that has samples, with what rules may ask of it. off says that it does not run.
+// things are, in SQL, all that has samples, with what rules may ask of it. off says that it does not run, and known that its state is
+// told.
 const things = `things AS (SELECT t.*, CASE WHEN t.kind IN ('node', 'storage') THEN '' ELSE t.kind || ':' || t.id END AS base,
 		CASE t.kind WHEN 'node' THEN 'node:' || t.cluster_id || ':' || t.name
 			WHEN 'storage' THEN 'storage:' || t.cluster_id || ':' || t.name || ':' || t.node ELSE t.kind || ':' || t.id END AS subject, th.team_id
 	FROM (SELECT 'guest' AS kept, g.id AS row, CASE WHEN g.kind = 'vm' THEN 'vm' WHEN a.id IS NULL THEN 'container' ELSE 'app' END AS kind,
 			COALESCE(a.id, g.id) AS id, COALESCE(a.name, g.name) AS name, g.host_id, g.cluster_id, g.node, g.tags,
-			g.status = 'running' AS live, g.status IN ('stopped', 'paused', 'suspended') AS off
+			g.status = 'running' AS live, g.status IN ('stopped', 'paused', 'suspended') AS off,
+			g.status <> 'unknown' AS known
 		FROM guests g LEFT JOIN apps a ON a.guest_id = g.id AND g.kind = 'container' WHERE NOT g.template
-		UNION ALL SELECT 'node', id, 'node', host_id, name, host_id, cluster_id, name, '{}', status = 'online', false FROM nodes
-		UNION ALL SELECT 'host', id, 'host', id, name, id, cluster_id, entry_node, '{}', status = 'online', false FROM hosts
+		UNION ALL SELECT 'node', id, 'node', host_id, name, host_id, cluster_id, name, '{}', status = 'online', false,
+			status <> 'unknown' FROM nodes
+		UNION ALL SELECT 'host', id, 'host', id, name, id, cluster_id, entry_node, '{}', status = 'online', false,
+			status = 'online' FROM hosts
 		UNION ALL SELECT 'storage', id, 'storage', host_id, name, host_id, cluster_id, CASE WHEN shared THEN '' ELSE node END, '{}',
-			status = 'available', false FROM storages) t
+			status = 'available', false, status = 'available' FROM storages) t
 	JOIN hosts th ON th.id = t.host_id)`
 
 // thingColumns are, of things as t, those that scanThing reads after the rule, before the value and whether the rule is about it.

@@ -16,7 +16,7 @@ type history struct {
 // TestReplay plays histories and holds what is said, and when.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	all := slices.Concat(levels, silences, clocks, edits, states, causes, windows, acts, scopes, tasks, skews)
+	all := slices.Concat(levels, silences, clocks, edits, states, causes, windows, acts, scopes, tasks, skews, doubts)
 	if len(all) < 60 {
 		t.Fatalf("there are %d histories", len(all))
 	}
@@ -192,10 +192,7 @@ var levels = []history{
 		w.minutes(3)
 	}, ""},
 	{"a storage that will be full", func(w *world) {
-		w.Exec(`INSERT INTO metric_1h (at, target_kind, target_id, samples, disk, disk_total) SELECT h, 'storage', 1, 120,
-			(100::bigint << 30) - (3::bigint << 30) - extract(epoch FROM $1::timestamptz - h)::bigint * 13000, 100::bigint << 30
-			FROM generate_series($1::timestamptz - interval '5 days', $1, interval '1 hour') h`, w.now)
-		w.Exec("UPDATE storages SET used = (97::bigint << 30) WHERE id = 1")
+		w.filling(1)
 		w.minutes(85)
 		w.Exec("UPDATE storages SET used = (10::bigint << 30) WHERE id = 1")
 		w.minutes(75)

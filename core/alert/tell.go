@@ -18,11 +18,12 @@ WHERE n.id = a.id AND n.window_id IS DISTINCT FROM a.window_id`
 
 // tellAlerts writes what people outside are to be told: the beginning of what is open and the end of what was told, once each, unless it
 // follows from something greater, is in a window or is silenced: then when it is not any more. What is about to be over is not begun to be
-// told. $1 is the time.
+// told, and neither is what nothing is known of now: $2. $1 is the time.
 const tellAlerts = `WITH due AS (UPDATE alerts SET told = CASE WHEN resolved_at IS NULL THEN 'open' ELSE 'resolved' END
 	WHERE (told = '' OR told = 'open' AND resolved_at IS NOT NULL) AND (told = 'open' OR resolved_at IS NULL) AND cause_id IS NULL
 		AND window_id IS NULL AND (silenced_until IS NULL OR silenced_until <= $1)
-		AND (told = 'open' OR NOT EXISTS (SELECT FROM alert_states s WHERE s.alert_id = alerts.id AND s.clear_s IS NOT NULL)) RETURNING *)
+		AND (told = 'open' OR NOT id = ANY ($2)
+			AND NOT EXISTS (SELECT FROM alert_states s WHERE s.alert_id = alerts.id AND s.clear_s IS NOT NULL)) RETURNING *)
 INSERT INTO notification_events (team_id, kind, incident, state, severity, rule, target_kind, target_id, target_name, tags, title,
 	body, link, at)
 SELECT team_id, 'alert', 'alert:' || id, told, severity, rule, target_kind, target_id, target_name, tags,
@@ -44,7 +45,7 @@ func (c *cycle) tell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.exec(ctx, "telling of alerts", tellAlerts, c.now)
+	return c.exec(ctx, "telling of alerts", tellAlerts, c.now, c.changes.unsure)
 }
 
 // text is what is wrong with what was observed, and how to mend it.

@@ -220,6 +220,15 @@ func (w *world) always(n int, node string) {
 		FROM generate_series(1, $1::int) i`, n, node)
 }
 
+// filling lets a storage have grown for five days, so that it will be full in a few.
+func (w *world) filling(storage int64) {
+	w.t.Helper()
+	w.Exec(`INSERT INTO metric_1h (at, target_kind, target_id, samples, disk, disk_total) SELECT h, 'storage', $2::bigint, 120,
+		(100::bigint << 30) - (3::bigint << 30) - extract(epoch FROM $1::timestamptz - h)::bigint * 13000, 100::bigint << 30
+		FROM generate_series($1::timestamptz - interval '5 days', $1, interval '1 hour') h`, w.now, storage)
+	w.Exec("UPDATE storages SET used = (97::bigint << 30) WHERE id = $1", storage)
+}
+
 // window is a maintenance window that is open from now on for a time, of what the columns and values in more say.
 func (w *world) window(lasts time.Duration, more ...string) {
 	w.t.Helper()

@@ -1,0 +1,53 @@
+package alert
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// selectUnsure gives, of the states $1, $2 by rule and subject, those whose thing is there while nobody tells what it is like: the
+// hypervisor left it out of an answer, its node is off, or its own host does not answer while another one of the cluster does. Only kinds
+// whose findings need what is told then are in it: the others are found by what the service has written down and keeps. A storage that
+// several nodes share is as known as the best of them makes it.
+const selectUnsure = `WITH ` + things + `,
+unsure AS (SELECT w.watched, t.subject || w.part AS subject, t.kind, t.base, t.name, t.node, t.host_id, t.cluster_id, t.team_id, t.tags
+	FROM things t JOIN (VALUES ('guest', 'guest_down', ''), ('guest', 'no_data', ''), ('node', 'node_away', ''), ('node', 'no_data', ''),
+		('host', 'no_data', ''), ('host', 'token_privileges', ':monitoring'), ('storage', 'storage_fills', '')) AS w (kept, watched, part)
+		ON w.kept = t.kept
+	WHERE NOT t.known AND NOT (t.kept = 'storage' AND EXISTS (SELECT FROM things o WHERE o.subject = t.subject AND o.known))
+	UNION ALL SELECT 'backup_unlisted', 'storage:' || b.cluster_id || ':' || b.name || ':' || b.node, 'storage', '', b.name, b.node,
+		b.host_id, b.cluster_id, h.team_id, '{}'
+		FROM backup_storages b JOIN hosts h ON h.id = b.host_id WHERE b.error_code <> '' AND h.status = 'unreachable')
+SELECT DISTINCT r.id, t.subject FROM unnest($1::bigint[], $2::text[]) AS s (rule_id, subject) JOIN alert_rules r ON r.id = s.rule_id
+	JOIN unsure t ON t.watched = r.kind AND t.subject = s.subject WHERE ` + scoped
+
+// lookForUnsure finds which of the things that have a state, and are in no list of breaches any more, have left it only because nobody
+// tells of them.
+func (c *cycle) lookForUnsure(ctx context.Context) error {
+	var rules []int64
+	var subjects []string
+	for k := range c.states {
+		r := c.rules[k.rule]
+		if r == nil || c.observed[k] != nil || isSampled(r.Kind) || kindOf(r.Kind).seldom && !c.seldom {
+			continue
+		}
+		rules, subjects = append(rules, k.rule), append(subjects, k.subject)
+	}
+	if len(rules) == 0 {
+		return nil
+	}
+	rows, err := c.tx.Query(ctx, selectUnsure, rules, subjects)
+	if err != nil {
+		return fmt.Errorf("looking for what is not known: %w", err)
+	}
+	var k key
+	if _, err = pgx.ForEachRow(rows, []any{&k.rule, &k.subject}, func() error {
+		c.unsure[k] = true
+		return nil
+	}); err != nil {
+		return fmt.Errorf("looking for what is not known: %w", err)
+	}
+	return nil
+}
