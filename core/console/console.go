@@ -31,6 +31,8 @@ type Store struct {
 	Keys secret.Keys
 	// Hold is how long a ticket is good; 30 s when zero.
 	Hold time.Duration
+	// IdleUnit is what the setting console.idle_s counts; 1 s when zero. For tests.
+	IdleUnit time.Duration
 
 	begin sync.Once
 	// instance names this process among those on the database.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -104,7 +105,7 @@ func (s *Store) Redeem(ctx context.Context, kind string, id int64, ticket string
 	if err != nil {
 		return nil, err
 	}
-	x.Idle = time.Duration(seconds) * time.Second
+	x.Idle = time.Duration(seconds) * cmp.Or(s.IdleUnit, time.Second)
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.Detail("kind", string(x.Kind()))
 		if x.recorded {

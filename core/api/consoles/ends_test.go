@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -93,14 +94,18 @@ func TestPersonLeaves(t *testing.T) {
 // A console through which nothing goes ends after the time of the setting that held when it began.
 func TestIdleSetting(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	f.ask(f.owner, "PATCH", "settings", `{"console.idle_s":60}`, 200)
+	f := newFixture(t, func(s *service.Service) { s.Consoles.IdleUnit = 5 * time.Millisecond })
 	f.ask(f.owner, "PATCH", "settings", `{"console.idle_s":59}`, 422)
-	f.Exec("UPDATE settings SET value = '60' WHERE key = 'console.idle_s'")
-	c := f.connect(session{f.user(identity.Operator)}, wiki, "")
-	c.shows("$ ")
-	c.types("echo on\r")
-	c.shows("on\r\n")
+	f.ask(f.owner, "PATCH", "settings", `{"console.idle_s":86400}`, 200)
+	who := session{f.user(identity.Operator)}
+	before := f.connect(who, wiki, "")
+	f.ask(f.owner, "PATCH", "settings", `{"console.idle_s":60}`, 200)
+	c := f.connect(who, wiki, "")
+	waittest.Until(t, "one of the two is closed", func() bool { return f.cluster.Consoles() == 1 })
+	c.ends(4504, "nothing went through for 300ms")
+	before.shows("$ ")
+	before.types("echo on\r")
+	before.shows("on\r\n")
 }
 
 // All that stands in a console's way is told before a socket, with what helps, and nothing stays open or counted.
