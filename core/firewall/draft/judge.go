@@ -77,6 +77,8 @@ func (j *judgement) text() string {
 type probe struct {
 	what   string
 	packet sdk.Packet
+	// used says that the service lives on it, so that it is known to be open now.
+	used bool
 }
 
 // judge compares what gets through before and after. That the firewall cannot be asked, or cannot tell, is no error.
@@ -156,7 +158,7 @@ func (s *Store) judge(ctx context.Context, r *record) (*judgement, error) {
 			j.cut = append(j.cut, probes[i].what)
 		case was == sdk.Unknown:
 			doubt("%s: %s", probes[i].what, p.Before.Reason)
-		case strings.HasPrefix(probes[i].what, service):
+		case probes[i].used:
 			doubt("%s is let through by no rule now either", probes[i].what)
 		}
 	}
@@ -176,9 +178,6 @@ func (s *Store) judge(ctx context.Context, r *record) (*judgement, error) {
 	}
 	return j, nil
 }
-
-// service begins what is said of ways of this service.
-const service = "the way of this service"
 
 // ownGuest is the guest of the cluster that the service runs in, or nil.
 func (s *Store) ownGuest(ctx context.Context, r *record) (*sdk.Guest, error) {
@@ -203,15 +202,19 @@ func (s *Store) ownGuest(ctx context.Context, r *record) (*sdk.Guest, error) {
 	return nil, nil
 }
 
-// probes are the ways that must stay open: that of the service to each node that it is connected to, those of nodes to each other, and
-// that of the caller to the service where it runs in the cluster.
+// probes are the ways that must stay open: that of the service to each node that it is connected to, and that by SSH where it has a key in
+// use, those of nodes to each other, and that of the caller to the service where it runs in the cluster.
 func (s *Store) probes(ctx context.Context, r *record, own *sdk.Guest) (all []probe, err error) {
-	rows, err := s.DB.Pool.Query(ctx, "SELECT address, entry_node FROM hosts WHERE cluster_id = $1 AND entry_node <> '' ORDER BY id LIMIT $2",
-		r.ClusterID, maxNodes)
+	rows, err := s.DB.Pool.Query(ctx, `SELECT address, entry_node, CASE WHEN EXISTS (SELECT FROM host_ssh_keys k
+			WHERE k.host_id = hosts.id AND k.state = 'active') THEN ssh_port END
+		FROM hosts WHERE cluster_id = $1 AND entry_node <> '' ORDER BY id LIMIT $2`, r.ClusterID, maxNodes)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the hosts of a cluster: %w", err))
 	}
-	type member struct{ Address, Node string }
+	type member struct {
+		Address, Node string
+		SSH           *int
+	}
 	hosts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[member])
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the hosts of a cluster: %w", err))
@@ -233,8 +236,14 @@ func (s *Store) probes(ctx context.Context, r *record, own *sdk.Guest) (all []pr
 		if own != nil {
 			from = sdk.End{Kind: sdk.GuestEnd, Guest: own}
 		}
-		all = append(all, probe{fmt.Sprintf("%s to the node %s (tcp port %d)", service, h.Node, port),
-			sdk.Packet{From: from, To: sdk.End{Kind: sdk.NodeEnd, Node: h.Node}, Protocol: "tcp", DestinationPort: port}})
+		packet := sdk.Packet{From: from, To: sdk.End{Kind: sdk.NodeEnd, Node: h.Node}, Protocol: "tcp", DestinationPort: port}
+		all = append(all, probe{what: fmt.Sprintf("the way of this service to the node %s (tcp port %d)", h.Node, port), packet: packet,
+			used: true})
+		if h.SSH != nil {
+			packet.DestinationPort = *h.SSH
+			all = append(all, probe{what: fmt.Sprintf("the way of this service to the node %s by SSH (tcp port %d)", h.Node, *h.SSH),
+				packet: packet})
+		}
 	}
 	nodes, err := s.nodes(ctx, r)
 	if err != nil {
@@ -244,8 +253,8 @@ func (s *Store) probes(ctx context.Context, r *record, own *sdk.Guest) (all []pr
 		for _, b := range nodes {
 			for _, port := range ports[:min(len(ports), maxPorts)] {
 				if a != b {
-					all = append(all, probe{fmt.Sprintf("the way of the node %s to the node %s (tcp port %d)", a, b, port),
-						sdk.Packet{From: sdk.End{Kind: sdk.NodeEnd, Node: a}, To: sdk.End{Kind: sdk.NodeEnd, Node: b}, Protocol: "tcp",
+					all = append(all, probe{what: fmt.Sprintf("the way of the node %s to the node %s (tcp port %d)", a, b, port),
+						packet: sdk.Packet{From: sdk.End{Kind: sdk.NodeEnd, Node: a}, To: sdk.End{Kind: sdk.NodeEnd, Node: b}, Protocol: "tcp",
 							DestinationPort: port}})
 				}
 			}
@@ -282,8 +291,9 @@ func caller(ctx context.Context, own *sdk.Guest) *probe {
 	if err != nil || !is || from.IsLoopback() {
 		return nil
 	}
-	return &probe{"your own way to this service", sdk.Packet{From: sdk.End{Kind: sdk.AddressEnd, Address: from.Unmap().String()},
-		To: sdk.End{Kind: sdk.GuestEnd, Guest: own}, Protocol: "tcp", DestinationPort: tcp.Port}}
+	return &probe{what: "your own way to this service",
+		packet: sdk.Packet{From: sdk.End{Kind: sdk.AddressEnd, Address: from.Unmap().String()},
+			To: sdk.End{Kind: sdk.GuestEnd, Guest: own}, Protocol: "tcp", DestinationPort: tcp.Port}}
 }
 
 // localAddress is the address by which this machine would reach another; invalid where that is not known, or its own.

@@ -1,0 +1,71 @@
+package draft_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/firewall/draft"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/problem"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/firewall/membackend"
+)
+
+// plan is what a draft would do, and whether its name must be typed.
+func (f *fixture) plan(d draft.Draft) (text string, self bool) {
+	f.t.Helper()
+	_, err := f.Commit(plan.With(as(f.t, identity.Admin), plan.Question{Only: true}), d.ID, time.Hour, nil)
+	answer := plan.AnswerIn(err)
+	if answer == nil {
+		f.t.Fatal(err)
+	}
+	return fmt.Sprintf("%+v", answer.Plan), answer.Plan.IsSelf
+}
+
+// A draft that cuts the way by which the service logs in to a node is refused like one that cuts its API's, where a key is in use there.
+func TestSSHIsCut(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.start()
+	f.keep(f.draft(`[{"scope":{"kind":"cluster"},"action":"change_options","options":{"enable":"1"}}]`))
+	for i, name := range []string{"node1", "node2"} {
+		node := sdk.Scope{Kind: sdk.NodeScope, Node: name}
+		f.at.SetNICs(node, membackend.NIC{Name: "eth0", Address: fmt.Sprintf("192.0.2.%d", i+1)})
+		f.at.SetRules(node, rule("ACCEPT", "1:65535"))
+	}
+	drop := func(port string) draft.Draft {
+		return f.draft(`[{"scope":{"kind":"node","node":"node1"},"action":"create_rule","rule":{"type":"in","action":"DROP","enable":1,
+			"proto":"tcp","dport":"` + port + `"}}]`)
+	}
+	f.Exec("UPDATE hosts SET ssh_port = 2222")
+	ssh, api := drop("2222"), drop("8006")
+	const way = "the way of this service to the node node1 by SSH (tcp port 2222)"
+	for _, key := range []struct {
+		state, statement string
+		cut              bool
+	}{
+		{"none", "SELECT 1", false},
+		{"pending", "INSERT INTO host_ssh_keys (host_id, state, public_key, private_key) VALUES (1, 'pending', 'ssh-ed25519 AAAA', '')", false},
+		{"active", "UPDATE host_ssh_keys SET state = 'active'", true},
+	} {
+		f.Exec(key.statement)
+		if text, self := f.plan(ssh); self != key.cut || strings.Contains(text, "This cuts "+way+".") != key.cut {
+			t.Errorf("with the key %s: the plan is %s", key.state, text)
+		}
+	}
+	if text, self := f.plan(api); !self || strings.Contains(text, "SSH") {
+		t.Errorf("of the API's port: the plan is %s", text)
+	}
+	if _, err := f.Commit(as(t, identity.Admin), ssh.ID, time.Hour, nil); problem.CodeOf(err) != problem.CodeSelfTarget ||
+		!strings.Contains(fmt.Sprint(err), way) {
+		t.Errorf("it is committed: %v", err)
+	}
+	// What is closed already is not cut.
+	f.keep(ssh)
+	if text, self := f.plan(drop("23")); self || strings.Contains(text, "SSH") {
+		t.Errorf("where SSH is closed: the plan is %s", text)
+	}
+}
