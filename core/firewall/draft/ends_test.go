@@ -327,3 +327,42 @@ func TestNodeGoesAwayWhileTheDraftWaits(t *testing.T) {
 		t.Errorf("it stands\n%s\nwant\n%s", got, before)
 	}
 }
+
+// A node whose host may only be looked at is asked like the others: by a new connection of its own, or by way of another host where that
+// did not get through before either.
+func TestNodeThatMayOnlyBeLookedAtGoesAway(t *testing.T) {
+	t.Parallel()
+	gone := memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route to host")}
+	for name, one := range map[string]struct {
+		before    memdriver.Fault
+		noted, by string
+	}{
+		"its host answers":         {memdriver.Fault{}, "2 of 2 hosts of the cluster answer, and 0 nodes besides", "the host 2"},
+		"its host does not answer": {gone, "1 of 2 hosts of the cluster answer, and 1 nodes besides", "the node node2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			second := f.driver.Add("second.mem:8006", memdriver.Spec{})
+			second.SetFault("certificate", one.before)
+			f.Exec(`INSERT INTO hosts (team_id, cluster_id, driver, name, address, entry_node, status)
+				VALUES (1, 1, 'mem', 'second', 'second.mem:8006', 'node2', 'online')`)
+			before, d := f.states(), f.draft(remove)
+			id := f.commit(d, 30*time.Second) // the nodes are asked every second
+			f.start()
+			f.becomes(d.ID, "waiting")
+			waittest.Until(t, "it is noted that "+one.noted, func() bool { return strings.Contains(f.transcript(id), one.noted) })
+			second.SetFault("certificate", gone)
+			if one.by != "the host 2" {
+				f.cluster.SetFault("nodestatus", gone)
+			}
+			j := f.ends(id, job.Failed)
+			if !strings.Contains(j.Error, one.by+" does not answer any more") {
+				t.Error(j.Error)
+			}
+			if got := f.states(); got != before {
+				t.Errorf("it stands\n%s\nwant\n%s", got, before)
+			}
+		})
+	}
+}

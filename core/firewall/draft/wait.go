@@ -130,10 +130,40 @@ func away(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &of) && (of.Kind == plugin.Unreachable || of.Kind == plugin.Timeout)
 }
 
-// askNodes notes which nodes without a host of their own answer.
+// askHosts notes which of the cluster's hosts answer, whatever their tokens may do, those by which it can be changed first.
+func (w *work) askHosts(ctx context.Context) (asked int, err error) {
+	rows, err := w.DB.Pool.Query(ctx, "SELECT id FROM hosts WHERE cluster_id = $1 AND id <> ALL ($2) ORDER BY id LIMIT $3", w.r.ClusterID,
+		w.hosts, maxNodes)
+	if err != nil {
+		return 0, db.Problem(fmt.Errorf("reading the hosts of a cluster: %w", err))
+	}
+	others, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return 0, db.Problem(fmt.Errorf("reading the hosts of a cluster: %w", err))
+	}
+	all := slices.Concat(w.hosts, others)
+	all = all[:min(len(all), maxNodes)]
+	limited, cancel := context.WithTimeout(ctx, looksMost/2)
+	defer cancel()
+	answers := make([]error, len(all))
+	var each sync.WaitGroup
+	for i, id := range all {
+		each.Go(func() { answers[i] = w.Hosts.Reachable(limited, id) })
+	}
+	each.Wait()
+	for i, id := range all {
+		if answers[i] == nil {
+			w.Answered = append(w.Answered, id)
+		}
+	}
+	return len(all), ctx.Err()
+}
+
+// askNodes notes which nodes answer by way of a host, of those that no host speaks for that has answered itself.
 func (w *work) askNodes(ctx context.Context) error {
 	rows, err := w.DB.Pool.Query(ctx, `SELECT n.name FROM nodes n WHERE n.cluster_id = $1 AND n.status = 'online' AND NOT EXISTS (SELECT
-		FROM hosts h WHERE h.cluster_id = n.cluster_id AND h.entry_node = n.name) ORDER BY n.name LIMIT $2`, w.r.ClusterID, maxNodes)
+		FROM hosts h WHERE h.id = ANY ($3) AND h.cluster_id = n.cluster_id AND h.entry_node = n.name) ORDER BY n.name LIMIT $2`,
+		w.r.ClusterID, maxNodes, w.Answered)
 	if err != nil {
 		return db.Problem(fmt.Errorf("reading the nodes of a cluster: %w", err))
 	}

@@ -38,7 +38,7 @@ type progress struct {
 	Back bool        `json:"back"`
 	// Answered are the hosts to which new connections got through before anything was changed.
 	Answered []int64 `json:"answered"`
-	// Up are the nodes without a host of their own that answered then, by way of a host.
+	// Up are the nodes that answered then by way of a host, of those whose own did not, or that have none.
 	Up []string `json:"up,omitempty"`
 	// Why says why everything is put back, for the end of the job, and Status the end that this makes.
 	Why    string     `json:"why,omitempty"`
@@ -59,7 +59,7 @@ type work struct {
 	run *job.Run
 	r   *record
 	progress
-	// hosts are those of the cluster by which it can be reached, the one of the draft first.
+	// hosts are those of the cluster by which it can be changed, the one of the draft first.
 	hosts []int64
 	// out are the scopes that the last look left out: those that are absent, those that could not be read, and those that were denied, which
 	// the hypervisor has refused in the present try to put everything back.
@@ -162,7 +162,7 @@ func (w *work) verdict() error {
 	return job.Fail("%s", w.r.Outcome)
 }
 
-// members are the hosts by which the cluster can be reached, the draft's own always: it may have left the cluster's row for another team.
+// members are the hosts by which the cluster can be changed, the draft's own always: it may have left the cluster's row for another team.
 func (w *work) members(ctx context.Context) error {
 	rows, err := w.DB.Pool.Query(ctx, `SELECT h.id FROM hosts h WHERE h.id = $2 OR h.cluster_id = $1 AND EXISTS (SELECT FROM
 		host_credentials k
@@ -454,15 +454,14 @@ func (w *work) commit(ctx context.Context) error {
 		for i := range w.r.Scopes {
 			w.From = append(w.From, w.r.Scopes[i].Before)
 		}
-		for _, id := range w.hosts {
-			if w.Hosts.Reachable(ctx, id) == nil {
-				w.Answered = append(w.Answered, id)
-			}
+		all, err := w.askHosts(ctx)
+		if err != nil {
+			return err
 		}
 		if err := w.askNodes(ctx); err != nil {
 			return err
 		}
-		w.run.Note("%d of %d hosts of the cluster answer, and %d nodes besides", len(w.Answered), len(w.hosts), len(w.Up))
+		w.run.Note("%d of %d hosts of the cluster answer, and %d nodes besides", len(w.Answered), all, len(w.Up))
 		if w.canceled() {
 			return w.nothing(ctx, job.Canceled, "canceled before anything was changed")
 		}
