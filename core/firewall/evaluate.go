@@ -1,9 +1,11 @@
 package firewall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -94,42 +96,83 @@ func (s *Store) Reach(ctx context.Context, guests *guest.Store, t Target, visibl
 	if err != nil {
 		return nil, err
 	}
-	query := sdk.ReachQuery{To: q.ends["to"], Assume: q.assume, From: []sdk.End{{Kind: sdk.OutsideEnd}}}
-	omitted := 0
+	from := []sdk.End{{Kind: sdk.OutsideEnd}}
+	rows, rowOf, omitted := 1, []int{0}, 0
 	for i := range all {
 		g := &all[i]
 		if g.ClusterID() != q.cluster || g.Template || t.To.Guest != nil && g.ID == t.To.Guest.ID {
 			continue
 		}
-		if len(query.From) >= min(t.Limit, sdk.MaxReachFrom) {
+		if rows >= min(t.Limit, sdk.MaxReachFrom) {
 			omitted++
 			continue
 		}
-		query.From = append(query.From, q.guest(End{Guest: g, Address: firstAddress(g)}))
-	}
-	answer, err := ask(ctx, s, q.on, func(ctx context.Context, able sdk.Evaluator, _ sdk.Scope) (sdk.Reach, error) {
-		reach, err := able.Reach(ctx, query)
-		if err == nil && len(reach.Rows) != len(query.From) {
-			err = plugin.Errorf(plugin.Protocol, "the backend gives %d rows for %d senders", len(reach.Rows), len(query.From))
+		for _, address := range sendersOf(g, t.To.Address) {
+			from, rowOf = append(from, q.guest(End{Guest: g, Address: address})), append(rowOf, rows)
 		}
-		return reach, fieldOfBody(err)
+		rows++
+	}
+	answer, err := ask(ctx, s, q.on, func(ctx context.Context, able sdk.Evaluator, _ sdk.Scope) (all sdk.Reach, err error) {
+		for part := range slices.Chunk(from, sdk.MaxReachFrom) {
+			reach, err := able.Reach(ctx, sdk.ReachQuery{To: q.ends["to"], Assume: q.assume, From: part})
+			if err == nil && len(reach.Rows) != len(part) {
+				err = plugin.Errorf(plugin.Protocol, "the backend gives %d rows for %d senders", len(reach.Rows), len(part))
+			}
+			if err != nil {
+				return all, fieldOfBody(err)
+			}
+			if all.Rows == nil {
+				all.To, all.At = reach.To, reach.At
+			}
+			all.Rows = append(all.Rows, reach.Rows...)
+		}
+		return all, nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	answer.Rows = mergeReach(answer.Rows, rowOf, rows)
 	shown := q.showReach(answer)
 	shown.Omitted, shown.At = omitted, t.At
 	return shown, nil
 }
 
-// firstAddress is one by which others reach the guest, as it was last told; empty where it never was.
-func firstAddress(g *guest.Guest) string {
+// sendersOf are the first addresses of each version of IP by which others reach the guest, as it was last told, or the one of the version
+// of the address that it sends to. Where it was never told there is an empty one, and where it has none of that version the first.
+func sendersOf(g *guest.Guest, to string) []string {
+	target, err := netip.ParseAddr(to)
+	fixed := err == nil
+	first, list, has := "", []string{}, map[bool]bool{}
 	for _, text := range g.Addresses {
-		if a, err := netip.ParseAddr(text); err == nil && a.IsGlobalUnicast() {
-			return text
+		a, err := netip.ParseAddr(text)
+		if err != nil || !a.IsGlobalUnicast() {
+			continue
+		}
+		first = cmp.Or(first, text)
+		if is4 := a.Unmap().Is4(); !has[is4] && (!fixed || is4 == target.Unmap().Is4()) {
+			list, has[is4] = append(list, text), true
 		}
 	}
-	return ""
+	if len(list) == 0 {
+		return []string{first}
+	}
+	return list
+}
+
+// mergeReach makes one row of those of the same sender: what is open from any of its addresses is open. One that is not known is left out
+// where another is.
+func mergeReach(rows []sdk.ReachRow, of []int, total int) []sdk.ReachRow {
+	merged := make([]sdk.ReachRow, total)
+	for i, row := range rows {
+		to := &merged[of[i]]
+		switch {
+		case i == 0 || of[i-1] != of[i], to.Unknown != "" && row.Unknown == "":
+			*to = row
+		case row.Unknown == "":
+			to.Open, to.Echo = sdk.JoinPorts(append(to.Open, row.Open...)), to.Echo || row.Echo
+		}
+	}
+	return merged
 }
 
 // question is what the ends of one question have in common.

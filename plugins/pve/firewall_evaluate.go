@@ -1,6 +1,7 @@
 package pve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,28 +70,47 @@ func (f *Firewall) Reach(ctx context.Context, query firewall.ReachQuery) (firewa
 		return firewall.Reach{}, err
 	}
 	answer := firewall.Reach{To: query.To, At: k.at}
+	known := false
 	for _, from := range query.From {
 		if ctx.Err() != nil {
 			return firewall.Reach{}, ctx.Err()
 		}
 		row, to := j.reach(from, query.To)
-		if row.Unknown == "" || answer.To.NIC == "" {
-			answer.To = to
+		if !known && (row.Unknown == "" || answer.To.NIC == "") {
+			answer.To, known = to, row.Unknown == ""
 		}
 		answer.Rows = append(answer.Rows, row)
 	}
 	return answer, nil
 }
 
-// reach is the row of one sender, and the other end as it was taken.
-func (j *judged) reach(from, to firewall.End) (firewall.ReachRow, firewall.End) {
-	w := j.wayOf(from, to, 0)
+// reach is the row of one sender by all versions of IP of which both ends have addresses, and the other end as it was taken for the first.
+func (j *judged) reach(from, to firewall.End) (row firewall.ReachRow, met firewall.End) {
+	for i, w := range j.waysOf(from, to) {
+		one := j.reachBy(w)
+		if i == 0 {
+			row, met = one, w.to
+			continue
+		}
+		if row.Unknown == "" {
+			row.Unknown = one.Unknown
+		}
+		row.Open, row.Echo = firewall.JoinPorts(append(row.Open, one.Open...)), row.Echo || one.Echo
+	}
+	if row.Unknown != "" {
+		row.Open, row.Echo = nil, false
+	}
+	return row, met
+}
+
+// reachBy is the row of the sender of a way, by its version of IP.
+func (j *judged) reachBy(w way) firewall.ReachRow {
 	row := firewall.ReachRow{From: w.from, Unknown: w.unknown}
 	if row.Unknown == "" {
 		row.Unknown = j.asks(w)
 	}
 	if row.Unknown != "" {
-		return row, w.to
+		return row
 	}
 	answers, err := j.firewall.Reach(pvefirewall.ReachQuestion{To: w.packet.To, Dest: w.packet.Dest,
 		From: []pvefirewall.Source{{Endpoint: w.packet.From, Address: w.packet.Source}}})
@@ -99,14 +119,14 @@ func (j *judged) reach(from, to firewall.End) (firewall.ReachRow, firewall.End) 
 	}
 	if err != nil {
 		row.Unknown = notJudged(err)
-		return row, w.to
+		return row
 	}
 	for _, open := range answers[0].Open {
 		protocol := pvefirewall.ProtocolName(open.Protocol)
 		row.Open = append(row.Open, firewall.Ports{Protocol: protocol, First: int(open.First), Last: int(open.Last)})
 	}
 	row.Open, row.Echo = firewall.JoinPorts(row.Open), answers[0].Echo
-	return row, w.to
+	return row
 }
 
 // notJudged says why there is no verdict.
@@ -229,20 +249,28 @@ func (j *judged) sharedDiffer(other *judged) bool {
 	return false
 }
 
-// comparePair says whether a pair changes, or may.
-func comparePair(before, after *judged, from, to firewall.End) (firewall.PairChange, bool) {
-	then, _ := before.reach(from, to)
-	now, met := after.reach(from, to)
-	change := firewall.PairChange{From: now.From, To: met, Unknown: now.Unknown}
-	if change.Unknown == "" {
-		change.Unknown = then.Unknown
+// comparePair says whether a pair changes, or may. Each version of IP of which both ends have addresses is compared by itself: what one of
+// them gains and another has already, or loses, is a change too. The ends are those of the first that changes.
+func comparePair(before, after *judged, from, to firewall.End) (change firewall.PairChange, changes bool) {
+	for _, w := range after.waysOf(from, to) { // the same as before: no rule has a part in them
+		then, now := before.reachBy(w), after.reachBy(w)
+		one := firewall.PairChange{From: w.from, To: w.to, Unknown: cmp.Or(now.Unknown, then.Unknown)}
+		if one.Unknown != "" {
+			return one, true
+		}
+		one.Gained, one.Lost = firewall.ComparePorts(then.Open, now.Open)
+		one.GainsEcho, one.LosesEcho = now.Echo && !then.Echo, then.Echo && !now.Echo
+		switch {
+		case len(one.Gained)+len(one.Lost) == 0 && now.Echo == then.Echo:
+		case !changes:
+			change, changes = one, true
+		default:
+			change.Gained, change.Lost = append(change.Gained, one.Gained...), append(change.Lost, one.Lost...)
+			change.GainsEcho, change.LosesEcho = change.GainsEcho || one.GainsEcho, change.LosesEcho || one.LosesEcho
+		}
 	}
-	if change.Unknown != "" {
-		return change, true
-	}
-	change.Gained, change.Lost = firewall.ComparePorts(then.Open, now.Open)
-	change.GainsEcho, change.LosesEcho = now.Echo && !then.Echo, then.Echo && !now.Echo
-	return change, len(change.Gained)+len(change.Lost) > 0 || now.Echo != then.Echo
+	change.Gained, change.Lost = firewall.JoinPorts(change.Gained), firewall.JoinPorts(change.Lost)
+	return change, changes
 }
 
 // verdict judges one packet.

@@ -83,6 +83,22 @@ func (j *judged) wayOf(from, to firewall.End, version int) way {
 	return w
 }
 
+// waysOf are the ways between two ends by each version of IP of which both have addresses, or may have where none is known. There is
+// always one: without such addresses it is one that says so.
+func (j *judged) waysOf(from, to firewall.End) []way {
+	first, other := j.wayOf(from, to, 0), 4
+	if first.unknown != "" {
+		return []way{first}
+	}
+	if first.packet.Source.Is4() {
+		other = 6
+	}
+	if second := j.wayOf(from, to, other); second.unknown == "" {
+		return []way{first, second}
+	}
+	return []way{first}
+}
+
 func named(nic string) string {
 	if nic == "" {
 		return ""

@@ -209,7 +209,8 @@ type Reach struct {
 // ReachRow is what one sender gets through.
 type ReachRow struct {
 	From End
-	// Open are sorted by protocol and port, and do not touch: all of tcp and udp, and of other protocols with ports that rules name.
+	// Open are sorted by protocol and port, and do not touch: all of tcp and udp, and of other protocols with ports that rules name. What is
+	// open by any version of IP of which both ends have addresses is open.
 	Open []Ports
 	// Echo says whether an ICMP echo request is accepted.
 	Echo bool
@@ -258,7 +259,8 @@ type ClusterChange struct {
 // PairChange is what one pair gains or loses.
 type PairChange struct {
 	From, To End
-	// Gained are open after and not before, Lost the other way round.
+	// Gained are open after and not before, Lost the other way round, by any version of IP of which both ends have addresses: a port can be
+	// gained by one and lost by another.
 	Gained, Lost []Ports
 	// GainsEcho and LosesEcho are about ICMP echo requests.
 	GainsEcho, LosesEcho bool

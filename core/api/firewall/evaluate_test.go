@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/hostler/hostler/core/api/apitest"
@@ -109,6 +110,33 @@ func TestReach(t *testing.T) {
 		reach("another team's", apitest.In(2, identity.Owner), "{"+vm+"}", 404, "not_found"),
 		reach("of who is outside", apitest.Viewer, `{"to":{"outside":true}}`, 422, "invalid", `"to"`),
 	)
+}
+
+// A guest sends from its address of the version of IP that it is asked about, and from both where none is named.
+func TestReachByEachVersionOfIP(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.switchOn()
+	b.firewall.SetRules(scopeOf(b.guest),
+		sdk.Rule{Direction: sdk.DirectionIn, Action: "ACCEPT", Enabled: true, Protocol: "tcp", DestinationPort: "5432", Source: "fd00::/64"})
+	for addresses, want := range map[string][3]string{
+		"'fe80::2', '192.0.2.2', '192.0.2.3', 'fd00::2', 'fd00::3'": {"5432 192.0.2.2", "closed 192.0.2.2", "5432 fd00::2"},
+		"'fd00::2'":   {"5432 fd00::2", "5432 fd00::2", "5432 fd00::2"},
+		"'192.0.2.2'": {"closed 192.0.2.2", "closed 192.0.2.2", "closed 192.0.2.2"},
+	} {
+		b.Exec("UPDATE guests SET addresses = ARRAY[" + addresses + "] WHERE kind = 'container'")
+		for i, to := range []string{"", `,"address":"192.0.2.1"`, `,"address":"fd00::1"`} {
+			open := "[]"
+			verdict, address, _ := strings.Cut(want[i], " ")
+			if verdict == "5432" {
+				open = `[{"proto":"tcp","first":5432,"last":5432}]`
+			}
+			s := b.test(addresses+" to "+to, apitest.Viewer, fmt.Sprintf(`{"to":{"vm_id":%d%s}}`, b.vm, to), 200, "",
+				`"address":"`+address+`","iface":null},"open":`+open+`,"ping":false`)
+			s.URL = "/api/v1/firewall/reach"
+			b.Run(t, s)
+		}
+	}
 }
 
 // drafts has one draft of the cluster of host 1.
