@@ -112,7 +112,7 @@ func (s *Store) Reach(ctx context.Context, guests *guest.Store, t Target, visibl
 		}
 		rows++
 	}
-	answer, err := ask(ctx, s, q.on, func(ctx context.Context, able sdk.Evaluator, _ sdk.Scope) (all sdk.Reach, err error) {
+	answer, err := ask(ctx, s, q.on, func(ctx context.Context, able sdk.Evaluator, _ sdk.Scope) (all sdk.Reach, _ error) {
 		for part := range slices.Chunk(from, sdk.MaxReachFrom) {
 			reach, err := able.Reach(ctx, sdk.ReachQuery{To: q.ends["to"], Assume: q.assume, From: part})
 			if err == nil && len(reach.Rows) != len(part) {

@@ -1,6 +1,10 @@
 package pvegolden
 
-import "github.com/hostler/hostler/plugins/pve/pvesim"
+import (
+	"fmt"
+
+	"github.com/hostler/hostler/plugins/pve/pvesim"
+)
 
 // migrationRefusals are migrations that what both checks find stands in the way of, and checks that warn of it.
 func migrationRefusals() []Act {
@@ -39,6 +43,15 @@ func migrationRefusals() []Act {
 			Body: `{"target_host_id":{bare},"node":"pve2"}`}.when("no storage of backups is known to both", func(w *World) {
 			w.Running("vm")
 			w.bare()
+		}),
+		check.when("its disk is on a storage that both may see", func(w *World) {
+			w.leaves("vm")
+			for _, c := range []*pvesim.Cluster{w.Cluster, w.far()} {
+				c.AddStorage(pvesim.StorageSpec{ID: "san", Plugin: "nfs", Content: "images", Shared: true})
+			}
+			w.Change("vm", func(s *pvesim.GuestSpec) {
+				s.Config = map[string]any{"scsi0": fmt.Sprintf("san:%d/vm-%[1]d-disk-0.raw,size=8G", w.VMID("vm"))}
+			})
 		}),
 		check.when("with snapshots, which stay", func(w *World) { w.leaves("vm"); w.Snapshot("vm", "before") }),
 	}

@@ -78,7 +78,7 @@ class Service:
 
     def query(self, name):
         """The value of a parameter that a query must have."""
-        return {"target": [f"vm:{self.values['vm_id']}"], "metric": ["cpu"], "host": [self.values["host_id"]], "sum": ["0" * 64], "path": ["install.sh"]}[name]
+        return {"target": [f"vm:{self.values['vm_id']}"], "metric": ["cpu"], "host": self.values["host_id"], "sum": "0" * 64, "path": "install.sh"}[name]
 
     def furnish(self, password):
         owner = self.log_in("owner@example.com", password)
