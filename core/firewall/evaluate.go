@@ -112,21 +112,21 @@ func (s *Store) Reach(ctx context.Context, guests *guest.Store, t Target, visibl
 		}
 		rows++
 	}
-	answer, err := ask(ctx, s, q.on, func(ctx context.Context, able sdk.Evaluator, _ sdk.Scope) (all sdk.Reach, _ error) {
+	answer, err := ask(ctx, s, q.on, func(ctx context.Context, able sdk.Evaluator, _ sdk.Scope) (whole sdk.Reach, _ error) {
 		for part := range slices.Chunk(from, sdk.MaxReachFrom) {
 			reach, err := able.Reach(ctx, sdk.ReachQuery{To: q.ends["to"], Assume: q.assume, From: part})
 			if err == nil && len(reach.Rows) != len(part) {
 				err = plugin.Errorf(plugin.Protocol, "the backend gives %d rows for %d senders", len(reach.Rows), len(part))
 			}
 			if err != nil {
-				return all, fieldOfBody(err)
+				return whole, fieldOfBody(err)
 			}
-			if all.Rows == nil {
-				all.To, all.At = reach.To, reach.At
+			if whole.Rows == nil {
+				whole.To, whole.At = reach.To, reach.At
 			}
-			all.Rows = append(all.Rows, reach.Rows...)
+			whole.Rows = append(whole.Rows, reach.Rows...)
 		}
-		return all, nil
+		return whole, nil
 	})
 	if err != nil {
 		return nil, err
