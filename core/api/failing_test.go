@@ -70,7 +70,7 @@ func TestFailuresOfTheDriverAreDeclared(t *testing.T) {
 	for _, c := range e.allChanges() {
 		changes[c.Operation] = c
 	}
-	seen := map[string]map[int]bool{}
+	seen, all := map[string]map[int]bool{}, reads()
 	// What spoils is asked last: with a host that is moved or removed goes what the others ask for.
 	last := func(o *op.Operation) int {
 		if changes[o.Spec.ID].Spoils {
@@ -103,6 +103,9 @@ func TestFailuresOfTheDriverAreDeclared(t *testing.T) {
 		}
 		// A poll that failed, of an operation before, has left the nodes in doubt: what needs one would not come as far as the driver.
 		e.exec("UPDATE nodes SET status = 'online'")
+		if calling := all[o.Spec.ID].Calling; calling != "" {
+			e.exec(calling)
+		}
 		for how, err := range failures() {
 			e.fail(memdriver.Fault{Err: err})
 			ask(how)

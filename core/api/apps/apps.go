@@ -59,7 +59,7 @@ func Register(a *op.API, deps Deps) {
 			"and 409 `invalid_state` while the container does not run.",
 	})
 	op.Get(a, "/api/v1/apps/:app_id/web-url", h.webURL, op.Spec{
-		ID: "resolve_app_web_url", Summary: "Tell the address of an app's web pages", Tag: tag, Role: identity.Viewer, On: op.App, Calls: true,
+		ID: "resolve_app_web_url", Summary: "Tell the address of an app's web pages", Tag: tag, Role: identity.Viewer, On: op.App,
 		Description: "The port is that of the app's `web_port`, else the one that the script which installed it printed, else the catalog's: " +
 			"`decided_by`. The address is one that the container tells of itself, or is configured with. The service connects to it, within " +
 			"two seconds, and `scheme_by` says whether what answered, or who, decided between http and https. The app's own `web_path` and " +

@@ -61,4 +61,6 @@ type Read struct {
 	// Figures says that it answers with figures over what the caller may see: a sweep holds that those of a team stay the same when
 	// another team gets more, and that those of an owner do not. Without Names there is no name of anything among them.
 	Figures, Names bool
+	// Calling is SQL after which it comes as far as asking the hypervisor, where it does not with what the fixture has.
+	Calling string
 }

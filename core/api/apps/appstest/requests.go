@@ -12,8 +12,11 @@ import (
 // Requests are those of the resource.
 var Requests = requesttest.Requests{
 	Values: func(*requesttest.Fixture) map[string]string { return map[string]string{"action": "start"} },
-	// The app does not run, so that nobody looks into it.
-	Reads: map[string]requesttest.Read{"get_app_logs": {Status: 501}, "list_app_ports": {Status: 409}},
+	Reads: map[string]requesttest.Read{
+		"get_app_logs": {Status: 501},
+		// The app does not run, so that nobody looks into it.
+		"list_app_ports": {Status: 409, Calling: "UPDATE guests SET status = 'running' WHERE kind = 'container'"},
+	},
 	Changes: func(f *requesttest.Fixture) []requesttest.Change {
 		other := f.ID(`SELECT vmid FROM guests WHERE kind = 'container' AND host_id = $1
 			AND vmid <> (SELECT vmid FROM apps WHERE id = $2) ORDER BY vmid LIMIT 1`, f.Host, f.App)

@@ -41,6 +41,7 @@ func changes(f *requesttest.Fixture) []requesttest.Change {
 		f.NewCluster(powered, one)))}
 	enrolment := Enrolment(fresh, fresh+".mem", other)
 	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", f.Host), `{"rotate_ssh":true,"ssh_consent":true}`, 200)
+	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/ssh/verify", f.Host), "", 200)
 	return []requesttest.Change{
 		{Operation: "probe_host", Body: strings.Replace(enrolment, fmt.Sprintf(`"name":%q,`, fresh), "", 1)},
 		{Operation: "write_token_script", Body: `{"capabilities":["lifecycle"]}`},
