@@ -24,7 +24,9 @@ def snake(name):
 
 def arguments(function, module, call):
     """The path parameters, those of the query and the body as the function's own types."""
-    given = dict(call["params"], **call["query"])
+    known = inspect.signature(function).parameters
+    # A name that Python has itself gets an underscore.
+    given = {name if name in known else name + "_": value for name, value in dict(call["params"], **call["query"]).items()}
     for name, value in given.items():
         wanted = inspect.signature(function).parameters[name].annotation
         if isinstance(value, str) and inspect.isclass(wanted) and wanted is not str:

@@ -13,8 +13,9 @@ LAST = ["change_password", "log_out"]
 STREAMS = re.compile(r"^stream_(job_)?events$|^follow_\w+_log$|^connect_")
 
 # Reads that may be refused: once the service is set up; of apps, whose logs no driver has; of recordings, since nobody has opened a console;
-# of what scopes of firewalls do not have, and of logs that the demo's tokens may not read.
-REFUSED = re.compile(r"^(get_setup|get_app_logs|get_console_recording(_cast)?|read_\w+_log|list_(node|group)_firewall_(aliases|ipsets|ipset_members|refs)|list_firewall_node_\w+)$")
+# of what scopes of firewalls do not have, and of logs that the demo's tokens may not read; of the catalog, which has no source there, and
+# of ports of apps whose nodes are not logged in to.
+REFUSED = re.compile(r"^(get_setup|get_app_logs|get_console_recording(_cast)?|get_catalog_(entry|icon|file)|plan_catalog_entry|list_app_ports|read_\w+_log|list_(node|group)_firewall_(aliases|ipsets|ipset_members|refs)|list_firewall_node_\w+)$")
 
 
 def check(tools, oapi_codegen, folder, document, service):
