@@ -40,6 +40,9 @@ type applyParams struct {
 	Want    []hypervisor.Interface `json:"want"`
 	Gone    []string               `json:"gone"`
 	Restore string                 `json:"restore"`
+	// UndoHost is the host whose machine puts the network back by itself after UndoAfterS seconds; 0 for not.
+	UndoHost   int64 `json:"undo_host,omitempty"`
+	UndoAfterS int64 `json:"undo_after_s,omitempty"`
 }
 
 // Register makes the store the worker of its jobs.
@@ -57,9 +60,14 @@ func timeless(diff string) string {
 }
 
 // Apply asks for what is staged on a node to be put into force, confirmed by the node's name: with self_target where the service may be
-// cut off by it, else with confirm_required. Problems besides: not_found, invalid_state where nothing is staged, plan_stale, and those of
-// Create.
-func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *string) (guest.Started, error) {
+// cut off by it, else with confirm_required. Where the node is logged in to, its machine puts the network back by itself after undoAfter,
+// unless it is reached before and all is well: zero for not, nil for what is usual. Problems besides: not_found, invalid_state where
+// nothing is staged, plan_stale, those of Create, and, with undoAfter, ssh_not_enrolled, consent_required and unsupported.
+func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *string, undoAfter *time.Duration) (guest.Started, error) {
+	if d := undoAfter; d != nil && *d != 0 && (*d < MinUndoAfter || *d > MaxUndoAfter) {
+		return guest.Started{}, problem.Invalid(problem.Fault{Loc: []any{"body", "undo_after_s"}, Type: "value_error",
+			Msg: fmt.Sprintf("it is 0 for none, or %d to %d", int(MinUndoAfter.Seconds()), int(MaxUndoAfter.Seconds()))})
+	}
 	p, err := s.find(ctx, hostID, node)
 	if err != nil {
 		return guest.Started{}, err
@@ -82,15 +90,23 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 	if err != nil {
 		return guest.Started{}, err
 	}
+	undoHost, after, why, err := s.undoOf(ctx, &p, n, undoAfter)
+	if err := draft.Stop(ctx, err, plan.Confirmation{}); err != nil {
+		return guest.Started{}, err
+	}
 	c := plan.Confirmation{Code: problem.CodeConfirmRequired, Phrase: node, Given: confirm != nil && *confirm == node, IsSelf: v.asks(),
 		Why: fmt.Sprintf("the network of the node %s is changed; send its name as confirm to go on", node)}
 	if v.asks() {
 		c.Code, c.Why = problem.CodeSelfTarget, pathText(node, v)+" Send the node's name as confirm to go on"
 	}
-	if err := draft.Decide(ctx, c, func(ctx context.Context, pl *plan.Plan) error { return s.tell(ctx, &p, n, v, pl) }); err != nil {
+	if err := draft.Decide(ctx, c, func(ctx context.Context, pl *plan.Plan) error {
+		tellUndo(&p, v, after, why, pl)
+		return s.tell(ctx, &p, n, v, pl)
+	}); err != nil {
 		return guest.Started{}, err
 	}
-	params := applyParams{HostID: hostID, Node: node, Diff: timeless(n.Diff), Self: v.asks(), Restore: n.Restore}
+	params := applyParams{HostID: hostID, Node: node, Diff: timeless(n.Diff), Self: v.asks(), Restore: n.Restore,
+		UndoHost: undoHost, UndoAfterS: int64(after.Seconds())}
 	params.Want, params.Gone = staged(n)
 	if err := idempotency.Keep(ctx, v.asks()); err != nil {
 		return guest.Started{}, err
@@ -98,10 +114,15 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetKind, e.TargetName = "node", node
 		e.Detail("interfaces", changed(n))
+		e.Detail("undo_after_s", params.UndoAfterS)
 	})
+	asked := map[string]any{"node": node}
+	if undoAfter != nil {
+		asked["undo_after_s"] = params.UndoAfterS
+	}
 	made, err := s.Actor.Enqueue(ctx, job.Spec{
 		Kind: applyKind, Target: job.Target{Kind: "node", ID: hostID, Name: node}, TeamID: p.TeamID, HostID: hostID,
-		Exclusive: p.Exclusive(), Params: params, Asked: map[string]any{"node": node},
+		Exclusive: p.Exclusive(), Params: params, Asked: asked,
 	})
 	if err != nil {
 		return guest.Started{}, err

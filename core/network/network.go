@@ -37,6 +37,8 @@ type Store struct {
 	// Answers is how long a node may take to answer again after an apply; 0 is a minute. Steady is how long it has to answer after the
 	// apply has ended before that is believed; 0 is 5 s. Ends is how long the apply may last while the node answers; 0 is 10 minutes.
 	Answers, Steady, Ends time.Duration
+	// UndoAfter is after how long a node's machine puts its network back where a request does not say; 0 is two minutes.
+	UndoAfter time.Duration
 	// Each is how long one node of a list may take, and All how long all of them may; 0 is 5 s and 90 s.
 	Each, All time.Duration
 }

@@ -32,6 +32,8 @@ const (
 type applied struct {
 	// Task is the task of the request; empty where its answer was lost.
 	Task string `json:"task"`
+	// Undo is the machine that waits to put its old network back; nil for none.
+	Undo *armed `json:"undo,omitempty"`
 }
 
 // apply does a job that puts staged changes into force. Everything is looked at again before the request, which is sent once, whatever
@@ -50,6 +52,9 @@ func (s *Store) apply(ctx context.Context, run *job.Run) error {
 		return s.settle(ctx, run, &p, params)
 	}
 	if _, err := run.Do(ctx, s.step(run, &p, params)); err != nil {
+		if ctx.Err() == nil {
+			s.callOff(ctx, run)
+		}
 		return err
 	}
 	return s.settle(ctx, run, &p, params)
@@ -80,6 +85,13 @@ func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
 			if n.Restore != "" {
 				noteRestore(run, "to get the present network back when the node is lost, type these lines at its console:", n.Restore)
 			}
+			if params.UndoHost != 0 {
+				a, err := s.arm(ctx, run, params, n.Undo)
+				if err != nil {
+					return time.Time{}, false, err
+				}
+				run.Note("the node's machine puts its present network back by itself at %s unless it is called off", clock(a.Until))
+			}
 			return time.Now(), false, nil
 		},
 		// The task is not the step's: the node that would tell of it may be cut off, and is waited for otherwise.
@@ -98,7 +110,12 @@ func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
 				run.Note("the answer to the request was lost (%s)", job.Explain(err))
 				return "", nil
 			}
-			return "", run.SaveProgress(context.WithoutCancel(ctx), applied{Task: task})
+			var known applied
+			if err := run.Progress(&known); err != nil {
+				return "", err
+			}
+			known.Task = task
+			return "", run.SaveProgress(context.WithoutCancel(ctx), known)
 		},
 		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: p.Node} },
 		Ours:  func(hypervisor.Task) bool { return false },
@@ -129,6 +146,9 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *host.Place, params 
 		return err
 	}
 	limit, steady, ends := cmp.Or(s.Answers, answerLimit), cmp.Or(s.Steady, steadyLimit), cmp.Or(s.Ends, applyLimit)
+	if known.Undo != nil { // until the old network is back, and the node has had its time to answer
+		limit += max(0, time.Until(known.Undo.Until)) + undoTime
+	}
 	begun := time.Now()
 	silent, told := begun, false // since when the node has not answered
 	logged := 0                  // lines of its task
@@ -150,7 +170,7 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *host.Place, params 
 			} else if err == nil && answering.IsZero() {
 				answering = time.Now()
 			} else if err == nil && time.Since(answering) >= steady {
-				return s.verdict(ctx, run, p, params, n, result)
+				return s.resolve(ctx, run, known.Undo, timeless(n.Diff) == params.Diff, s.verdict(ctx, run, p, params, n, result))
 			}
 		}
 		if ctx.Err() != nil {
@@ -161,7 +181,7 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *host.Place, params 
 		}
 		if err != nil && !told {
 			told = true
-			run.Note("the node does not answer (%s); waiting for it up to %s", job.Explain(err), limit)
+			run.Note("the node does not answer (%s); waiting for it up to %s", job.Explain(err), limit.Round(time.Second))
 		}
 		switch {
 		case err != nil && time.Since(silent) >= limit:
@@ -169,8 +189,8 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *host.Place, params 
 				restoring(run, params))
 		case result == nil && known.Task != "" && err == nil && time.Since(begun) >= ends:
 			if n, err = s.look(ctx, p); err == nil { // it may have gone while its task was waited for
-				return job.Undetermined("the node answers, and the task %s has not ended within %s. %s.%s", known.Task, ends,
-					whereabouts(n, params), restoring(run, params))
+				return s.resolve(ctx, run, known.Undo, timeless(n.Diff) == params.Diff, job.Undetermined("the node answers, and the task %s "+
+					"has not ended within %s. %s.%s", known.Task, ends, whereabouts(n, params), restoring(run, params)))
 			}
 		}
 		timer := time.NewTimer(min(lookPause, limit/4+time.Millisecond, steady/4+time.Millisecond))

@@ -57,7 +57,7 @@ func (h *Host) NodeNetwork(ctx context.Context, node string) (hypervisor.NodeNet
 	n.Current, n.Unclear = n.Interfaces, false
 	if n.Diff != "" {
 		n.Current, n.Unclear = inForce(pending, n.Diff)
-		n.Restore = restoring(n.Diff)
+		n.Restore, n.Undo = restoring(n.Diff), undo
 	}
 	return n, nil
 }

@@ -70,6 +70,10 @@ type NodeNetwork struct {
 	Unclear bool
 	// Restore is what to type at the node's console to get back what is in force now, when it was applied; empty where nothing is staged.
 	Restore string
+	// Undo is a script for /bin/sh, run as root on the node by what may log in there; empty where nothing is staged, or the driver has none.
+	// With the argument "keep", before the apply, it keeps in the present folder what is in force. With "back" it puts that back into
+	// force if the node has what was staged, and leaves alone what is neither. It says what it does, and fails where it could not.
+	Undo string
 }
 
 // InterfaceChange is an interface to stage.

@@ -90,14 +90,14 @@ func (s *networkManageServer) ApplyNetwork(ctx context.Context, req *hypervisorv
 func nodeNetworkToProto(n NodeNetwork) *hypervisorv1.NodeNetworkResponse {
 	return &hypervisorv1.NodeNetworkResponse{
 		Interfaces: wire.Each(n.Interfaces, interfaceToProto), Current: wire.Each(n.Current, interfaceToProto), Diff: wire.Text(n.Diff),
-		Unclear: n.Unclear, Restore: wire.Text(n.Restore),
+		Unclear: n.Unclear, Restore: wire.Text(n.Restore), Undo: wire.Text(n.Undo),
 	}
 }
 
 func nodeNetworkFromProto(n *hypervisorv1.NodeNetworkResponse) NodeNetwork {
 	return NodeNetwork{
 		Interfaces: wire.Each(n.GetInterfaces(), interfaceFromProto), Current: wire.Each(n.GetCurrent(), interfaceFromProto),
-		Diff: n.GetDiff(), Unclear: n.GetUnclear(), Restore: n.GetRestore(),
+		Diff: n.GetDiff(), Unclear: n.GetUnclear(), Restore: n.GetRestore(), Undo: n.GetUndo(),
 	}
 }
 

@@ -71,7 +71,10 @@ func Register(a *op.API, deps Deps) {
 		Description: "Answers with the job. 409 `confirm_required` until `confirm` holds the node's name; `self_target` with the same phrase " +
 			"where the path by which this service reaches the node is touched, or that cannot be told: the plan's first effect says why. The " +
 			"job waits up to a minute until the node answers, and goes on doing so for some seconds, and says what it sees; else it fails, and " +
-			"its transcript has what to type at the node's console, line by line. 409 `invalid_state` where nothing is staged.",
+			"its transcript has what to type at the node's console, line by line. 409 `invalid_state` where nothing is staged. Where the node is " +
+			"logged in to by SSH, its machine waits besides, by a unit of its own that survives this service, and puts the present network " +
+			"back after `undo_after_s` unless it is called off: the plan says so. With `undo_after_s` a node that is not logged in to is 409 " +
+			"`ssh_not_enrolled` or `consent_required`.",
 	})
 	op.Post(a, "/api/v1/network/:host_id/:node/revert", h.revert, op.Spec{
 		ID: "revert_network", Summary: "Drop staged changes of a node's network", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
@@ -166,16 +169,20 @@ type applyInput struct {
 	op.Planned
 	OnNode
 	Body *struct {
-		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"253" doc:"The node's name"`
+		Confirm   *string `json:"confirm,omitempty" nullable:"true" maxLength:"253" doc:"The node's name"`
+		UndoAfter *int64  `json:"undo_after_s,omitempty" nullable:"true" minimum:"0" maximum:"3600" doc:"Where the node is logged in to by SSH: after how many seconds its machine puts the present network back by itself, unless the service reaches it and finds that all is well. 30 to 3600, or 0 for not; 120 where it is absent"`
 	}
 }
 
 func (h handlers) apply(ctx context.Context, in *applyInput) (*op.Body[guest.Started], error) {
 	var confirm *string
+	var undoAfter *time.Duration
 	if in.Body != nil {
-		confirm = in.Body.Confirm
+		if confirm = in.Body.Confirm; in.Body.UndoAfter != nil {
+			undoAfter = new(time.Duration(*in.Body.UndoAfter) * time.Second)
+		}
 	}
-	started, err := h.Networks.Apply(ctx, op.Found(ctx).ID, in.Node, confirm)
+	started, err := h.Networks.Apply(ctx, op.Found(ctx).ID, in.Node, confirm, undoAfter)
 	return &op.Body[guest.Started]{Body: started}, err
 }
 

@@ -265,7 +265,6 @@ func TestStageOfDynamicAddresses(t *testing.T) {
 func TestAnswersLost(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, endpoint.Lifecycle)
-	lost := plugin.Errorf(plugin.Unreachable, "connection reset")
 	f.cluster.SetFault("stageinterface", memdriver.Fault{Err: lost, Late: true})
 	f.create("br2", `{}`, 201, "")
 	f.cluster.SetFault("stageinterface", memdriver.Fault{Err: lost})
@@ -287,7 +286,6 @@ func TestNoToken(t *testing.T) {
 func TestApply(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, endpoint.Lifecycle)
-	const apply = "network/1/node1/apply"
 	f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 409, "invalid_state", "nothing is staged")
 	f.create("br2", `{"cidr":"10.2.0.1/24"}`, 201, "")
 	f.ask("POST", apply, "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"node1"`, "is not touched", "br2")
@@ -330,20 +328,23 @@ func TestApply(t *testing.T) {
 	f.ended(started, "failed", "the node does not answer", "restore the network of node1")
 }
 
+var (
+	lost    = plugin.Errorf(plugin.Unreachable, "connection reset")
+	refused = plugin.Errorf(plugin.Refused, "no reload here")
+)
+
 // TestApplyAnswersLost are applies of which the answer was lost: one that arrived is found by its task, one that did not is not sent
 // again.
 func TestApplyAnswersLost(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, endpoint.Lifecycle)
-	const apply = "network/1/node1/apply"
-	lost := plugin.Errorf(plugin.Unreachable, "connection reset")
 	f.create("br2", `{}`, 201, "")
 	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: lost})
 	f.ended(f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "unknown", "all is still staged")
 	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: lost, Late: true})
 	f.ended(f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded", "found the task", "in force")
 	f.create("br3", `{}`, 201, "")
-	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "no reload here")})
+	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: refused})
 	f.ended(f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "failed")
 	if !strings.Contains(f.cluster.Staged("node1"), "br3") {
 		t.Error("what was refused is not staged any more")

@@ -32,7 +32,7 @@ func (s *suite) network(t *testing.T) {
 	s.run(t, "staged, reverted and applied", func(t *testing.T, ctx context.Context) {
 		node := s.anyNode(t, ctx)
 		before := read(t, ctx, node)
-		if len(before.Interfaces) == 0 || before.Diff != "" || before.Restore != "" || before.Unclear {
+		if len(before.Interfaces) == 0 || before.Diff != "" || before.Restore+before.Undo != "" || before.Unclear {
 			t.Fatalf("at first: %+v", before)
 		}
 		mtu := int64(1400)

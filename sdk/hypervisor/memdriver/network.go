@@ -19,6 +19,9 @@ type network struct {
 	staged []hypervisor.Interface
 	// cuts says that an apply cuts the node off, and away that it is.
 	cuts, away bool
+	// before is what was in force before the last apply, and task that of it.
+	before []hypervisor.Interface
+	task   *task
 }
 
 // network is that of a node, which begins with a bridge of each of the cluster's names; it needs the lock. The first one carries the
@@ -63,6 +66,18 @@ func (c *Cluster) CutByApply(node string, cuts bool) {
 	defer c.mu.Unlock()
 	n := c.network(node)
 	n.cuts, n.away = cuts, false
+}
+
+// PutBack is what a node's machine does by itself, or somebody at its console: what was in force before the last apply is again, and the
+// node is connected.
+func (c *Cluster) PutBack(node string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.network(node)
+	n.away, n.current = false, slices.Clone(n.before)
+	if n.task != nil && n.task.Status == hypervisor.TaskRunning {
+		n.task.end(hypervisor.TaskOK, "OK")
+	}
 }
 
 // Staged is the diff of what is staged on a node; empty where nothing is.
@@ -147,6 +162,7 @@ func (h *Host) NodeNetwork(ctx context.Context, node string) (found hypervisor.N
 		found = hypervisor.NodeNetwork{Interfaces: slices.Clone(n.current), Current: slices.Clone(n.current)}
 		if found.Diff = n.diff(); found.Diff != "" {
 			found.Interfaces, found.Restore = slices.Clone(n.staged), "restore the network of "+node
+			found.Undo = "echo \"$1: the network of " + node + "\"; : >\"$1\""
 		}
 		return nil
 	})
@@ -218,6 +234,7 @@ func (h *Host) ApplyNetwork(ctx context.Context, node string) (taskID string, er
 		t.Operation = hypervisor.OperationApplyNetwork
 		t.add("applying the network of " + node)
 		taskID = t.ID
+		n.task, n.before = t, slices.Clone(n.current)
 		if n.staged != nil {
 			n.current, n.staged = n.staged, nil
 			for i := range n.current {

@@ -294,6 +294,7 @@ type NodeNetworkResponse struct {
 	Diff          string                 `protobuf:"bytes,3,opt,name=diff,proto3" json:"diff,omitempty"`
 	Unclear       bool                   `protobuf:"varint,4,opt,name=unclear,proto3" json:"unclear,omitempty"`
 	Restore       string                 `protobuf:"bytes,5,opt,name=restore,proto3" json:"restore,omitempty"`
+	Undo          string                 `protobuf:"bytes,6,opt,name=undo,proto3" json:"undo,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -359,6 +360,13 @@ func (x *NodeNetworkResponse) GetUnclear() bool {
 func (x *NodeNetworkResponse) GetRestore() string {
 	if x != nil {
 		return x.Restore
+	}
+	return ""
+}
+
+func (x *NodeNetworkResponse) GetUndo() string {
+	if x != nil {
+		return x.Undo
 	}
 	return ""
 }
@@ -785,7 +793,7 @@ const file_hostler_hypervisor_v1_network_manage_service_proto_rawDesc = "" +
 	"\x04_mtu\"[\n" +
 	"\x12NodeNetworkRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\xe9\x01\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\xfd\x01\n" +
 	"\x13NodeNetworkResponse\x12G\n" +
 	"\n" +
 	"interfaces\x18\x01 \x03(\v2'.hostler.hypervisor.v1.NetworkInterfaceR\n" +
@@ -793,7 +801,8 @@ const file_hostler_hypervisor_v1_network_manage_service_proto_rawDesc = "" +
 	"\acurrent\x18\x02 \x03(\v2'.hostler.hypervisor.v1.NetworkInterfaceR\acurrent\x12\x12\n" +
 	"\x04diff\x18\x03 \x01(\tR\x04diff\x12\x18\n" +
 	"\aunclear\x18\x04 \x01(\bR\aunclear\x12\x18\n" +
-	"\arestore\x18\x05 \x01(\tR\arestore\"\xd6\x01\n" +
+	"\arestore\x18\x05 \x01(\tR\arestore\x12\x12\n" +
+	"\x04undo\x18\x06 \x01(\tR\x04undo\"\xd6\x01\n" +
 	"\x15StageInterfaceRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12;\n" +

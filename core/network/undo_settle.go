@@ -1,0 +1,85 @@
+package network
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+)
+
+// clock is a time of day as transcripts tell it.
+func clock(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" }
+
+// callOff calls a machine off where nothing was applied. It does no harm where that fails: there is nothing to put back then.
+func (s *Store) callOff(ctx context.Context, run *job.Run) {
+	var known applied
+	if run.Progress(&known) != nil || known.Undo == nil {
+		return
+	}
+	if _, err := s.disarm(ctx, known.Undo); err != nil {
+		run.Note("the machine could not be called off (%s); it will find that there is nothing to put back", job.Explain(err))
+	}
+}
+
+// resolve is the verdict of an apply over a node that answers again, with what its machine does: it is called off where all is well, or
+// nothing was applied at all, and does what it was asked for otherwise.
+func (s *Store) resolve(ctx context.Context, run *job.Run, a *armed, staged bool, verdict error) error {
+	if a == nil {
+		return verdict
+	}
+	if verdict != nil && !staged {
+		run.Note("the machine puts its old network back at %s; waiting for that", clock(a.Until))
+		return s.putBack(ctx, run, a, verdict)
+	}
+	for told := false; ; {
+		undone, err := s.disarm(ctx, a)
+		switch {
+		case err == nil && undone:
+			return job.Fail("the machine was not called off in time, and has put its old network back by itself; what was applied is not in force")
+		case err == nil && verdict == nil:
+			run.Note("the machine was called off: the network stays as it is now")
+			return nil
+		case err == nil:
+			return verdict
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case time.Now().After(a.Until):
+			return s.putBack(ctx, run, a, job.Fail("the node answers, and its machine cannot be logged in to any more (%s)",
+				strings.TrimSuffix(job.Explain(err), ".")))
+		case !told:
+			told = true
+			run.Note("the machine could not be called off (%s); trying again until %s", job.Explain(err), clock(a.Until))
+		}
+		timer := time.NewTimer(min(lookPause, max(time.Millisecond, time.Until(a.Until))))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// putBack waits for a machine to put its network back, and adds what came of it to a verdict.
+func (s *Store) putBack(ctx context.Context, run *job.Run, a *armed, verdict error) error {
+	back, out, err := s.undone(ctx, a)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for line := range strings.Lines(string(out)) {
+		run.Log(host.Clean(strings.TrimRight(line, "\r\n")))
+	}
+	said := strings.TrimSuffix(job.Explain(verdict), ".")
+	switch {
+	case err != nil:
+		return job.Undetermined("%s. Whether the machine has put its old network back is not known (%s)", said,
+			strings.TrimSuffix(job.Explain(err), "."))
+	case back && saidLine(out, "undone"):
+		return job.Fail("%s. The machine has put its old network back by itself", said)
+	case back:
+		return job.Undetermined("%s. The machine was to put its old network back by itself, and that did not end well: see the transcript", said)
+	}
+	return job.Undetermined("%s. The machine has not put its old network back: it was restarted, or somebody has ended what was to do it", said)
+}

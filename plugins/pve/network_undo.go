@@ -1,0 +1,28 @@
+package pve
+
+// undo is the script that keeps a node's network configuration, and puts it back: hypervisor.NodeNetwork.Undo. What is staged is
+// /etc/network/interfaces.new, which an apply renames (pve-manager, Network.pm), so the file tells by its bytes whether it is still what was
+// staged: what somebody has written since is left alone.
+const undo = `set -u; LC_ALL=C; export LC_ALL
+f=/etc/network/interfaces
+sum() { set -- $(sha256sum <"$1") && echo "$1"; }
+case ${1-} in
+keep)
+	cp -p -- "$f" kept && sum "$f.new" >staged && [ -s staged ] && sync -f kept
+	;;
+back)
+	now=$(sum "$f")
+	if [ "$now" = "$(sum kept)" ]; then
+		echo "$f is what it was: there is nothing to put back"
+		exit 0
+	fi
+	if [ "$now" != "$(cat staged)" ]; then
+		echo "$f is neither what it was nor what was staged: somebody has changed it since, and it is left as it is"
+		exit 4
+	fi
+	echo "putting $f back"
+	cp -p -- kept "$f.hostler" && sync -f "$f.hostler" && mv -fT -- "$f.hostler" "$f" && ifreload -a
+	;;
+*) exit 2 ;;
+esac
+`
