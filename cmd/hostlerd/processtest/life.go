@@ -208,6 +208,9 @@ func (l *life) snapshots() (names []string) {
 	return names
 }
 
+// copyName is what the copy of the guest is called.
+const copyName = "copied"
+
 // brokenMB is the memory of a guest that is broken, and brokenTag the tag of such a VM.
 const (
 	brokenMB  = 777

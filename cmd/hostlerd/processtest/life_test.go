@@ -56,7 +56,7 @@ func snapshotSteps(l *life) []lifeStep {
 			}},
 		{name: "roll back", method: http.MethodPost, path: "/snapshots/before/rollback", body: map[string]any{"confirm": l.name},
 			sends: "POST /nodes/{node}/{of}/{vmid}/snapshot/{snapname}/rollback", holds: mendedAnd(after)},
-		{name: "clone", method: http.MethodPost, path: "/clone", body: map[string]any{"name": "copied"},
+		{name: "clone", method: http.MethodPost, path: "/clone", body: map[string]any{"name": copyName},
 			sends: "POST /nodes/{node}/{of}/{vmid}/clone", holds: func(l *life) error {
 				var all []struct{ Name string }
 				l.sync()
