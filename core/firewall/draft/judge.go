@@ -17,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
@@ -27,12 +28,15 @@ import (
 )
 
 const (
-	// maxGuests bounds the guests among whom is compared: the rules of each are read.
+	// maxGuests bounds the guests among whom is compared: the rules of each are read, and each is asked for its addresses, which hypervisors
+	// do for not many more. The plan says how many were left out.
 	maxGuests = 30
 	// maxNodes bounds the nodes between which is compared, and maxPorts the ports by which they reach each other.
 	maxNodes, maxPorts = 16, 3
 	// maxTold bounds the pairs that a plan names.
 	maxTold = 200
+	// maxNIC bounds the name of a network interface, in bytes.
+	maxNIC = 40
 	// maxReasons bounds the reasons that a plan names why something cannot be told.
 	maxReasons = 5
 	// secureShell is the port by which nodes of most clusters reach each other besides.
@@ -418,7 +422,11 @@ func (j *judgement) name(e sdk.End, visible identity.Visible) (string, bool) {
 		if !is {
 			return string(hypervisor.GuestID(e.Guest.ID)), true
 		}
-		return k.Name, visible.Includes(k.TeamID)
+		name := k.Name
+		if e.NIC != "" { // of one that has several
+			name += " (" + host.CleanTo(e.NIC, maxNIC) + ")"
+		}
+		return name, visible.Includes(k.TeamID)
 	case e.Kind == sdk.NodeEnd:
 		return "the node " + e.Node, true
 	case e.Kind == sdk.AddressEnd:
