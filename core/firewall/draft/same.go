@@ -61,9 +61,9 @@ func (s *Store) same(ctx context.Context, hostID int64, of *stored) error {
 	return err
 }
 
-// renamed decides of guests that have other names by now, by scope, whether they are those that the draft was made for. Their firewalls tell:
-// what the draft has made of one stands nowhere else. Those that are not are absent, and those that are are known by their new names from
-// now on, whatever their firewalls are while they are put back.
+// renamed decides of guests that have other names by now, by scope, whether they are those that the draft was made for. Their firewalls
+// tell: what the draft has made of one stands nowhere else. Those that are not are absent. The others are known by their new names from now
+// on, also while their firewalls are put back.
 func (w *work) renamed(ctx context.Context, others map[int]*otherName, read map[int]sdk.State, way []step) error {
 	known := false
 	for i, other := range others {
@@ -87,8 +87,8 @@ func (w *work) renamed(ctx context.Context, others map[int]*otherName, read map[
 	return w.run.SaveProgress(ctx, w.progress)
 }
 
-// wrote reports whether a firewall is one that the draft has made, wholly or half way: not the one that it was made for, which nothing is to
-// be put back of, and not that of a new guest, which has nothing.
+// wrote reports whether a firewall is one that the draft has made, wholly or half way: not the one that it was made for, of which nothing
+// is to be put back, and not that of a new guest, which has nothing.
 func (w *work) wrote(i int, now sdk.State, way []step) bool {
 	nothing := sdk.State{Scope: now.Scope}
 	if now.Equal(nothing) || now.Equal(w.r.Scopes[i].Before) {

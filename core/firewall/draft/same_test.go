@@ -84,8 +84,7 @@ func TestNumberOfGuestIsUsedAgain(t *testing.T) {
 			f.start()
 			changes := both
 			if other == nil { // the draft leaves nothing, as a new VM has it
-				changes = `[{"scope":{"kind":"vm","id":1},"action":"delete_rule","pos":0},{"scope":{"kind":"vm","id":1},"action":"delete_rule","pos":0},
-					{"scope":{"kind":"vm","id":1},"action":"delete_rule","pos":0}]`
+				changes = "[" + strings.Repeat(`{"scope":{"kind":"vm","id":1},"action":"delete_rule","pos":0},`, 2) + remove[1:]
 			}
 			d := f.draft(changes)
 			id := f.commit(d, time.Hour)
