@@ -16,10 +16,10 @@ type LogLine struct {
 	Text        string     `json:"text" doc:"The line as it is"`
 	Time        *time.Time `json:"time"`
 	Guest       *string    `json:"guest" example:"101" doc:"Id of the guest at the hypervisor; null for the node itself"`
-	Scope       *string    `json:"scope" enum:"node,guest,group" example:"node" doc:"Whose rules wrote it: those of a node, which has those of the cluster too, of a guest, or of a group"`
+	Scope       *string    `json:"scope" enum:"node,guest,group" example:"group" doc:"Whose rules wrote it: those of a node, which has those of the cluster too, of a guest, or of a group"`
 	Group       *string    `json:"group" example:"web" doc:"The name of that group"`
 	Level       *string    `json:"level" example:"info"`
-	Chain       *string    `json:"chain" example:"HOST-IN" doc:"What the hypervisor calls the list of rules"`
+	Chain       *string    `json:"chain" example:"GROUP-web-IN" doc:"What the hypervisor calls the list of rules"`
 	Direction   *string    `json:"direction" example:"in"`
 	Action      *string    `json:"action" example:"DROP"`
 	Protocol    *string    `json:"proto" example:"tcp"`
