@@ -22,6 +22,7 @@ import (
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/proxy"
 	"github.com/hostler/hostler/sdk/endpoint"
 	sdk "github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -284,7 +285,8 @@ func (s *Store) beyond(ctx context.Context, r *record, doubt func(format string,
 	return nil
 }
 
-// caller is the caller's present connection to the service, where that runs in a guest of the cluster.
+// caller is the caller's present connection to the service, where that runs in a guest of the cluster. Behind a trusted proxy it is the
+// proxy's, which has told the caller's address; where the proxy runs in that guest too it is the caller's to the proxy.
 func caller(ctx context.Context, own *sdk.Guest) *probe {
 	attempt, local := audit.FromContext(ctx), ctx.Value(http.LocalAddrContextKey)
 	if own == nil || attempt == nil || local == nil {
@@ -292,12 +294,22 @@ func caller(ctx context.Context, own *sdk.Guest) *probe {
 	}
 	from, err := netip.ParseAddr(attempt.Entry().Address)
 	tcp, is := local.(*net.TCPAddr)
-	if err != nil || !is || from.IsLoopback() {
+	if err != nil || !is {
 		return nil
 	}
-	return &probe{what: "your own way to this service",
-		packet: sdk.Packet{From: sdk.End{Kind: sdk.AddressEnd, Address: from.Unmap().String()},
-			To: sdk.End{Kind: sdk.GuestEnd, Guest: own}, Protocol: "tcp", DestinationPort: tcp.Port}}
+	what, port := "your own way to this service", tcp.Port
+	switch site := proxy.SiteOf(ctx, nil); {
+	case !site.Proxy.IsValid():
+	case site.Proxy.IsLoopback() || site.Proxy == tcp.AddrPort().Addr().Unmap().WithZone(""):
+		port = site.Port
+	default:
+		what, from = what+" by the proxy "+site.Proxy.String(), site.Proxy
+	}
+	if from.IsLoopback() {
+		return nil
+	}
+	return &probe{what: what, packet: sdk.Packet{From: sdk.End{Kind: sdk.AddressEnd, Address: from.Unmap().String()},
+		To: sdk.End{Kind: sdk.GuestEnd, Guest: own}, Protocol: "tcp", DestinationPort: port}}
 }
 
 // localAddress is the address by which this machine would reach another; invalid where that is not known, or its own.
