@@ -16,8 +16,10 @@ type LogLine struct {
 	Text        string     `json:"text" doc:"The line as it is"`
 	Time        *time.Time `json:"time"`
 	Guest       *string    `json:"guest" example:"101" doc:"Id of the guest at the hypervisor; null for the node itself"`
+	Scope       *string    `json:"scope" enum:"node,guest,group" example:"group" doc:"Whose rules wrote it: those of a node, which has those of the cluster too, of a guest, or of a group"`
+	Group       *string    `json:"group" example:"web" doc:"The name of that group"`
 	Level       *string    `json:"level" example:"info"`
-	Chain       *string    `json:"chain" example:"HOST-IN" doc:"What the hypervisor calls the list of rules"`
+	Chain       *string    `json:"chain" example:"GROUP-web-IN" doc:"What the hypervisor calls the list of rules"`
 	Direction   *string    `json:"direction" example:"in"`
 	Action      *string    `json:"action" example:"DROP"`
 	Protocol    *string    `json:"proto" example:"tcp"`
@@ -121,6 +123,11 @@ func showLine(line *sdk.LogLine, n int) LogLine {
 		shown.Time = &at
 	}
 	shown.Guest, shown.Level, shown.Chain = host.CleanOrNil(e.Guest), host.CleanOrNil(e.Level), host.CleanOrNil(e.Chain)
+	switch e.Scope {
+	case sdk.NodeScope, sdk.GuestScope, sdk.GroupScope:
+		shown.Scope = new(string(e.Scope))
+	}
+	shown.Group = host.CleanOrNil(e.Group)
 	shown.Direction, shown.Action, shown.Protocol = host.CleanOrNil(e.Direction), host.CleanOrNil(e.Action), host.CleanOrNil(e.Protocol)
 	shown.Source, shown.Destination = host.CleanOrNil(e.Source), host.CleanOrNil(e.Destination)
 	shown.SourcePort, shown.DestPort = host.CleanOrNil(e.SourcePort), host.CleanOrNil(e.DestinationPort)

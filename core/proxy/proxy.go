@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -29,6 +30,10 @@ type Site struct {
 	Secure bool
 	// Path is below which everything is: "/", or "/hostler" without a slash at its end.
 	Path string
+	// Proxy is the believed proxy that has told of the client and whose connection it is; not valid where the connection is the client's own.
+	Proxy netip.Addr
+	// Port is the port that the client has asked of the proxy.
+	Port int
 }
 
 type siteKey struct{}
@@ -60,12 +65,18 @@ func (c *Config) Request(r *http.Request) (*http.Request, error) {
 		if told.scheme != "" {
 			site.Secure = told.scheme == "https"
 		}
+		if told.client.IsValid() {
+			site.Proxy = peer
+		}
 	}
 	if c.BaseURL != nil {
 		site.Secure, told.host = c.BaseURL.Scheme == "https", ""
 		if c.BaseURL.Path != "" {
 			site.Path = c.BaseURL.Path
 		}
+	}
+	if site.Proxy.IsValid() {
+		site.Port = c.port(site.Secure, told.host)
 	}
 	seen := r.WithContext(context.WithValue(r.Context(), siteKey{}, site))
 	if told.client.IsValid() {
@@ -78,6 +89,21 @@ func (c *Config) Request(r *http.Request) (*http.Request, error) {
 		seen.URL = within(r.URL, site.Path)
 	}
 	return seen, nil
+}
+
+// port is the one of the base URL or, without one, of the host that a client has asked for.
+func (c *Config) port(secure bool, host string) int {
+	text := (&url.URL{Host: host}).Port()
+	if c.BaseURL != nil {
+		text = c.BaseURL.Port()
+	}
+	if port, err := strconv.ParseUint(text, 10, 16); err == nil && port > 0 {
+		return int(port)
+	}
+	if secure {
+		return 443
+	}
+	return 80
 }
 
 // within is the URL as it is below the path; one that is not below it stays: many proxies cut the path off themselves.

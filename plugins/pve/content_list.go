@@ -132,8 +132,8 @@ func parentID(storage, text string) string {
 	return storage + ":" + strings.Join(parts, "/")
 }
 
-// Content implements hypervisor.ContentLister. The hypervisor leaves out what the token may not use, so that its rights are asked for as
-// well: two requests.
+// Content implements hypervisor.ContentLister. Of disks and backups the hypervisor leaves out what the token may not use, so that its rights
+// are asked for as well: two requests. All other kinds of content are shown whole or refused, and take one.
 func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hypervisor.ContentList, error) {
 	if !storageName.MatchString(query.Storage) {
 		return hypervisor.ContentList{}, plugin.Errorf(plugin.NotFound, "there is no storage %.80q", query.Storage)
@@ -197,20 +197,24 @@ func (h *Host) ofRole(ctx context.Context, err error) error {
 
 // hiddenContent are the kinds of content of a query of which the token is not shown everything, with what it lacks for that.
 func (h *Host) hiddenContent(ctx context.Context, query hypervisor.ContentQuery) (map[string]need, error) {
+	storage := "/storage/" + query.Storage
+	kinds := map[string][]need{
+		"images":  {{"Datastore.Audit", storage}, {"VM.Config.Disk", "/vms"}},
+		"rootdir": {{"Datastore.Audit", storage}, {"VM.Config.Disk", "/vms"}},
+		"backup":  {{"Datastore.AllocateSpace", storage}, {"VM.Backup", "/vms"}},
+	}
+	if _, guarded := kinds[query.Content]; query.Content != "" && !guarded {
+		return nil, nil
+	}
 	var have grants
 	if _, err := h.api.Get(ctx, "/access/permissions", nil, &have); err != nil {
 		return nil, err
 	}
-	storage := "/storage/" + query.Storage
 	if have.at("Datastore.Allocate", storage) {
 		return nil, nil
 	}
 	lacks := map[string]need{}
-	for content, needs := range map[string][]need{
-		"images":  {{"Datastore.Audit", storage}, {"VM.Config.Disk", "/vms"}},
-		"rootdir": {{"Datastore.Audit", storage}, {"VM.Config.Disk", "/vms"}},
-		"backup":  {{"Datastore.AllocateSpace", storage}, {"VM.Backup", "/vms"}},
-	} {
+	for content, needs := range kinds {
 		if query.Content != "" && query.Content != content {
 			continue
 		}

@@ -173,20 +173,30 @@ func (f *Firewall) Compare(ctx context.Context, query firewall.CompareQuery) (fi
 		return all || end.Kind == firewall.GuestEnd && k.guests[end.Guest.ID].err == nil &&
 			!before.guestIs[k.guests[end.Guest.ID].id].Equal(after.guestIs[k.guests[end.Guest.ID].id])
 	}
+	tell := func(change firewall.PairChange) {
+		if len(answer.Pairs) < firewall.MaxPairs {
+			answer.Pairs = append(answer.Pairs, change)
+		} else {
+			answer.Omitted++
+		}
+	}
 	for i, from := range ends {
+		if other, is := k.otherNICs(from); is && differs(from) {
+			tell(other)
+		}
 		for l, to := range ends {
 			if i == l || !differs(from) && !differs(to) {
 				continue
 			}
-			if ctx.Err() != nil {
-				return firewall.Comparison{}, ctx.Err()
-			}
-			if change, is := comparePair(before, after, from, to); !is {
-				continue
-			} else if len(answer.Pairs) < firewall.MaxPairs {
-				answer.Pairs = append(answer.Pairs, change)
-			} else {
-				answer.Omitted++
+			for _, p := range k.pairsByNIC(from, to) {
+				if ctx.Err() != nil {
+					return firewall.Comparison{}, ctx.Err()
+				}
+				if change, is := comparePair(before, after, p.from, p.to); is {
+					k.nameNIC(&change.From)
+					k.nameNIC(&change.To)
+					tell(change)
+				}
 			}
 		}
 	}

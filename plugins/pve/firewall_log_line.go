@@ -16,6 +16,9 @@ var logLevels = []string{"emerg", "alert", "crit", "err", "warning", "notice", "
 // logGuest is the guest's id that a line begins with.
 var logGuest = regexp.MustCompile(`^(0|[1-9][0-9]{2,8})$`)
 
+// groupChain is the name of the list of a group's rules.
+var groupChain = regexp.MustCompile(`^GROUP-([A-Za-z][A-Za-z0-9_-]+)-(?:IN|OUT|FORWARD)$`)
+
 // logTime is how the log writes a time.
 const logTime = "02/Jan/2006:15:04:05 -0700"
 
@@ -34,8 +37,11 @@ func logEntry(line string) *firewall.LogEntry {
 		return nil
 	}
 	entry := &firewall.LogEntry{Time: at.UTC(), Level: logLevels[level], Chain: words[2], Direction: chainDirection(words[2])}
-	if words[0] != "0" {
-		entry.Guest = words[0]
+	if entry.Scope = firewall.NodeScope; words[0] != "0" {
+		entry.Guest, entry.Scope = words[0], firewall.GuestScope
+	}
+	if m := groupChain.FindStringSubmatch(words[2]); m != nil {
+		entry.Scope, entry.Group = firewall.GroupScope, m[1]
 	}
 	if entry.Action = strings.TrimPrefix(done, "policy "); entry.Action == "" || strings.ContainsAny(entry.Action, " =") {
 		return nil

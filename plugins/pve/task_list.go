@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// clusterTasks is how many of the newest tasks the cluster's own list is sure to have: it keeps about 25 of each node.
+	// clusterTasks is how many of the newest tasks of each node the cluster's own list is sure to have: it keeps about 25.
 	clusterTasks = 20
 	// archiving is how long after the end of a task others that ended later may stand before it in the archive: a node moves what
 	// has ended there in batches, when it starts the next task or at the latest about every ten seconds.
@@ -39,8 +39,8 @@ type taskRow struct {
 	End     pveapi.Int  `json:"endtime"`
 }
 
-// Tasks lists tasks. The newest few without a filter come from the cluster's own list in one request; for all else each
-// node is asked, since that list is short and knows no filters. The token sees its own tasks, and with Sys.Audit all. The
+// Tasks lists tasks. The newest without a filter come from the cluster's own list in one request, as far as it goes; for all else
+// each node is asked, since that list is short and knows no filters. The token sees its own tasks, and with Sys.Audit all. The
 // cluster's own list is what the nodes last broadcast, so that nothing is said of how complete it is; see nodeTasks for theirs.
 func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	limit := query.Limit
@@ -52,8 +52,8 @@ func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hyperviso
 	switch {
 	case query.Node != "":
 		list, err = h.nodeTasks(ctx, query.Node, query, limit)
-	case query.Guest == nil && !query.Errors && limit <= clusterTasks:
-		list, err = h.clusterTasks(ctx)
+	case query.Guest == nil && !query.Errors && (limit <= clusterTasks || query.Since.IsZero()):
+		list, err = h.newestTasks(ctx, limit)
 	default:
 		list, err = h.allTasks(ctx, query, limit)
 	}
@@ -61,15 +61,6 @@ func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hyperviso
 		return hypervisor.TaskList{}, err
 	}
 	return selectTasks(list, query, limit), nil
-}
-
-func (h *Host) clusterTasks(ctx context.Context) (hypervisor.TaskList, error) {
-	var rows []taskRow
-	if _, err := h.api.Get(ctx, "/cluster/tasks", nil, &rows); err != nil {
-		return hypervisor.TaskList{}, err
-	}
-	tasks, _ := tasksOf(rows)
-	return hypervisor.TaskList{Tasks: tasks}, nil
 }
 
 // nodeTasks lists the tasks of one node: those that run and those of its archive, which is ordered by when they ended and
@@ -124,48 +115,59 @@ func (h *Host) allTasks(ctx context.Context, query hypervisor.TaskQuery, limit i
 	if err != nil {
 		return hypervisor.TaskList{}, err
 	}
-	var (
-		mu    sync.Mutex
-		list  hypervisor.TaskList
-		since []time.Time // of each node from when on its own list is complete
-		fails []error
-		wait  sync.WaitGroup
-		slots = make(chan struct{}, atOnce)
-		asked int
-	)
+	var names []string
 	for _, n := range nodes {
-		if n.Status == hypervisor.NodeOffline {
-			if query.Guest != nil && query.Guest.Node == string(n.Node) {
-				return list, plugin.Errorf(plugin.Unreachable, "node %s is offline, its tasks cannot be read", n.Node)
-			}
-			continue
+		if n.Status != hypervisor.NodeOffline {
+			names = append(names, string(n.Node))
+		} else if query.Guest != nil && query.Guest.Node == string(n.Node) {
+			return hypervisor.TaskList{}, plugin.Errorf(plugin.Unreachable, "node %s is offline, its tasks cannot be read", n.Node)
 		}
-		asked++
-		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			found, err := h.nodeTasks(ctx, string(n.Node), query, limit)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				fails = append(fails, err)
-				return
-			}
-			list.Tasks = append(list.Tasks, found.Tasks...)
-			since = append(since, found.CompleteSince)
-		})
 	}
-	wait.Wait()
-	if len(fails) > 0 && (query.Guest != nil || len(fails) == asked) {
-		return hypervisor.TaskList{}, fails[0]
+	told := h.tasksOfNodes(ctx, names, query, limit)
+	if len(told.fails) > 0 && (query.Guest != nil || len(told.fails) == len(names)) {
+		return hypervisor.TaskList{}, told.fails[0]
 	}
-	if len(fails) > 0 {
-		h.log.Debug("tasks of some nodes not readable", "nodes", len(fails), "error", errors.Join(fails...))
-	}
-	if len(since) > 0 && len(since) == len(nodes) && !slices.ContainsFunc(since, time.Time.IsZero) {
+	list := hypervisor.TaskList{Tasks: told.tasks}
+	if since := told.since; len(since) > 0 && len(since) == len(nodes) && !slices.ContainsFunc(since, time.Time.IsZero) {
 		list.CompleteSince = slices.MaxFunc(since, time.Time.Compare)
 	}
 	return list, nil
+}
+
+// nodesTold is what several nodes told of their tasks.
+type nodesTold struct {
+	tasks []hypervisor.Task
+	since []time.Time // of each node that answered from when on its own list is complete
+	fails []error
+}
+
+// tasksOfNodes asks some nodes for their tasks, a few at a time.
+func (h *Host) tasksOfNodes(ctx context.Context, names []string, query hypervisor.TaskQuery, limit int) (told nodesTold) {
+	var (
+		mu    sync.Mutex
+		wait  sync.WaitGroup
+		slots = make(chan struct{}, atOnce)
+	)
+	for _, name := range names {
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			found, err := h.nodeTasks(ctx, name, query, limit)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				told.fails = append(told.fails, err)
+				return
+			}
+			told.tasks = append(told.tasks, found.Tasks...)
+			told.since = append(told.since, found.CompleteSince)
+		})
+	}
+	wait.Wait()
+	if len(told.fails) > 0 {
+		h.log.Debug("tasks of some nodes not readable", "nodes", len(told.fails), "error", errors.Join(told.fails...))
+	}
+	return told
 }
 
 // tasksOf reads the rows of a list; all is false when one of them names its task in a way that is not known.

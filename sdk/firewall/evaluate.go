@@ -256,7 +256,8 @@ type ClusterChange struct {
 	ProbeChange
 }
 
-// PairChange is what one pair gains or loses.
+// PairChange is what one pair gains or loses. Guests that have several network interfaces are a pair by each two of them that are on one
+// network, and those ends name them; a backend that compares only some of a guest's says so by a pair that is Unknown.
 type PairChange struct {
 	From, To End
 	// Gained are open after and not before, Lost the other way round, by any version of IP of which both ends have addresses: a port can be

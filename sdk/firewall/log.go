@@ -61,6 +61,10 @@ type LogEntry struct {
 	Time time.Time
 	// Guest is the id of the guest that it is about, as of Guest.ID; empty for the node itself.
 	Guest string
+	// Scope is the kind of scope whose rules wrote the line: of a node, whose list has those of the cluster too, of a guest, or of a group.
+	// Group is the name of that group.
+	Scope ScopeKind
+	Group string
 	// Level is one of the words in which rules have it.
 	Level string
 	// Chain is what the backend calls the list of rules, Direction DirectionIn, DirectionOut or DirectionForward where that is known.

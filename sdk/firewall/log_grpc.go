@@ -45,7 +45,8 @@ func logLineToProto(l LogLine) *firewallv1.LogLine {
 	out := &firewallv1.LogLine{N: int64(l.N), Text: wire.Text(l.Text[:min(len(l.Text), MaxLogLine)])}
 	if e := l.Entry; e != nil {
 		out.Entry = &firewallv1.LogEntry{
-			Time: wire.Timestamp(e.Time), Guest: wire.Text(e.Guest), Level: wire.Text(e.Level), Chain: wire.Text(e.Chain),
+			Time: wire.Timestamp(e.Time), Guest: wire.Text(e.Guest), Scope: wire.Text(string(e.Scope)), Group: wire.Text(e.Group),
+			Level: wire.Text(e.Level), Chain: wire.Text(e.Chain),
 			Direction: wire.Text(e.Direction), Action: wire.Text(e.Action), Protocol: wire.Text(e.Protocol), Source: wire.Text(e.Source),
 			Destination: wire.Text(e.Destination), SourcePort: wire.Text(e.SourcePort), DestinationPort: wire.Text(e.DestinationPort),
 			InterfaceIn: wire.Text(e.InterfaceIn), InterfaceOut: wire.Text(e.InterfaceOut),
@@ -58,7 +59,8 @@ func logLineFromProto(l *firewallv1.LogLine) LogLine {
 	out := LogLine{N: int(l.GetN()), Text: l.GetText()}
 	if e := l.GetEntry(); e != nil {
 		out.Entry = &LogEntry{
-			Time: wire.Time(e.GetTime()), Guest: e.GetGuest(), Level: e.GetLevel(), Chain: e.GetChain(), Direction: e.GetDirection(),
+			Time: wire.Time(e.GetTime()), Guest: e.GetGuest(), Scope: ScopeKind(e.GetScope()), Group: e.GetGroup(),
+			Level: e.GetLevel(), Chain: e.GetChain(), Direction: e.GetDirection(),
 			Action: e.GetAction(), Protocol: e.GetProtocol(), Source: e.GetSource(), Destination: e.GetDestination(),
 			SourcePort: e.GetSourcePort(), DestinationPort: e.GetDestinationPort(), InterfaceIn: e.GetInterfaceIn(),
 			InterfaceOut: e.GetInterfaceOut(),

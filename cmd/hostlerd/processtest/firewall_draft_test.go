@@ -58,76 +58,102 @@ func TestLockOutIsUndone(t *testing.T) {
 	}
 }
 
-// The service, or the plugin, is killed at each request by which a draft is made and put back, before the hypervisor gets it and once it
-// has carried it out: in the end the rules are those after or those before, as the job says.
+// draftRound is one way of a draft that is tried out: the requests by which it is made and then put back, at each of which the victim
+// dies, at the first before or once the hypervisor gets it, and so on by turns. One that is put back by nothing is confirmed.
+type draftRound struct {
+	first           string
+	changes, undoes []string
+}
+
+// draftRounds have each request once before the hypervisor gets it, or once it has carried it out. The last one of those that are made
+// switches the rule on, which was made switched off.
+var draftRounds = map[string]draftRound{
+	"put back": {carriedOut, []string{"POST {firewall}/aliases", "POST {firewall}/rules", "PUT {firewall}/rules/{pos}", "PUT {firewall}/options"},
+		[]string{"PUT {firewall}/options", "DELETE {firewall}/rules/{pos}", "DELETE {firewall}/aliases/{name}"}},
+	"confirmed": {lost, []string{"POST {firewall}/aliases", "POST {firewall}/rules", "PUT {firewall}/rules/{pos}", "PUT {firewall}/options"}, nil},
+}
+
+// The service, or the plugin, is killed at each request by which a draft is made and put back, before the hypervisor gets it or once it
+// has carried it out, and between its confirmation and the last look at what stands: in the end the rules are those after or those before,
+// as the job says.
 func TestKilledWhileADraftIsTriedOut(t *testing.T) {
 	t.Parallel()
 	for _, dies := range []victim{serviceDies, pluginDies} {
-		t.Run(string(dies), func(t *testing.T) {
-			t.Parallel()
-			l := lifeOn(t, "vm", dies, startSim(t, "--scenario", "one", "--guests", "1", "--auth-delay", "0", "--recommended"))
-			var vms []guestView
-			l.owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/vms", nil, &vms)
-			path := fmt.Sprintf("/api/v1/vms/%d/firewall", vms[0].ID)
-			stands := func() string {
-				rules := l.owner.must(t, http.StatusOK, http.MethodGet, path+"/rules", nil, nil)
-				return string(rules.Body) + string(l.owner.must(t, http.StatusOK, http.MethodGet, path+"/options", nil, nil).Body)
-			}
-			const firewall = "/nodes/{node}/qemu/{vmid}/firewall"
-			points := func(requests ...string) (all []*strikePoint) {
-				for i, request := range requests {
-					p := &strikePoint{at: l.cluster, sends: strings.ReplaceAll(request, "{firewall}", firewall),
-						when: []string{carriedOut, lost}[i%2], later: i > 0}
-					all = append(all, p)
-				}
-				all[0].arm(t)
-				return all
-			}
-			before := stands()
-			var made struct{ ID int64 }
-			on := map[string]any{"kind": "vm", "id": vms[0].ID}
-			l.owner.must(t, http.StatusCreated, http.MethodPost, "/api/v1/firewall/drafts", map[string]any{"host_id": l.host, "name": "try",
-				"changes": []map[string]any{
-					// In a form in which the hypervisor does not keep it.
-					{"scope": on, "action": "create_alias", "name": "one", "cidr": "192.0.2.1/32", "comment": " one "},
-					{"scope": on, "action": "create_rule", "pos": 0, "rule": map[string]any{"type": "in", "action": "DROP", "enable": 1,
-						"macro": "ssh", "comment": " none "}},
-					{"scope": on, "action": "change_options", "options": map[string]string{"policy_in": "DROP"}}}}, &made)
-			one := fmt.Sprintf("/api/v1/firewall/drafts/%d", made.ID)
-			waits := func(job int64) {
-				waittest.Until(t, "the draft waits", func() bool {
-					var now struct{ Status string }
-					l.owner.must(t, http.StatusOK, http.MethodGet, one, nil, &now)
-					if j := progress(t, l.owner, job); j.Status != "queued" && j.Status != "running" {
-						t.Fatalf("it ended %s: %s\n%s", j.Status, j.Error, transcript(t, l.owner, job))
-					}
-					return now.Status == "waiting"
-				})
-			}
-			after := ""
-			for _, keeps := range []bool{false, true} {
-				changes := points("POST {firewall}/rules", "PUT {firewall}/options")
-				job := started(t, l.owner, one+"/commit", map[string]any{"window_seconds": 3600, "confirm": "try"})
-				l.strikeAt(changes, job.ID)
-				waits(job.ID)
-				if now := stands(); now == before || after != "" && now != after {
-					t.Errorf("it stands\n%s\n%s", now, transcript(t, l.owner, job.ID))
-				}
-				want, status := before, "canceled"
-				after = stands()
-				if keeps {
-					want, status = after, "succeeded"
-					l.owner.must(t, http.StatusOK, http.MethodPost, one+"/confirm", nil, nil)
-				} else {
-					undoes := points("PUT {firewall}/options", "DELETE {firewall}/rules/{pos}")
-					l.owner.must(t, http.StatusAccepted, http.MethodPost, fmt.Sprintf("/api/v1/jobs/%d/cancel", job.ID), nil, nil)
-					l.strikeAt(undoes, job.ID)
-				}
-				end := ended(t, l.owner, job.ID)
-				if now := stands(); now != want || end.Status != status {
-					t.Errorf("it ended %s: %s; it stands\n%s\nwant\n%s\n%s", end.Status, end.Error, now, want, transcript(t, l.owner, job.ID))
-				}
-			}
-		})
+		for name, round := range draftRounds {
+			t.Run(fmt.Sprintf("%s, %s dies", name, dies), func(t *testing.T) {
+				t.Parallel()
+				round.run(lifeOn(t, "vm", dies, startSim(t, "--scenario", "one", "--guests", "1", "--auth-delay", "0", "--recommended")))
+			})
+		}
+	}
+}
+
+// points are those of some requests to the firewall of the guest, the first of which is armed.
+func (r draftRound) points(l *life, first string, requests ...string) (all []*strikePoint) {
+	l.t.Helper()
+	whens := []string{carriedOut, lost}
+	for i, request := range requests {
+		if first == lost {
+			i++
+		}
+		all = append(all, &strikePoint{at: l.cluster, sends: strings.ReplaceAll(request, "{firewall}", "/nodes/{node}/qemu/{vmid}/firewall"),
+			when: whens[i%2], later: len(all) > 0})
+	}
+	all[0].arm(l.t)
+	return all
+}
+
+func (r draftRound) run(l *life) {
+	t := l.t
+	var vms []guestView
+	l.owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/vms", nil, &vms)
+	path := fmt.Sprintf("/api/v1/vms/%d/firewall", vms[0].ID)
+	stands := func() (text string) {
+		l.owner.answered(t, http.MethodGet, path+"/rules")
+		for _, list := range []string{"/rules", "/aliases", "/options"} {
+			text += string(l.owner.must(t, http.StatusOK, http.MethodGet, path+list, nil, nil).Body)
+		}
+		return text
+	}
+	before := stands()
+	var made struct{ ID int64 }
+	on := map[string]any{"kind": "vm", "id": vms[0].ID}
+	l.owner.must(t, http.StatusCreated, http.MethodPost, "/api/v1/firewall/drafts", map[string]any{"host_id": l.host, "name": "try",
+		"changes": []map[string]any{
+			// In a form in which the hypervisor does not keep it.
+			{"scope": on, "action": "create_alias", "name": "one", "cidr": "192.0.2.1/32", "comment": " one "},
+			{"scope": on, "action": "create_rule", "pos": 0, "rule": map[string]any{"type": "in", "action": "DROP", "enable": 1,
+				"macro": "ssh", "comment": " none "}},
+			{"scope": on, "action": "change_options", "options": map[string]string{"policy_in": "DROP"}}}}, &made)
+	one := fmt.Sprintf("/api/v1/firewall/drafts/%d", made.ID)
+	changes := r.points(l, r.first, r.changes...)
+	job := started(t, l.owner, one+"/commit", map[string]any{"window_seconds": 3600, "confirm": "try"})
+	l.strikeAt(changes, job.ID)
+	waittest.Until(t, "the draft waits", func() bool {
+		var now struct{ Status string }
+		l.owner.must(t, http.StatusOK, http.MethodGet, one, nil, &now)
+		if j := progress(t, l.owner, job.ID); j.Status != "queued" && j.Status != "running" {
+			t.Fatalf("it ended %s: %s\n%s", j.Status, j.Error, transcript(t, l.owner, job.ID))
+		}
+		return now.Status == "waiting"
+	})
+	after := stands()
+	if after == before || !strings.Contains(after, `"name":"one"`) || !strings.Contains(after, `"enable":1`) {
+		t.Errorf("it stands\n%s\n%s", after, transcript(t, l.owner, job.ID))
+	}
+	want, status := before, "canceled"
+	if r.undoes == nil {
+		want, status = after, "succeeded"
+		look := r.points(l, lost, "GET {firewall}/rules")
+		l.owner.must(t, http.StatusOK, http.MethodPost, one+"/confirm", nil, nil)
+		l.strikeAt(look, job.ID)
+	} else {
+		undoes := r.points(l, r.first, r.undoes...)
+		l.owner.must(t, http.StatusAccepted, http.MethodPost, fmt.Sprintf("/api/v1/jobs/%d/cancel", job.ID), nil, nil)
+		l.strikeAt(undoes, job.ID)
+	}
+	end := ended(t, l.owner, job.ID)
+	if now := stands(); now != want || end.Status != status {
+		t.Errorf("it ended %s: %s; it stands\n%s\nwant\n%s\n%s", end.Status, end.Error, now, want, transcript(t, l.owner, job.ID))
 	}
 }

@@ -3,6 +3,7 @@ package processtest
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,8 +31,9 @@ type life struct {
 	// kind is vm or app, path the guest's below /api/v1 and name what it is called; type of its requests to the hypervisor.
 	kind, path, name, of string
 	guest                guestView
-	// backup is the id of its backup.
+	// backup is the id of its backup, told the transcript of its last step's job.
 	backup int64
+	told   string
 }
 
 // lifeStep is one step: an operation whose job sends a request that changes something.
@@ -44,8 +46,9 @@ type lifeStep struct {
 	sends string
 	// status of the operation; 202 when zero.
 	status int
-	// holds says what is true afterwards.
-	holds func(l *life) error
+	// before is done first, undisturbed; holds says what is true afterwards.
+	before func(l *life)
+	holds  func(l *life) error
 }
 
 func newLife(t *testing.T, kind string, dies victim) *life {
@@ -121,6 +124,9 @@ func is(status string) func(*life) error {
 // job succeeds and that the request was sent once.
 func (l *life) step(s lifeStep) {
 	l.t.Helper()
+	if s.before != nil {
+		s.before(l)
+	}
 	method, template, _ := strings.Cut(strings.ReplaceAll(s.sends, "{of}", l.of), " ")
 	sent := func() int { return l.cluster.stats(l.t).Requests[method+" "+template] }
 	before, strikes := sent(), struck(l.t, l.cluster)
@@ -162,8 +168,9 @@ func (l *life) step(s lifeStep) {
 	if s.holds == nil {
 		return
 	}
+	l.told = transcript(l.t, l.owner, end.ID)
 	if err := s.holds(l); err != nil {
-		l.t.Fatalf("after %s: %v\n%s", s.name, err, transcript(l.t, l.owner, end.ID))
+		l.t.Fatalf("after %s: %v\n%s", s.name, err, l.told)
 	}
 }
 
@@ -201,26 +208,48 @@ func (l *life) snapshots() (names []string) {
 	return names
 }
 
-// brokenMB is the memory of a guest that is broken.
-const brokenMB = 777
+// copyName is what the copy of the guest is called.
+const copyName = "copied"
 
-// breaks changes the guest in a way that a snapshot or a backup mends.
+// brokenMB is the memory of a guest that is broken, and brokenTag the tag of such a VM.
+const (
+	brokenMB  = 777
+	brokenTag = "broken"
+)
+
+// breaks changes the guest in a way that a snapshot or a backup mends. The memory of a VM that runs waits for its restart.
 func (l *life) breaks() {
 	l.t.Helper()
-	l.owner.must(l.t, http.StatusOK, http.MethodPatch, l.path, map[string]any{"memory_mb": brokenMB}, nil)
+	change := map[string]any{"memory_mb": brokenMB}
+	if l.kind == "vm" {
+		change["tags"] = []string{brokenTag}
+	}
+	l.owner.must(l.t, http.StatusOK, http.MethodPatch, l.path, change, nil)
 	if mended(l) == nil {
 		l.t.Fatal("the guest is not broken")
 	}
 }
 
-// mended says that what breaks did is undone.
+// mended says that all of what breaks did is undone.
 func mended(l *life) error {
 	var config struct {
 		MemoryMB *int64 `json:"memory_mb"`
+		Tags     []string
+		Pending  map[string]*string
 	}
 	l.owner.must(l.t, http.StatusOK, http.MethodGet, l.path+"/config", nil, &config)
-	if config.MemoryMB == nil || *config.MemoryMB == brokenMB {
-		return fmt.Errorf("it is still broken")
+	if config.MemoryMB == nil || *config.MemoryMB == brokenMB || len(config.Pending) > 0 || slices.Contains(config.Tags, brokenTag) {
+		return fmt.Errorf("it is still broken: %+v", config)
 	}
 	return nil
+}
+
+// mendedAnd says that what breaks did is undone, and that the guest has a status.
+func mendedAnd(status string) func(*life) error {
+	return func(l *life) error {
+		if err := mended(l); err != nil {
+			return err
+		}
+		return is(status)(l)
+	}
 }

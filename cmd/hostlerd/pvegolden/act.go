@@ -30,6 +30,8 @@ type Act struct {
 	Lacks bool
 	// Most is how many requests it may take besides those that follow tasks and those of polls; 0 for no bound.
 	Most int64
+	// Why says for a list that takes more than one request why no single one has it all; it stands beside the figure.
+	Why string
 	// As is whose request it is; zero is an owner's.
 	As identity.Role
 	// Ends is how its jobs end where it did what it is for; empty is succeeded.

@@ -24,6 +24,7 @@ const (
 	requestsHead = `
 # What every operation that asks the hypervisor sends to it until its jobs have ended: which request of the API, how often.
 # The simulator's tasks are over at once: real ones are asked after more often. Made by go generate ./cmd/hostlerd/pvegolden.
+# A list takes one request; one that takes more says why below its figure.
 `
 	privilegesHead = `
 # Without which privilege an operation or its job fails, and which token needs it, found by taking one at a time from the token's role.
@@ -101,6 +102,13 @@ func try(t *testing.T, a *pvegolden.Act, plain *pvesim.Cluster) (requests, privi
 		head += " → " + kinds
 	}
 	requests, privileges = head+": "+cost.String()+"\n", head+"\n"
+	list := a.Method == http.MethodGet && strings.HasPrefix(a.Operation, "list_")
+	if (list && cost.own > 1) != (a.Why != "") {
+		t.Errorf("it takes %d requests, and why is %q: a list that takes more than one says why, and nothing else does", cost.own, a.Why)
+	}
+	if a.Why != "" {
+		requests += "    # " + a.Why + "\n"
+	}
 	for _, request := range slices.Sorted(maps.Keys(stats.Requests)) {
 		requests += fmt.Sprintf("    %d  %s\n", stats.Requests[request], request)
 	}

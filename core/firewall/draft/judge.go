@@ -17,22 +17,27 @@ import (
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/proxy"
 	"github.com/hostler/hostler/sdk/endpoint"
 	sdk "github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 const (
-	// maxGuests bounds the guests among whom is compared: the rules of each are read.
+	// maxGuests bounds the guests among whom is compared: the rules of each are read, and each is asked for its addresses, which hypervisors
+	// do for not many more. The plan says how many were left out.
 	maxGuests = 30
 	// maxNodes bounds the nodes between which is compared, and maxPorts the ports by which they reach each other.
 	maxNodes, maxPorts = 16, 3
 	// maxTold bounds the pairs that a plan names.
 	maxTold = 200
+	// maxNIC bounds the name of a network interface, in bytes.
+	maxNIC = 40
 	// maxReasons bounds the reasons that a plan names why something cannot be told.
 	maxReasons = 5
 	// secureShell is the port by which nodes of most clusters reach each other besides.
@@ -280,7 +285,8 @@ func (s *Store) beyond(ctx context.Context, r *record, doubt func(format string,
 	return nil
 }
 
-// caller is the caller's present connection to the service, where that runs in a guest of the cluster.
+// caller is the caller's present connection to the service, where that runs in a guest of the cluster. Behind a trusted proxy it is the
+// proxy's, which has told the caller's address; where the proxy runs in that guest too it is the caller's to the proxy.
 func caller(ctx context.Context, own *sdk.Guest) *probe {
 	attempt, local := audit.FromContext(ctx), ctx.Value(http.LocalAddrContextKey)
 	if own == nil || attempt == nil || local == nil {
@@ -288,12 +294,22 @@ func caller(ctx context.Context, own *sdk.Guest) *probe {
 	}
 	from, err := netip.ParseAddr(attempt.Entry().Address)
 	tcp, is := local.(*net.TCPAddr)
-	if err != nil || !is || from.IsLoopback() {
+	if err != nil || !is {
 		return nil
 	}
-	return &probe{what: "your own way to this service",
-		packet: sdk.Packet{From: sdk.End{Kind: sdk.AddressEnd, Address: from.Unmap().String()},
-			To: sdk.End{Kind: sdk.GuestEnd, Guest: own}, Protocol: "tcp", DestinationPort: tcp.Port}}
+	what, port := "your own way to this service", tcp.Port
+	switch site := proxy.SiteOf(ctx, nil); {
+	case !site.Proxy.IsValid():
+	case site.Proxy.IsLoopback() || site.Proxy == tcp.AddrPort().Addr().Unmap().WithZone(""):
+		port = site.Port
+	default:
+		what, from = what+" by the proxy "+site.Proxy.String(), site.Proxy
+	}
+	if from.IsLoopback() {
+		return nil
+	}
+	return &probe{what: what, packet: sdk.Packet{From: sdk.End{Kind: sdk.AddressEnd, Address: from.Unmap().String()},
+		To: sdk.End{Kind: sdk.GuestEnd, Guest: own}, Protocol: "tcp", DestinationPort: port}}
 }
 
 // localAddress is the address by which this machine would reach another; invalid where that is not known, or its own.
@@ -418,7 +434,11 @@ func (j *judgement) name(e sdk.End, visible identity.Visible) (string, bool) {
 		if !is {
 			return string(hypervisor.GuestID(e.Guest.ID)), true
 		}
-		return k.Name, visible.Includes(k.TeamID)
+		name := k.Name
+		if e.NIC != "" { // of one that has several
+			name += " (" + host.CleanTo(e.NIC, maxNIC) + ")"
+		}
+		return name, visible.Includes(k.TeamID)
 	case e.Kind == sdk.NodeEnd:
 		return "the node " + e.Node, true
 	case e.Kind == sdk.AddressEnd:

@@ -69,3 +69,24 @@ func TestSSHIsCut(t *testing.T) {
 		t.Errorf("where SSH is closed: the plan is %s", text)
 	}
 }
+
+// The plan names the network interface at which something is gained or lost where a guest has several, and of no other.
+func TestPlanNamesInterfaces(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.start()
+	f.at.SetNICs(f.guests["web"], membackend.NIC{Name: "eth0", Address: "192.0.2.10"}, membackend.NIC{Name: "eth1", Address: "198.51.100.10"})
+	f.at.SetNICs(f.guests["db"], membackend.NIC{Name: "eth0", Address: "192.0.2.11"})
+	f.keep(f.draft(`[{"scope":{"kind":"cluster"},"action":"change_options","options":{"enable":"1"}},
+		{"scope":{"kind":"vm","id":1},"action":"change_options","options":{"enable":"1"}}]`))
+	text, _ := f.plan(f.draft(`[{"scope":{"kind":"vm","id":1},"action":"create_rule","pos":0,"rule":{"type":"in","action":"DROP","enable":1,
+		"proto":"tcp","dport":"22","dest":"198.51.100.10"}}]`))
+	for _, want := range []string{"outside to web (eth1): loses tcp 22.", "db to web (eth1): loses tcp 22."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in the plan %s", want, text)
+		}
+	}
+	if strings.Contains(text, "web (eth0)") || strings.Contains(text, "db (") {
+		t.Errorf("other interfaces are named: %s", text)
+	}
+}

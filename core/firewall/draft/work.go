@@ -50,6 +50,8 @@ type progress struct {
 	// Kept are all that the present way leaves as they are, and Aside those that the hypervisor would not put back or show.
 	Kept  []bool         `json:"kept,omitempty"`
 	Aside map[int]*aside `json:"aside,omitempty"`
+	// Renamed are, by scope, the names by which guests are known that were renamed meanwhile.
+	Renamed map[int]string `json:"renamed,omitempty"`
 }
 
 // work is one run of a job.
@@ -244,12 +246,20 @@ func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err e
 	maps.Copy(w.out, w.denied)
 	var scopes []sdk.Scope
 	var of []int
+	others := map[int]*otherName{}
 	for i := range w.r.Scopes {
 		at, err := w.located(ctx, &w.r.Scopes[i])
 		if err == nil {
 			_, err = asked(ctx, w, func(ctx context.Context, hostID int64) (any, error) { return nil, w.same(ctx, hostID, &w.r.Scopes[i]) })
 			if err != nil && w.r.Status == undoing && problem.CodeOf(err) != problem.CodeNotFound && forGood(err) {
 				err = nil // what reads its rules sets it aside, if they are refused too
+			}
+			var other *otherName
+			if errors.As(err, &other) {
+				err = nil
+				if w.Renamed[i] == "" || w.Renamed[i] != other.name {
+					others[i] = other
+				}
 			}
 		}
 		if problem.CodeOf(err) == problem.CodeNotFound {
@@ -283,6 +293,9 @@ func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err e
 		}
 	}
 	steps, _ := inOrder(w.From, goal)
+	if err := w.renamed(ctx, others, read, steps); err != nil {
+		return nil, nil, err
+	}
 	for i := range read {
 		now[i] = read[i]
 		foreign[i] = foreign[i] || !now[i].Equal(w.From[i]) && !slices.ContainsFunc(steps, func(st step) bool {

@@ -135,12 +135,32 @@ func (f *Firewall) Compare(ctx context.Context, query firewall.CompareQuery) (an
 		}
 		answer.Cluster = e.clusterChanges(before, after, query.Probes)
 		ends := []firewall.End{{Kind: firewall.OutsideEnd}}
-		for _, guest := range query.Guests {
-			ends = append(ends, firewall.End{Kind: firewall.GuestEnd, Guest: &guest})
+		several := map[*firewall.Guest]bool{}
+		for i := range query.Guests {
+			guest := &query.Guests[i]
+			end := firewall.End{Kind: firewall.GuestEnd, Guest: guest}
+			nics := now.nics[endKey(firewall.Scope{Kind: firewall.GuestScope, Guest: guest})]
+			if several[guest] = len(nics) > 1; !several[guest] {
+				ends = append(ends, end)
+				continue
+			}
+			for _, nic := range nics {
+				end.NIC = nic.Name
+				ends = append(ends, end)
+			}
 		}
-		for i, from := range ends {
-			for j, to := range ends {
-				if change, differs := comparePair(before, after, from, to); i == j || !differs {
+		for _, from := range ends {
+			for _, to := range ends {
+				if from.Guest == to.Guest { // or both are outside
+					continue
+				}
+				change, differs := comparePair(before, after, from, to)
+				for _, end := range []*firewall.End{&change.From, &change.To} {
+					if !several[end.Guest] {
+						end.NIC = ""
+					}
+				}
+				if !differs {
 					continue
 				} else if len(answer.Pairs) < firewall.MaxPairs {
 					answer.Pairs = append(answer.Pairs, change)

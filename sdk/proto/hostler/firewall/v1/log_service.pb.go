@@ -167,8 +167,11 @@ type LogEntry struct {
 	DestinationPort string                 `protobuf:"bytes,11,opt,name=destination_port,json=destinationPort,proto3" json:"destination_port,omitempty"`
 	InterfaceIn     string                 `protobuf:"bytes,12,opt,name=interface_in,json=interfaceIn,proto3" json:"interface_in,omitempty"`
 	InterfaceOut    string                 `protobuf:"bytes,13,opt,name=interface_out,json=interfaceOut,proto3" json:"interface_out,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// A kind of scope, as in Scope.
+	Scope         string `protobuf:"bytes,14,opt,name=scope,proto3" json:"scope,omitempty"`
+	Group         string `protobuf:"bytes,15,opt,name=group,proto3" json:"group,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LogEntry) Reset() {
@@ -288,6 +291,20 @@ func (x *LogEntry) GetInterfaceIn() string {
 func (x *LogEntry) GetInterfaceOut() string {
 	if x != nil {
 		return x.InterfaceOut
+	}
+	return ""
+}
+
+func (x *LogEntry) GetScope() string {
+	if x != nil {
+		return x.Scope
+	}
+	return ""
+}
+
+func (x *LogEntry) GetGroup() string {
+	if x != nil {
+		return x.Group
 	}
 	return ""
 }
@@ -417,7 +434,7 @@ const file_hostler_firewall_v1_log_service_proto_rawDesc = "" +
 	"\aLogLine\x12\f\n" +
 	"\x01n\x18\x01 \x01(\x03R\x01n\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x123\n" +
-	"\x05entry\x18\x03 \x01(\v2\x1d.hostler.firewall.v1.LogEntryR\x05entry\"\x9c\x03\n" +
+	"\x05entry\x18\x03 \x01(\v2\x1d.hostler.firewall.v1.LogEntryR\x05entry\"\xc8\x03\n" +
 	"\bLogEntry\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x14\n" +
 	"\x05guest\x18\x02 \x01(\tR\x05guest\x12\x14\n" +
@@ -433,7 +450,9 @@ const file_hostler_firewall_v1_log_service_proto_rawDesc = "" +
 	"sourcePort\x12)\n" +
 	"\x10destination_port\x18\v \x01(\tR\x0fdestinationPort\x12!\n" +
 	"\finterface_in\x18\f \x01(\tR\vinterfaceIn\x12#\n" +
-	"\rinterface_out\x18\r \x01(\tR\finterfaceOut\"\xa6\x01\n" +
+	"\rinterface_out\x18\r \x01(\tR\finterfaceOut\x12\x14\n" +
+	"\x05scope\x18\x0e \x01(\tR\x05scope\x12\x14\n" +
+	"\x05group\x18\x0f \x01(\tR\x05group\"\xa6\x01\n" +
 	"\n" +
 	"LogRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x120\n" +
