@@ -258,7 +258,7 @@ type opening struct {
 // open is the Opening of the handler.
 func (s *opening) open(idle time.Duration) (*SocketConn, error) {
 	q, ctx := s.q, s.handling
-	if err := q.api.recordBegin(ctx, q); err != nil {
+	if err := q.api.recordOpening(ctx, q); err != nil {
 		return nil, fmt.Errorf("recording a socket: %w", err)
 	}
 	q.w.pending = 0
