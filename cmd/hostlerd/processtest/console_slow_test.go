@@ -12,7 +12,7 @@ import (
 )
 
 // Who reads slowly is waited for: the service and its plugin take little more from the hypervisor than was read, and keep little in
-// memory. Nothing is missing in the end.
+// memory. Nothing is missing of what is read faster then.
 func TestSlowReaderOfAConsole(t *testing.T) {
 	t.Parallel()
 	cluster := startSim(t, "--scenario", "one", "--recommended")
@@ -42,15 +42,16 @@ func TestSlowReaderOfAConsole(t *testing.T) {
 		got += c.next(t, want, size-got)
 	}
 	for i, pid := range pids {
-		if n := taken(t, pid) - before[i]; n > int64(got)+room {
-			t.Errorf("process %d of %d has taken %d MiB, of which %d were read", i+1, len(pids), n>>20, got>>20)
+		n := taken(t, pid) - before[i]
+		if t.Logf("process %d has taken %d MiB, of which %d were read", i, n>>20, got>>20); n > int64(got)+room {
+			t.Errorf("process %d has taken %d MiB more than was read", i, (n-int64(got))>>20)
 		}
 	}
 	if grown := memory() - kept; grown > room {
 		t.Errorf("the service and its plugin have grown by %d MiB", grown>>20)
 	}
-	for got < size {
-		got += c.next(t, want, size-got)
+	for end := got + 16<<20; got < end; {
+		got += c.next(t, want, end-got)
 	}
 }
 
