@@ -166,8 +166,9 @@ func TestRefusal(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// A service that knows below which path it is found tells it with the ticket's path, and one that does not leaves it to who found it.
-	s.key = "k"
-	s.base = s.base.JoinPath("below")
+	if s, err = newService(options{url: url + "/below", keyFile: key}); err != nil {
+		t.Fatal(err)
+	}
 	for _, path := range []string{"/below/terminal/ws", "/terminal/ws"} {
 		c, err := s.connect(t.Context(), ticket{Path: path, Ticket: "once"})
 		if err != nil {
