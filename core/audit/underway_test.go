@@ -97,7 +97,8 @@ func TestEndOfWhatAKilledProcessHad(t *testing.T) {
 	if err := json.Unmarshal(row.Details, &details); err != nil {
 		t.Fatal(err)
 	}
-	if row.RequestID != "r-a" || *row.ActorID != 7 || row.ActorEmail != "ann@example.com" || row.TargetID != "11" || row.TargetName != "db01" ||
+	if row.RequestID != "r-a" || *row.ActorID != 7 || row.ActorEmail != "ann@example.com" || row.TargetID != "11" ||
+		row.TargetName != "db01" ||
 		*row.TeamID != 2 || *row.HostID != 3 || row.Address != "192.0.2.7" || row.Result != audit.ResultFailed ||
 		row.Error != "outcome_unknown" || time.Since(row.At) > time.Minute {
 		t.Errorf("%+v", row)

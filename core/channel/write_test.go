@@ -262,7 +262,8 @@ func TestTry(t *testing.T) {
 	}
 	c.answer(status(http.StatusOK, ""))
 	f.BaseURL = ""
-	if d, err = f.Try(asOwner(t), made.ID); err != nil || d.State != "sent" || d.Notice == nil || !strings.Contains(*d.Notice, "HOSTLER_BASE_URL") {
+	if d, err = f.Try(asOwner(t), made.ID); err != nil || d.State != "sent" || d.Notice == nil ||
+		!strings.Contains(*d.Notice, "HOSTLER_BASE_URL") {
 		t.Errorf("without an address to link to: %+v, %v", d, err)
 	}
 	c.answer(status(http.StatusUnauthorized, ""))

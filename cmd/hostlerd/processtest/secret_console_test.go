@@ -84,7 +84,8 @@ func (r *secretRun) consoles() {
 	if err := shown.shows(r.t.Context(), typed+": not found"); err != nil {
 		r.t.Fatal(err)
 	}
-	if err := shown.Write(r.t.Context(), websocket.MessageText, []byte(`{"password":"`+r.canary("a password in a text message")+`"}`)); err != nil {
+	control := `{"password":"` + r.canary("a password in a text message") + `"}`
+	if err := shown.Write(r.t.Context(), websocket.MessageText, []byte(control)); err != nil {
 		r.t.Fatal(err)
 	}
 	if end := shown.closed(r.t.Context()); end.Code != 4400 {

@@ -113,7 +113,8 @@ func TestGet(t *testing.T) {
 		apitest.Scenario{Name: "with what raised it", Method: "GET", URL: "/api/v1/alerts/1", As: apitest.Viewer, Status: 200,
 			Contains: []string{`"rule":"host.offline"`, `"state":"resolved"`, `"labels":{"room":"cellar"}`, `"folded":1`,
 				`"why":{"threshold":null,"clear_level":null,"unit":null,"for_s":120,`, `"since":"2026-01-02T23:00:00Z"`,
-				`"history":[{"at":"2026-01-03T00:00:00Z","what":"raised","by":null,"text":"away","until":null},{"at":"2026-01-04T00:00:00Z","what":"resolved"`,
+				`"history":[{"at":"2026-01-03T00:00:00Z","what":"raised","by":null,"text":"away","until":null},` +
+					`{"at":"2026-01-04T00:00:00Z","what":"resolved"`,
 				`"earlier":[]`}},
 		apitest.Scenario{Name: "with those before", Method: "GET", URL: "/api/v1/alerts/" + later, As: apitest.Viewer, Status: 200,
 			Contains: []string{`"earlier":[{"id":1,"raised_at":"2026-01-03T00:00:00Z","resolved_at":"2026-01-04T00:00:00Z"}]`, `"samples":[]`}},
