@@ -18,6 +18,7 @@ require (
 	github.com/jackc/puddle/v2 v2.2.3
 	github.com/julienschmidt/httprouter v1.3.0
 	github.com/klauspost/compress v1.20.3
+	github.com/mitchellh/go-vnc v0.0.0-20150629162542-723ed9867aed
 	github.com/netresearch/go-cron v0.9.1
 	github.com/pires/go-proxyproto v0.15.0
 	github.com/pquerna/otp v1.5.0

@@ -165,6 +165,18 @@ func TestRefusal(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "canary") {
 		t.Errorf("%v", err)
 	}
+	// A service that knows below which path it is found tells it with the ticket's path, and one that does not leaves it to who found it.
+	if s, err = newService(options{url: url + "/below", keyFile: key}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/below/terminal/ws", "/terminal/ws"} {
+		c, err := s.connect(t.Context(), ticket{Path: path, Ticket: "once"})
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		_ = c.CloseNow()
+	}
 	for _, args := range [][]string{{"vm", "1"}, {"vm", "x"}, {"guest", "1"}, {"vm"}} {
 		c := command()
 		c.SetArgs(append([]string{"--key-file", ""}, args...))

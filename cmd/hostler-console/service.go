@@ -140,6 +140,9 @@ func printable(text string) string {
 // connect opens the socket of a ticket.
 func (s *service) connect(ctx context.Context, t ticket) (*websocket.Conn, error) {
 	at := s.base.JoinPath(t.Path)
+	if strings.HasPrefix(t.Path, s.base.Path+"/") { // the service knows below which path it is found
+		at = s.base.ResolveReference(&url.URL{Path: t.Path})
+	}
 	at.RawQuery = url.Values{"ticket": {t.Ticket}}.Encode()
 	conn, answer, err := websocket.Dial(ctx, at.String(), &websocket.DialOptions{HTTPClient: s.client, HTTPHeader: s.header()})
 	if err != nil && answer != nil {

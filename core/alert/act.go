@@ -19,23 +19,29 @@ func inOrder(events []Event) {
 	slices.SortStableFunc(events, func(a, b Event) int { return a.At.Compare(b.At) })
 }
 
-// Acknowledge notes that the context's caller has seen an alert, instead of who did before. One that is resolved is problem
-// invalid_state.
+// Acknowledge notes that the context's caller has seen an alert, instead of who did before, who stays in its history. One that is
+// resolved is problem invalid_state.
 func (s *Store) Acknowledge(ctx context.Context, id int64, note string, visible identity.Visible) (*Detail, error) {
 	return s.act(ctx, id, visible, func(tx *db.Tx, by *int64) (pgx.Rows, error) {
-		return tx.Pgx.Query(ctx, `UPDATE alerts SET acknowledged_at = now(), acknowledged_by = $2, ack_note = $3
-			WHERE id = $1 AND resolved_at IS NULL RETURNING id`, id, by, note)
+		return tx.Pgx.Query(ctx, `WITH changed AS (UPDATE alerts SET acknowledged_at = now(), acknowledged_by = $2, ack_note = $3
+				WHERE id = $1 AND resolved_at IS NULL RETURNING *),
+			noted AS (INSERT INTO alert_acts (alert_id, at, what, by, note)
+				SELECT id, acknowledged_at, 'acknowledged', acknowledged_by, ack_note FROM changed)
+			SELECT id FROM changed`, id, by, note)
 	})
 }
 
 // Silence has nobody told of an alert until a time, or for one where until is nil, nor of the next ones of its rule about the same
-// thing. A time that has come ends a silence. One that is resolved is problem invalid_state.
+// thing. A time that has come ends a silence. Silences before stay in its history. One that is resolved is problem invalid_state.
 func (s *Store) Silence(ctx context.Context, id int64, until *time.Time, lasts time.Duration, note string,
 	visible identity.Visible) (*Detail, error) {
 	return s.act(ctx, id, visible, func(tx *db.Tx, by *int64) (pgx.Rows, error) {
-		return tx.Pgx.Query(ctx, `UPDATE alerts SET silenced_at = now(), silenced_until = COALESCE($4, now() + $5::interval),
-			silenced_by = $2, silence_note = $3
-			WHERE id = $1 AND resolved_at IS NULL RETURNING id`, id, by, note, until, lasts)
+		return tx.Pgx.Query(ctx, `WITH changed AS (UPDATE alerts SET silenced_at = now(),
+				silenced_until = COALESCE($4, now() + $5::interval), silenced_by = $2, silence_note = $3
+				WHERE id = $1 AND resolved_at IS NULL RETURNING *),
+			noted AS (INSERT INTO alert_acts (alert_id, at, what, by, note, until)
+				SELECT id, silenced_at, 'silenced', silenced_by, silence_note, silenced_until FROM changed)
+			SELECT id FROM changed`, id, by, note, until, lasts)
 	})
 }
 

@@ -242,3 +242,45 @@ func TestAlertsOfBefore(t *testing.T) {
 		t.Errorf("said is %s", got)
 	}
 }
+
+// What was done about alerts before each act was kept stays in their histories.
+func TestActsOfBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	provider, err := goose.NewProvider(goose.DialectPostgres, w.d.SQL, migrations.FS, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.DownTo(t.Context(), 78); err != nil {
+		t.Fatal(err)
+	}
+	w.Exec(`INSERT INTO users (email, email_key, password_hash) VALUES ('ann@example.com', 'ann@example.com', 'x');
+		INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, severity, message, raised_at, acknowledged_at,
+			acknowledged_by, ack_note, silenced_at, silenced_until, silence_note)
+		VALUES (1, 1, 'host', 1, 'h1', 'r', 'warning', 'm', '2026-01-01', '2026-01-02', (SELECT max(id) FROM users), 'mine', '2026-01-03',
+			'2026-01-04', 'known'),
+		(1, 1, 'host', 1, 'h1', 'r', 'warning', 'm', '2026-01-01', NULL, NULL, '', NULL, NULL, '')`)
+	if _, err := provider.UpTo(t.Context(), 79); err != nil {
+		t.Fatal(err)
+	}
+	s := &alert.Store{DB: w.d}
+	for id, want := range map[int64]string{1: "raised m; acknowledged mine ann@example.com; silenced known until 2026-01-04", 2: "raised m"} {
+		d, err := s.Get(t.Context(), id, everything)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := make([]string, len(d.History))
+		for i, e := range d.History {
+			told[i] = e.What + " " + e.Text
+			if e.By != nil && e.By.Email != "" {
+				told[i] += " " + e.By.Email
+			}
+			if e.Until != nil {
+				told[i] += " until " + e.Until.Format("2006-01-02")
+			}
+		}
+		if got := strings.Join(told, "; "); got != want {
+			t.Errorf("the history of alert %d is %q, want %q", id, got, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -149,6 +150,28 @@ type Event struct {
 	What string    `json:"what" enum:"raised,acknowledged,silenced,resolved" example:"acknowledged"`
 	By   *Person   `json:"by" doc:"Null for the service itself"`
 	Text string    `json:"text" example:"looking at it"`
+	// Until is of a silence alone.
+	Until *time.Time `json:"until" doc:"Until when it was silenced then; null for anything else"`
+}
+
+const silenced = "silenced"
+
+// acts are what people did about an alert, the newest of them.
+func acts(ctx context.Context, q rowsQuerier, id int64) ([]Event, error) {
+	rows, err := q.Query(ctx, `SELECT c.at, c.what, c.by, u.email, c.note, c.until FROM alert_acts c LEFT JOIN users u ON u.id = c.by
+		WHERE c.alert_id = $1 ORDER BY c.id DESC LIMIT $2`, id, maxActs)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading what was done about the alert: %w", err))
+	}
+	done, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Event, err error) {
+		var by *int64
+		var email *string
+		err = row.Scan(&e.At, &e.What, &by, &email, &e.Text, &e.Until)
+		e.At, e.Until, e.By = e.At.UTC(), utc(e.Until), person(by, email, &e.At)
+		return e, err
+	})
+	slices.Reverse(done)
+	return done, db.Problem(err)
 }
 
 // Earlier is an alert before.
@@ -158,7 +181,11 @@ type Earlier struct {
 	ResolvedAt *time.Time `json:"resolved_at"`
 }
 
-const maxEarlier = 20
+// maxEarlier are how many earlier alerts, and maxActs how many of what people did about one, are shown.
+const (
+	maxEarlier = 20
+	maxActs    = 500
+)
 
 func notFound() error { return problem.New(problem.CodeNotFound, "there is no such alert") }
 
@@ -184,14 +211,17 @@ func get(ctx context.Context, q rowsQuerier, id int64, visible identity.Visible)
 	if err := json.Unmarshal(a.why, &d.Why); err != nil {
 		return nil, fmt.Errorf("reading what raised the alert: %w", err)
 	}
-	if a.AcknowledgedAt != nil {
-		d.History = append(d.History, Event{*a.AcknowledgedAt, "acknowledged", a.AcknowledgedBy, a.AckNote})
+	done, err := acts(ctx, q, id)
+	if err != nil {
+		return nil, err
 	}
-	if a.silencedAt != nil {
-		d.History = append(d.History, Event{*a.silencedAt, "silenced", a.SilencedBy, a.SilenceNote})
+	d.History = append(d.History, done...)
+	// A silence that has come from the alert before is none of this one's acts.
+	if a.silencedAt != nil && !slices.ContainsFunc(done, func(e Event) bool { return e.What == silenced }) {
+		d.History = append(d.History, Event{At: *a.silencedAt, What: silenced, By: a.SilencedBy, Text: a.SilenceNote, Until: a.SilencedUntil})
 	}
 	if a.ResolvedAt != nil {
-		d.History = append(d.History, Event{*a.ResolvedAt, "resolved", a.ResolvedBy, a.Resolution})
+		d.History = append(d.History, Event{At: *a.ResolvedAt, What: "resolved", By: a.ResolvedBy, Text: a.Resolution})
 	}
 	inOrder(d.History)
 	rows, err = q.Query(ctx, `SELECT o.id, o.raised_at, o.resolved_at FROM alerts a JOIN alerts o ON o.rule_id = a.rule_id

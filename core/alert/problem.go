@@ -19,7 +19,8 @@ const downGuests = `SELECT 'guest_down', 'critical', CASE WHEN g.kind = 'vm' THE
 	WHERE NOT g.template AND g.status IN ('stopped', 'paused', 'suspended')
 		AND NOT EXISTS (SELECT FROM jobs j WHERE j.exclusive = 'guest:' || g.id AND j.status IN ('queued', 'running'))`
 
-// silentThings are those that run, of which figures are known, and none of the last minute.
+// silentThings are those that run or are available, of which figures are known, and none of the last minute. Of a storage that several
+// nodes share any of them may tell.
 const silentThings = `SELECT 'no_data', 'warning', s.* FROM (
 	SELECT CASE WHEN g.kind = 'vm' THEN 'vm' WHEN a.id IS NULL THEN 'container' ELSE 'app' END, COALESCE(a.id, g.id),
 			COALESCE(a.name, g.name), g.host_id, g.cluster_id, NULL::bigint, COALESCE(g.figures_at, c.figures_at) AS told_at,
@@ -27,7 +28,10 @@ const silentThings = `SELECT 'no_data', 'warning', s.* FROM (
 		FROM guests g JOIN clusters c ON c.id = g.cluster_id LEFT JOIN apps a ON a.guest_id = g.id AND g.kind = 'container'
 		WHERE NOT g.template AND g.status = 'running'
 	UNION ALL SELECT 'node', NULL, name, host_id, cluster_id, NULL, figures_at, NULL, '', '', 0 FROM nodes WHERE status = 'online'
-	UNION ALL SELECT 'host', id, name, id, cluster_id, NULL, polled_at, NULL, '', '', 0 FROM hosts WHERE status = 'online') s
+	UNION ALL SELECT 'host', id, name, id, cluster_id, NULL, polled_at, NULL, '', '', 0 FROM hosts WHERE status = 'online'
+	UNION ALL SELECT 'storage', NULL, name, min(host_id), cluster_id, NULL, max(figures_at), NULL, CASE WHEN shared THEN '' ELSE node END,
+			'', 0
+		FROM storages WHERE status = 'available' GROUP BY cluster_id, name, CASE WHEN shared THEN '' ELSE node END) s
 	WHERE s.told_at < now() - interval '1 minute'`
 
 // skewedClocks are those of the nodes that hosts are, as the last answer of each showed it, in milliseconds.

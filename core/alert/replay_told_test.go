@@ -48,6 +48,27 @@ var causes = []history{
 		w.Exec("UPDATE guests SET status = 'running' WHERE node = 'beta'")
 		w.minutes(5)
 	}, "4 open host.offline h2; 13 resolved host.offline h2"},
+	{"the storages of a host that is dead: another member tells that they fill, and they are cleaned up with its return", func(w *world) {
+		w.Exec("UPDATE hosts SET status = 'unreachable' WHERE id = 2")
+		w.minutes(1)
+		w.level("storage:2", "disk", 97)
+		w.minutes(19)
+		w.folded("storage", 2) // that it is filling, and that it is full
+		w.Exec("UPDATE hosts SET status = 'online' WHERE id = 2")
+		w.level("storage:2", "disk", 50)
+		w.minutes(30)
+	}, "3 open host.offline h2; 22 resolved host.offline h2"},
+	{"a storage of a host that was dead stays full, and stands alone once its host is back for a while", func(w *world) {
+		w.Exec("UPDATE hosts SET status = 'unreachable' WHERE id = 2")
+		w.minutes(1)
+		w.level("storage:2", "disk", 97)
+		w.level("storage:1", "disk", 97)
+		w.minutes(19)
+		w.folded("storage", 2)
+		w.Exec("UPDATE hosts SET status = 'online' WHERE id = 2")
+		w.minutes(20)
+	}, "3 open host.offline h2; 7 open storage.full local; 12 open storage.filling local; 22 resolved host.offline h2; " +
+		"32 open storage.full local; 32 open storage.filling local"},
 	{"guests that stay down after their node is back", func(w *world) {
 		w.always(3, "gamma")
 		w.Exec("UPDATE nodes SET status = 'offline' WHERE name = 'gamma'; UPDATE guests SET status = 'stopped' WHERE node = 'gamma'")

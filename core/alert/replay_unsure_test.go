@@ -77,6 +77,29 @@ var doubts = []history{
 		w.Exec("UPDATE guests SET status = 'running', figures_at = NULL WHERE id = 2")
 		w.minutes(2)
 	}, "15 open data.missing db; 27 resolved data.missing db"},
+	{"a storage without figures, and with figures again", func(w *world) {
+		w.Exec("UPDATE storages SET type = 'mute', figures_at = $1 WHERE id = 2", w.now)
+		w.minutes(20)
+		w.Exec("UPDATE storages SET type = '' WHERE id = 2")
+		w.minutes(3)
+	}, "15 open data.missing local; 21 resolved data.missing local"},
+	{"a storage that two nodes share: one of them shows figures, none, and none is available", func(w *world) {
+		w.Exec("UPDATE storages SET type = 'mute', figures_at = $1 WHERE id = 3", w.now)
+		w.minutes(30)
+		w.Exec("UPDATE storages SET type = 'mute', figures_at = $1 WHERE id = 4", w.now)
+		w.minutes(20)
+		w.Exec("UPDATE storages SET status = 'unknown', figures_at = NULL WHERE id IN (3, 4)")
+		w.minutes(10)
+		w.Exec("UPDATE storages SET status = 'available', figures_at = $1, type = '' WHERE id IN (3, 4)", w.now)
+		w.minutes(2)
+	}, "45 open data.missing nas; 61 resolved data.missing nas"},
+	{"a storage of which there never were figures, and one of a kind that the rule is not about", func(w *world) {
+		w.Exec("UPDATE storages SET figures_at = NULL WHERE id = 1")
+		w.minutes(20)
+		w.Exec("UPDATE alert_rules SET kinds = '{vm}' WHERE key = 'data.missing'")
+		w.Exec("UPDATE storages SET type = 'mute', figures_at = $1 WHERE id = 2", w.now)
+		w.minutes(20)
+	}, ""},
 	{"a node that is off, left out of answers, and off again", func(w *world) {
 		w.Exec("UPDATE nodes SET status = 'offline' WHERE name = 'gamma'")
 		w.minutes(5)

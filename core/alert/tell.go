@@ -65,7 +65,11 @@ func (c *cycle) text(o *observation) (message, remedy string) {
 	case GuestDown:
 		return fmt.Sprintf("The guest is %s.", o.fault.Word), "Start it, or take it out of the rule."
 	case NoData:
-		return fmt.Sprintf("It runs, and there have been no figures of it for %.0f minutes.", *o.value),
+		runs := "It runs"
+		if o.target.Kind == "storage" {
+			runs = "It is available"
+		}
+		return fmt.Sprintf("%s, and there have been no figures of it for %.0f minutes.", runs, *o.value),
 			"See whether its host answers, and whether polls of the host come through."
 	case ClockSkew:
 		way := "ahead of"

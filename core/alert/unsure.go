@@ -14,7 +14,8 @@ import (
 const selectUnsure = `WITH ` + things + `,
 unsure AS (SELECT w.watched, t.subject || w.part AS subject, t.kind, t.base, t.name, t.node, t.host_id, t.cluster_id, t.team_id, t.tags
 	FROM things t JOIN (VALUES ('guest', 'guest_down', ''), ('guest', 'no_data', ''), ('node', 'node_away', ''), ('node', 'no_data', ''),
-		('host', 'no_data', ''), ('host', 'token_privileges', ':monitoring'), ('storage', 'storage_fills', '')) AS w (kept, watched, part)
+		('host', 'no_data', ''), ('host', 'token_privileges', ':monitoring'), ('storage', 'storage_fills', ''),
+		('storage', 'no_data', '')) AS w (kept, watched, part)
 		ON w.kept = t.kept
 	WHERE NOT t.known AND NOT (t.kept = 'storage' AND EXISTS (SELECT FROM things o WHERE o.subject = t.subject AND o.known))
 	UNION ALL SELECT 'backup_unlisted', 'storage:' || b.cluster_id || ':' || b.name || ':' || b.node, 'storage', '', b.name, b.node,

@@ -119,6 +119,7 @@ func (w *world) sample() {
 		w.Exec("UPDATE clusters SET figures_at = $1", w.now)
 		w.Exec("UPDATE nodes SET figures_at = $1 WHERE figures_at IS NOT NULL AND status = 'online' AND name <> 'mute'", w.now)
 		w.Exec("UPDATE hosts SET polled_at = $1", w.now)
+		w.Exec("UPDATE storages SET figures_at = $1 WHERE figures_at IS NOT NULL AND status = 'available' AND type <> 'mute'", w.now)
 	}
 	for thing, levels := range w.levels {
 		kind, id, _ := strings.Cut(thing, ":")
@@ -237,4 +238,13 @@ func (w *world) window(lasts time.Duration, more ...string) {
 		columns, values = columns+", "+more[i], values+", "+more[i+1]
 	}
 	w.Exec("INSERT INTO maintenance_windows ("+columns+") VALUES ("+values+")", w.now, w.now.Add(lasts))
+}
+
+// folded wants so many open alerts about things of a kind to follow from something greater.
+func (w *world) folded(kind string, want int) {
+	w.t.Helper()
+	if got := w.Value("SELECT count(*) FROM alerts WHERE resolved_at IS NULL AND cause_id IS NOT NULL AND target_kind = $1", kind); got !=
+		fmt.Sprint(want) {
+		w.t.Errorf("%s alerts about a %s are folded, want %d", got, kind, want)
+	}
 }

@@ -53,6 +53,8 @@ type Entry struct {
 	RequestID string
 	// Details are further facts; they are redacted when the row is written, see Redact.
 	Details map[string]any
+	// Lasting is of what lasts, in the rows of its beginning and its end; nil in others. Recorder alone looks at it.
+	Lasting *Lasting
 }
 
 // Detail adds one further fact beside those that are there.

@@ -102,9 +102,20 @@ func cleanTo(s string, most int) string {
 }
 
 // Recorder writes rows in transactions of their own: refused and failed attempts, which change nothing else.
-type Recorder struct{ DB *db.DB }
+type Recorder struct {
+	DB *db.DB
+	// Underway keeps what has begun and not ended; nil keeps nothing of it but the rows.
+	Underway *Underway
+}
 
 // Record writes one entry.
 func (r Recorder) Record(ctx context.Context, entry Entry) error {
-	return r.DB.Tx(ctx, func(tx *db.Tx) error { return insert(tx, entry) })
+	return r.DB.Tx(ctx, func(tx *db.Tx) error {
+		if entry.Lasting != nil && r.Underway != nil {
+			if err := r.Underway.note(ctx, tx, entry); err != nil {
+				return err
+			}
+		}
+		return insert(tx, entry)
+	})
 }

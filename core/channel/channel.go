@@ -7,6 +7,10 @@
 //
 // A channel is told of the beginning of a matter and of its end once each, and of the end only if it was told of the beginning. Beyond
 // the channel's hourly cap, and in its quiet hours, deliveries are held; what was too much is told later in one digest.
+//
+// Chat and push services are a few lines each by our own client. The maintained fork of shoutrrr makes its HTTP clients inside and takes
+// no context, its errors have URLs with tokens in them, and Retry-After does not come out of it: neither the address check, nor
+// redirects, nor limits would hold.
 package channel
 
 import (

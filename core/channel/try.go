@@ -12,9 +12,19 @@ import (
 	"github.com/hostler/hostler/core/notify"
 )
 
+// Trial is a test message and what became of it.
+type Trial struct {
+	Delivery
+	Notice *string `json:"notice" example:"Messages have no links." doc:"What the messages of this service lack, and how to mend it; null for nothing"`
+}
+
+// noLinks is told where nobody has said how people reach the service.
+const noLinks = "Messages have no links: the service does not know where people find it. Set HOSTLER_BASE_URL to that address, such as " +
+	"https://hostler.example.com."
+
 // Try sends a test message to a channel at once, also to one that is switched off or in its quiet hours, and gives what became of it. It
 // is tried once. Problems: those of Get.
-func (s *Store) Try(ctx context.Context, id int64) (*Delivery, error) {
+func (s *Store) Try(ctx context.Context, id int64) (*Trial, error) {
 	if err := s.require(ctx, id); err != nil {
 		return nil, err
 	}
@@ -60,7 +70,16 @@ func (s *Store) Try(ctx context.Context, id int64) (*Delivery, error) {
 	if err := s.noteTry(ctx, m, s.try(ctx, c, secrets, m)); err != nil {
 		return nil, err
 	}
-	return s.delivery(ctx, delivery)
+	became, err := s.delivery(ctx, delivery)
+	if err != nil {
+		return nil, err
+	}
+	trial := &Trial{Delivery: *became}
+	if s.BaseURL == "" {
+		notice := noLinks
+		trial.Notice = &notice
+	}
+	return trial, nil
 }
 
 func (s *Store) try(ctx context.Context, c *Channel, secrets Secrets, m *message) error {

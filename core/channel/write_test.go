@@ -249,7 +249,7 @@ func TestTry(t *testing.T) {
 	for range 2 {
 		d, err := f.Try(asOwner(t), made.ID)
 		if err != nil || d.State != "sent" || d.Error != nil || d.Kind != "test" || d.MessageID != c.requests()[0].Header.Get("Webhook-Id") &&
-			d.ID == 1 {
+			d.ID == 1 || d.Notice != nil {
 			t.Errorf("%+v, %v", d, err)
 		}
 	}
@@ -260,8 +260,18 @@ func TestTry(t *testing.T) {
 	if err != nil || d.State != "failed" || d.Error == nil || !strings.Contains(*d.Error, "401") || strings.Contains(*d.Error, "canary") {
 		t.Errorf("%+v, %v", d, err)
 	}
+	c.answer(status(http.StatusOK, ""))
+	f.BaseURL = ""
+	if d, err = f.Try(asOwner(t), made.ID); err != nil || d.State != "sent" || d.Notice == nil ||
+		!strings.Contains(*d.Notice, "HOSTLER_BASE_URL") {
+		t.Errorf("without an address to link to: %+v, %v", d, err)
+	}
+	c.answer(status(http.StatusUnauthorized, ""))
+	if d, err = f.Try(asOwner(t), made.ID); err != nil || d.State != "failed" {
+		t.Errorf("%+v, %v", d, err)
+	}
 	f.turn()
-	if n := len(c.requests()); n != 3 {
+	if n := len(c.requests()); n != 5 {
 		t.Errorf("%d requests: a test is tried once", n)
 	}
 	if q := f.queue(made.ID); q.LastError == nil || q.LastOKAt == nil || q.Pending != 0 {

@@ -55,7 +55,7 @@ func (s *Service) deps() api.Deps {
 	firewalls := s.Firewall
 	figures := newMetrics(c.DB, c.Plugins, s.Poller, s.Receiver, s.Load, s.Feed)
 	return api.Deps{
-		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB}, Rights: s.Users,
+		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB, Underway: s.underway}, Rights: s.Users,
 		Browser: s.Users.Browser, Entitlements: s.entitled, Logger: c.Loggers("api"), Version: c.Version, Observe: figures.observe,
 		Proxy: proxy.Config{Trusted: c.TrustedProxies, BaseURL: c.BaseURL}, Replays: s.Replays, Stopping: s.running.Done(), Lasting: &s.lasting,
 		Health: Health(), Ready: ready(c.DB, c.Plugins, c.Keys, c.Version), Metrics: figures.handler(),

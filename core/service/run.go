@@ -56,6 +56,7 @@ func (s *Service) Start(ctx context.Context) error {
 		return err
 	}
 	s.loops.Go(func() { s.config.Keys.Watch(s.running, s.watch) })
+	s.loops.Go(func() { s.underway.Run(s.running) })
 	if slices.Contains(s.config.Loops, Jobs) {
 		if err := s.Queue.Start(ctx); err != nil {
 			return err

@@ -88,11 +88,13 @@ type Service struct {
 	Feed     *feed.Feed
 	Alerts   *alert.Engine
 
-	config  Config
-	watch   secret.Watch
-	setup   *identity.Setup
-	sealer  *audit.Sealer
-	details *guest.DetailReader
+	config Config
+	watch  secret.Watch
+	setup  *identity.Setup
+	sealer *audit.Sealer
+	// underway are the open consoles, for the trail.
+	underway *audit.Underway
+	details  *guest.DetailReader
 
 	// running is the context of the loops and of every request; end ends it, and loops waits for the loops.
 	running context.Context
@@ -169,6 +171,7 @@ func New(c Config) (*Service, error) {
 	s.Users = identity.New(c.DB, who)
 	s.setup = identity.NewSetup(s.Users, c.StateDir)
 	s.Chain = audit.NewChain(c.DB, c.Keys)
+	s.underway = &audit.Underway{DB: c.DB, Logger: c.Loggers("audit")}
 	s.sealer = audit.NewSealer(audit.SealerConfig{Chain: s.Chain, Logger: c.Loggers("audit"), Heartbeat: s.Heartbeats[Seal],
 		Unable: outdated})
 	s.Replays = &idempotency.Store{DB: c.DB, Keys: c.Keys}

@@ -60,6 +60,11 @@ func (c *console) types(ctx context.Context, text string) error {
 	return c.Write(ctx, websocket.MessageBinary, []byte(text))
 }
 
+// resizes tells the console its size.
+func (c *console) resizes(ctx context.Context, columns, rows int) error {
+	return c.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"resize":{"columns":%d,"rows":%d}}`, columns, rows))
+}
+
 // shows reads until the console has shown a text, and forgets what came until then.
 func (c *console) shows(ctx context.Context, text string) error {
 	for {

@@ -84,15 +84,16 @@ func TestConsoleInTheReadme(t *testing.T) {
 	}
 }
 
-// What the README shows of notifications works as it stands there: the test and what goes wrong arrive at the receiver.
+// What the README shows of notifications works as it stands there: the test, an alert that is fired by hand and its end arrive at the
+// receiver, and the alert tells who has seen it.
 func TestNotificationsInTheReadme(t *testing.T) {
 	t.Parallel()
 	owner, answers := pasteReadme(t, idling(t)+readmeLines(t, "Five minutes of being told"))
-	if kinds := succeeded(t, owner); !slices.Equal(kinds, []string{"firewall.draft"}) {
+	if kinds := succeeded(t, owner); !slices.Equal(kinds, []string{"vm.stop", "vm.start"}) {
 		t.Errorf("the jobs were %v", kinds)
 	}
-	for _, part := range []string{`"state": "sent"`, `job_failed warning: "firewall.draft has failed`,
-		`"title": "Test of the channel here"`} {
+	for _, part := range []string{`"state": "sent"`, `alert critical: "`, `: The guest is stopped."`, `alert critical: "Resolved: `,
+		`"text": "it was me"`, `"title": "Test of the channel here"`} {
 		if !strings.Contains(answers, part) {
 			t.Errorf("the answers lack %q", part)
 		}

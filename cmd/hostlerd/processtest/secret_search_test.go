@@ -259,11 +259,14 @@ func (s *seenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(resp.Body)
-	_ = resp.Body.Close()
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	if err != nil {
-		return nil, err
+	var body []byte
+	if resp.StatusCode != http.StatusSwitchingProtocols { // of a socket, what comes is the caller's
+		body, err = io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		resp.Body = io.NopCloser(bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
 	}
 	where := "the answer to " + r.Method + " " + r.URL.Path
 	s.secretSearch.text(where, body)

@@ -33,13 +33,14 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, "/api/v1/alerts/:alert_id", h.get, op.Spec{
 		ID: "get_alert", Summary: "Get an alert", Tag: tag, Ours: true, Role: identity.Viewer, On: op.Alert,
 		Description: "With what raised it: the rule's levels as they were then, and the samples over the time for which it had to last and " +
-			"five minutes before, at most 60. `history` is what became of it, and `earlier` are the alerts of the same rule about the same thing.",
+			"five minutes before, at most 60. `history` is what became of it, with each acknowledgement and silence, the newest 500, who it was " +
+			"and the note; and `earlier` are the alerts of the same rule about the same thing.",
 	})
 	op.Post(a, "/api/v1/alerts/:alert_id/ack", h.acknowledge, op.Spec{
 		ID: "acknowledge_alert", Summary: "Acknowledge an alert", Tag: tag, Role: identity.Operator, On: op.Alert,
 		Audit: op.Audit{Action: "alert.acknowledge"}, Recall: h.again,
 		Description: "Says to the others that somebody looks at it, with a note. It stays open, and its end is told as ever. Who acknowledges " +
-			"it again takes it over. One that is resolved is 409 `invalid_state`.",
+			"it again takes it over, and who did before stays in `history`. One that is resolved is 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/alerts/:alert_id/silence", h.silence, op.Spec{
 		ID: "silence_alert", Summary: "Silence an alert", Tag: tag, Ours: true, Role: identity.Operator, On: op.Alert,

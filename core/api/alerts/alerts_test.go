@@ -3,6 +3,7 @@ package alerts_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,7 +113,8 @@ func TestGet(t *testing.T) {
 		apitest.Scenario{Name: "with what raised it", Method: "GET", URL: "/api/v1/alerts/1", As: apitest.Viewer, Status: 200,
 			Contains: []string{`"rule":"host.offline"`, `"state":"resolved"`, `"labels":{"room":"cellar"}`, `"folded":1`,
 				`"why":{"threshold":null,"clear_level":null,"unit":null,"for_s":120,`, `"since":"2026-01-02T23:00:00Z"`,
-				`"history":[{"at":"2026-01-03T00:00:00Z","what":"raised","by":null,"text":"away"},{"at":"2026-01-04T00:00:00Z","what":"resolved"`,
+				`"history":[{"at":"2026-01-03T00:00:00Z","what":"raised","by":null,"text":"away","until":null},` +
+					`{"at":"2026-01-04T00:00:00Z","what":"resolved"`,
 				`"earlier":[]`}},
 		apitest.Scenario{Name: "with those before", Method: "GET", URL: "/api/v1/alerts/" + later, As: apitest.Viewer, Status: 200,
 			Contains: []string{`"earlier":[{"id":1,"raised_at":"2026-01-03T00:00:00Z","resolved_at":"2026-01-04T00:00:00Z"}]`, `"samples":[]`}},
@@ -157,6 +159,26 @@ func TestActs(t *testing.T) {
 		post("resolve as a viewer", "4/resolve", "", apitest.Viewer, 403, "forbidden"),
 		post("resolve one that is not there", "99/resolve", "", o, 404, "not_found"),
 	)
+	read := apitest.Scenario{Name: "all that was done stays in the history", Method: "GET", URL: "/api/v1/alerts/1", As: apitest.Viewer,
+		Status: 200}
+	read.After = func(t *testing.T, answer *apitest.Answer) {
+		var shown struct {
+			History []struct{ What, Text, By, Until any }
+		}
+		if err := json.Unmarshal(answer.Body, &shown); err != nil {
+			t.Fatal(err)
+		}
+		told := make([]string, len(shown.History))
+		for i, e := range shown.History {
+			told[i] = fmt.Sprint(e.What, " ", e.Text, " ", e.By != nil, " ", e.Until != nil)
+		}
+		want := []string{"raised away false false", "acknowledged mine true false", "acknowledged  true false", "silenced known true true",
+			"silenced  true true", "silenced  true true", "resolved mended true false"}
+		if !slices.Equal(told, want) {
+			t.Errorf("the history is %q, want %q", told, want)
+		}
+	}
+	b.Run(t, read)
 	if got := b.Value(`SELECT string_agg(DISTINCT concat_ws(' ', action, target_kind, target_id, target_name, team_id,
 		details ->> 'rule'), ', ')
 		FROM audit WHERE result = 'ok' AND target_id = '1'`); got != "alert.acknowledge alert 1 rack1 1 host.offline, "+

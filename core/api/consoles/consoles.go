@@ -4,6 +4,7 @@ package consoles
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hostler/hostler/core/api/op"
@@ -11,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/proxy"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
@@ -123,7 +125,7 @@ type shellInput struct {
 // Ticket is the right to connect once.
 type Ticket struct {
 	Ticket    string    `json:"ticket" example:"cXVpdGUgYSByYW5kb20gdGV4dCwgdGhpcyBvbmUgaXM" doc:"Shown once"`
-	Path      string    `json:"path" example:"/api/v1/vms/3/console/ws" doc:"Where to connect to"`
+	Path      string    `json:"path" example:"/api/v1/vms/3/console/ws" doc:"Where to connect to, from the root of the server: with the path of HOSTLER_BASE_URL, where that has one"`
 	Kind      string    `json:"kind" enum:"terminal,graphical" example:"terminal" doc:"What the console carries: bytes of a terminal, or RFB"`
 	ExpiresAt time.Time `json:"expires_at" example:"2026-01-31T12:00:30Z"`
 	Password  *string   `json:"password" example:"q3kX_0aB" doc:"What an RFB client is asked for by this console, shown once; null for a terminal"`
@@ -164,7 +166,8 @@ func (h handlers) issue(ctx context.Context, node string, order console.Order) (
 	if err != nil {
 		return nil, err
 	}
-	shown := Ticket{Ticket: made.Ticket, Path: fmt.Sprintf(h.path, target.ID), Kind: string(made.Kind), ExpiresAt: made.Expires,
+	below := strings.TrimSuffix(proxy.SiteOf(ctx, nil).Path, "/")
+	shown := Ticket{Ticket: made.Ticket, Path: below + fmt.Sprintf(h.path, target.ID), Kind: string(made.Kind), ExpiresAt: made.Expires,
 		Recorded: made.Recorded}
 	if made.Password != "" {
 		shown.Password = &made.Password

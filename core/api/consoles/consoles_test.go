@@ -371,33 +371,3 @@ func differ(a, b io.Reader) int64 {
 		at += int64(n)
 	}
 }
-
-// A client of RFB sees the picture with the ticket's password, and nothing without it.
-func TestGraphical(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	who := session{f.user(identity.Operator)}
-	for _, path := range []string{f.vm("screen"), f.vm("serial") + "/tickets?kind=graphical"} {
-		console, query, _ := strings.Cut(path, "/tickets")
-		made := f.ticket(who, console, query)
-		if made.Kind != "graphical" || made.Password == nil || len(*made.Password) != 8 || made.Recorded {
-			t.Fatalf("%+v", made)
-		}
-		c, _, code := f.dial(who, f.url, made.Path, made.Ticket)
-		if c == nil {
-			t.Fatal(code)
-		}
-		frame, err := consoletest.ReadFrame(websocket.NetConn(t.Context(), c, websocket.MessageBinary), *made.Password)
-		if err != nil || frame.Width == 0 || len(frame.Pixels) == 0 {
-			t.Errorf("%d by %d: %v", frame.Width, frame.Height, err)
-		}
-		_ = c.CloseNow()
-	}
-	c := f.connect(who, f.vm("screen"), "")
-	if _, err := consoletest.ReadFrame(websocket.NetConn(t.Context(), c.Conn, websocket.MessageBinary), "guessed!"); !errors.Is(err,
-		consoletest.ErrRFBPassword) {
-		t.Errorf("with another password: %v", err)
-	}
-	waittest.Until(t, "no console is open", func() bool { return f.cluster.Consoles() == 0 })
-	waittest.Until(t, "the trail tells of it", func() bool { return strings.Contains(f.trail("vm.console_close"), "failed ticket_invalid") })
-}

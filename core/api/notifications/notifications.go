@@ -71,7 +71,8 @@ func Register(a *op.API, deps Deps) {
 		ID: "test_notification_channel", Summary: "Send a test to a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
 		Audit: op.Audit{Action: "notification_channel.test"},
 		Description: "A message is sent at once, also to a channel that is switched off or in its quiet hours, and the answer tells what " +
-			"became of it: `state` is `sent`, or `failed` with the `error`. It is tried once.",
+			"became of it: `state` is `sent`, or `failed` with the `error`. It is tried once. Where `HOSTLER_BASE_URL` is not set, messages have " +
+			"no links, and `notice` says so.",
 	})
 	op.Get(a, "/api/v1/notification-deliveries", h.deliveries, op.Spec{
 		ID: "list_notification_deliveries", Summary: "List what channels were told", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
@@ -190,9 +191,9 @@ func (h handlers) remove(ctx context.Context, _ *struct{}) (*op.Empty, error) {
 	return nil, h.channels.Delete(ctx, op.Found(ctx).ID)
 }
 
-func (h handlers) try(ctx context.Context, _ *struct{}) (*op.Body[*channel.Delivery], error) {
+func (h handlers) try(ctx context.Context, _ *struct{}) (*op.Body[*channel.Trial], error) {
 	became, err := h.channels.Try(ctx, op.Found(ctx).ID)
-	return &op.Body[*channel.Delivery]{Body: became}, err
+	return &op.Body[*channel.Trial]{Body: became}, err
 }
 
 type deliveriesInput struct {

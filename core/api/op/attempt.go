@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"crypto/rand"
 	"net"
 	"net/http"
 	"regexp"
@@ -126,6 +127,18 @@ func (a *API) recordBegin(ctx context.Context, q *request) error {
 	if q.attempt != nil {
 		q.attempt.recorded = false
 	}
+	return err
+}
+
+// recordOpening is recordBegin for a socket. One whose end has a row too is under way until the next row of its attempt.
+func (a *API) recordOpening(ctx context.Context, q *request) error {
+	if !q.operation.endsInTrail() {
+		return a.recordBegin(ctx, q)
+	}
+	lasting := audit.Lasting{Key: rand.Text(), End: q.operation.Spec.Audit.End}
+	audit.Describe(ctx, func(e *audit.Entry) { e.Lasting = &lasting })
+	err := a.recordBegin(ctx, q)
+	audit.Describe(ctx, func(e *audit.Entry) { e.Lasting = &audit.Lasting{Key: lasting.Key} })
 	return err
 }
 

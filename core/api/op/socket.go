@@ -172,7 +172,7 @@ type Opening func(idle time.Duration) (*SocketConn, error)
 // rate_limited. An API key needs the
 // scope <resource>:write for it: what is typed into a socket changes things. A socket may declare an
 // audit action: its row is written before the upgrade, and one that ends by an error has a second one. With Spec.Audit.End every socket
-// has a second row, of that action.
+// has a second row, of that action; should this process end first, another one writes it (audit.Underway).
 func Socket[I any](a *API, path string, handler func(context.Context, *I, *SocketConn) error, spec Spec) {
 	PreparedSocket(a, path, func(ctx context.Context, in *I, open Opening) error {
 		c, err := open(0)
@@ -258,7 +258,7 @@ type opening struct {
 // open is the Opening of the handler.
 func (s *opening) open(idle time.Duration) (*SocketConn, error) {
 	q, ctx := s.q, s.handling
-	if err := q.api.recordBegin(ctx, q); err != nil {
+	if err := q.api.recordOpening(ctx, q); err != nil {
 		return nil, fmt.Errorf("recording a socket: %w", err)
 	}
 	q.w.pending = 0

@@ -92,6 +92,11 @@ func TestSocketEndsInTrail(t *testing.T) {
 				len(l.trail()) != 2 {
 				t.Errorf("the trail: %+v", l.trail())
 			}
+			// By this the end is known as that of this beginning, and by none that is of another one.
+			begin, end := l.trail()[0].Lasting, l.trail()[1].Lasting
+			if begin == nil || end == nil || len(begin.Key) < 20 || *end != (audit.Lasting{Key: begin.Key}) || begin.End != "host.console_end" {
+				t.Errorf("it lasts from %+v to %+v", begin, end)
+			}
 		})
 	}
 }

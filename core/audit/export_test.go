@@ -1,0 +1,4 @@
+package audit
+
+// Turn is one turn of Run.
+var Turn = (*Underway).turn
