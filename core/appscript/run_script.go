@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -136,6 +137,14 @@ func (u *update) start(ctx context.Context, node hypervisor.NodeExecutor) error 
 	}
 	if !ok || b.Sum != u.params.Sum {
 		return job.Fail("the bundle that was agreed to is not kept any more; nothing was run")
+	}
+	// What is not what was agreed to is not even brought there.
+	err = u.Bundles.Each(ctx, b.Manifest, func(sdk.File, io.Reader) error { return nil })
+	if errors.Is(err, bundle.ErrAltered) {
+		return job.Fail("a file of the bundle is not what was agreed to any more: %w", err)
+	}
+	if err != nil {
+		return err
 	}
 	spec := u.spec(b)
 	u.run.Note("bringing the bundle %.12s into the container, %d files", b.Sum, len(b.Manifest.Files))

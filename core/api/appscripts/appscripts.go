@@ -67,7 +67,7 @@ func Register(a *op.API, deps Deps) {
 func (h handlers) registerUpdates(a *op.API) {
 	op.Post(a, "/api/v1/apps/:app_id/update", h.update, op.Spec{
 		ID: "update_app", Summary: "Update an app", Tag: tag, Role: identity.Operator, On: op.App, Status: http.StatusAccepted,
-		Audit: op.Audit{Action: appscript.UpdateKind}, Recall: h.started, Timeout: sourceLimit, Plan: true, Calls: true,
+		Audit: op.Audit{Action: appscript.UpdateKind}, Recall: h.started, Timeout: sourceLimit, Plan: true, Unsupported: true,
 		Description: "Answers with the job that runs the catalog's bundle of the app's entry as root inside of its container, also where that " +
 			"is the one that ran last: what it fetches may be newer. It takes a snapshot before, or makes a backup where that cannot be, and looks " +
 			"afterwards whether the app answers as it did, from the network of its node. Where the script fails or the app does not answer, the " +

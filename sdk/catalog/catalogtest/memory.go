@@ -248,7 +248,8 @@ func (c *MemoryCatalog) Bundle(ctx context.Context, request catalog.BundleReques
 	}
 	builder := catalog.NewBundle(request, "memory-1")
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		builder.Add(catalog.BundleFile{Path: path, Content: []byte(files[path]), Class: classOf(path)})
+		builder.Add(catalog.BundleFile{Path: path, Content: []byte(files[path]), Class: classOf(path),
+			Executable: strings.HasPrefix(path, "overlay/")})
 	}
 	return builder.Send(each)
 }
@@ -277,7 +278,8 @@ func (c *MemoryCatalog) Launch(ctx context.Context, request catalog.LaunchReques
 		PathFolders: []string{"overlay"}, VersionFile: "/root/.version",
 		Environment: []catalog.Variable{{Name: "NAME", Value: request.Name}, {Name: "CONTAINER", Value: request.Container},
 			{Name: "TAGS", Value: strings.Join(request.Tags, ";")}},
-		Exits: []catalog.Exit{{Status: 3, Reason: "told_so", Text: "The script says that it failed."}},
+		Exits: []catalog.Exit{{Status: 3, Reason: "told_so", Text: "The script says that it failed."},
+			{Status: 75, Reason: "needs_human", Text: "Somebody has to do a part of it."}},
 	}
 	for _, key := range slices.Sorted(maps.Keys(request.Overrides)) {
 		launch.Environment = append(launch.Environment, catalog.Variable{Name: "SET_" + key, Value: request.Overrides[key]})
