@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -77,54 +76,51 @@ type driver struct {
 }
 
 func (d driver) Open(ctx context.Context, target endpoint.Target) (hypervisor.Host, error) {
-	if target.Credential.Form != endpoint.FormSSHKey {
-		return d.Driver.Open(ctx, target)
+	at := target
+	logsIn := target.Credential.Form == endpoint.FormSSHKey
+	if logsIn {
+		at = d.f.Cluster.Target(endpoint.Monitoring)
 	}
-	at, err := d.Driver.Open(ctx, d.f.Cluster.Target(endpoint.Monitoring))
+	inner, err := d.Driver.Open(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	target.Address, target.SSH.Port, target.AllowLocal = "127.0.0.1:1", d.f.machine.SSH.Port(), true
-	return login{at.(*memdriver.Host), pvessh.New(target, pvessh.Waits{Alive: time.Second, Silence: 10 * time.Second})}, nil
+	opened := &labHost{Host: inner.(*memdriver.Host), f: d.f}
+	if logsIn {
+		target.Address, target.SSH.Port, target.AllowLocal = "127.0.0.1:1", d.f.machine.SSH.Port(), true
+		opened.machine = pvessh.New(target, pvessh.Waits{Alive: time.Second, Silence: 10 * time.Second})
+	}
+	return opened, nil
 }
 
-// login is the machine as a host.
-type login struct {
+// labHost is the hypervisor in memory, or the machine for a login. What is done with guests is done with the containers, too.
+type labHost struct {
 	*memdriver.Host
+	f       *fixture
 	machine *pvessh.Machine
 }
 
-func (l login) CheckLogin(ctx context.Context) (hypervisor.NodeLogin, error) {
-	return l.machine.CheckLogin(ctx)
+func (c *labHost) CheckLogin(ctx context.Context) (hypervisor.NodeLogin, error) {
+	return c.machine.CheckLogin(ctx)
 }
 
-func (l login) RunOnNode(ctx context.Context, c hypervisor.NodeCommand, s hypervisor.NodeStreams) (hypervisor.NodeResult, error) {
-	return l.machine.RunOnNode(ctx, c, s)
+func (c *labHost) RunOnNode(ctx context.Context, command hypervisor.NodeCommand, s hypervisor.NodeStreams) (hypervisor.NodeResult, error) {
+	return c.machine.RunOnNode(ctx, command, s)
 }
 
-func (l login) CopyToNode(ctx context.Context, f hypervisor.NodeFile, from io.Reader) (string, error) {
-	return l.machine.CopyToNode(ctx, f, from)
-}
-
-func (l login) RunInGuest(ctx context.Context, g hypervisor.GuestRef, c hypervisor.NodeCommand, s hypervisor.NodeStreams) (
+func (c *labHost) RunInGuest(ctx context.Context, g hypervisor.GuestRef, command hypervisor.NodeCommand, s hypervisor.NodeStreams) (
 	hypervisor.NodeResult, error) {
-	return l.machine.RunInContainer(ctx, string(g.ID), c, s)
+	return c.machine.RunInContainer(ctx, string(g.ID), command, s)
 }
 
-func (l login) Sockets(ctx context.Context, g hypervisor.GuestRef) (hypervisor.SocketList, error) {
-	return l.machine.Sockets(ctx, string(g.ID))
-}
-
-// changing is the host with the lifecycle token: what it does is done with the containers, too.
-type changing struct {
-	*memdriver.Host
-	f *fixture
+func (c *labHost) Sockets(ctx context.Context, g hypervisor.GuestRef) (hypervisor.SocketList, error) {
+	return c.machine.Sockets(ctx, string(g.ID))
 }
 
 // keeps are the files of a container that snapshots have.
 const keeps = "root var/lib etc/os-release"
 
-func (c changing) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.SnapshotSpec) (string, error) {
+func (c *labHost) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.SnapshotSpec) (string, error) {
 	if err := c.f.asks(ctx, "snapshot", ref.ID); err != nil {
 		return "", err
 	}
@@ -136,14 +132,14 @@ func (c changing) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spe
 	return task, err
 }
 
-func (c changing) DeleteSnapshot(ctx context.Context, ref hypervisor.GuestRef, name string) (string, error) {
+func (c *labHost) DeleteSnapshot(ctx context.Context, ref hypervisor.GuestRef, name string) (string, error) {
 	if err := c.f.asks(ctx, "delete", ref.ID); err != nil {
 		return "", err
 	}
 	return c.Host.DeleteSnapshot(ctx, ref, name)
 }
 
-func (c changing) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.RollbackSpec) (string, error) {
+func (c *labHost) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.RollbackSpec) (string, error) {
 	if err := c.f.asks(ctx, "roll-back", ref.ID); err != nil {
 		return "", err
 	}
@@ -156,7 +152,7 @@ func (c changing) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hy
 	return task, err
 }
 
-func (c changing) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
+func (c *labHost) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
 	if err := c.f.asks(ctx, string(action), ref.ID); err != nil {
 		return "", err
 	}
@@ -234,8 +230,8 @@ func newFixture(t *testing.T, updates map[string]string) *fixture {
 		f.drivers = c.Drivers
 		c.DB, c.Keys = dbtest.Open(t, f.url), keys
 		c.Jobs.ResumeEvery, c.Jobs.Settle = 200*time.Millisecond, 2*time.Second
+		c.Jobs.LostLimit = 20 * time.Second
 	})
-	f.WrapChanges(func(h *memdriver.Host) hypervisor.Host { return changing{h, f} })
 	f.Scripts.Pauses = pauses
 	f.enrol()
 	source, err := f.Catalog.Source(t.Context(), "scripts")
@@ -259,7 +255,7 @@ func newFixture(t *testing.T, updates map[string]string) *fixture {
 }
 
 // pauses are those of jobs in tests.
-var pauses = appscript.Pauses{Turn: 50 * time.Millisecond, Probe: 300 * time.Millisecond, Probes: 8, Limit: 8 * time.Second}
+var pauses = appscript.Pauses{Turn: 50 * time.Millisecond, Probe: 300 * time.Millisecond, Probes: 4, Limit: 8 * time.Second}
 
 func loadKeys(path string) (*secret.Box, error) {
 	return secret.Load(context.Background(), path, func(context.Context) ([]secret.KeyID, error) { return nil, nil })

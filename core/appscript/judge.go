@@ -38,8 +38,12 @@ type verdict struct {
 func (u *update) judge(ctx context.Context) error {
 	r := u.progress.Ran
 	failure, exit := u.failure(r)
-	tries := u.progress.Before
-	now, worse, err := u.observeUntil(ctx, tries)
+	refused := exit != nil && slices.Contains(refusals, exit.Reason) && r.Asked == "" && !r.Canceled
+	times := u.probes()
+	if failure != "" && !refused {
+		times = 1 // it is set back in any case
+	}
+	now, worse, err := u.observeUntil(ctx, u.progress.Before, times)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -50,8 +54,7 @@ func (u *update) judge(ctx context.Context) error {
 		v.Outcome, v.Text = NeedsHuman, failure+"; nothing of the script was run"
 	case err != nil && failure == "":
 		v.Back, v.Text = true, "the app cannot be looked at afterwards: "+job.Explain(err)
-	case failure != "" && err == nil && worse == "" && now.same(before) && r.Asked == "" && !r.Canceled &&
-		exit != nil && slices.Contains(refusals, exit.Reason):
+	case refused && err == nil && worse == "" && now.same(before):
 		v.Outcome, v.Text = NeedsHuman, failure+"; nothing was changed"
 	case failure != "":
 		v.Back, v.Text = true, failure

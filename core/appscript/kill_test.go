@@ -22,7 +22,6 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/firewall/membackend"
 	"github.com/hostler/hostler/sdk/hypervisor"
-	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -53,7 +52,7 @@ func child(args []string) error {
 	}
 	c := service.Config{Version: "test", StateDir: dir, DB: d, Keys: keys, Spool: spool, Catalogs: servicetest.Catalogs{},
 		Drivers: hosttest.Named{name: hypervisor.NewClient(conn)}, Firewalls: servicetest.Firewalls{Backend: membackend.New()}}
-	c.Jobs.ResumeEvery, c.Jobs.Settle = 200*time.Millisecond, 2*time.Second
+	c.Jobs.ResumeEvery, c.Jobs.Settle, c.Jobs.LostLimit = 200*time.Millisecond, 2*time.Second, 20*time.Second
 	s, err := service.New(c)
 	if err != nil {
 		return err
@@ -67,7 +66,7 @@ func (f *fixture) serve() (address, name string) {
 	f.t.Helper()
 	name = f.Value("SELECT driver FROM hosts WHERE id = 1")
 	server := sdk.NewServer(hclog.NewNullLogger())
-	if err := (hypervisor.Service{Driver: f.drivers.Hypervisor(name), HostType: (*memdriver.Host)(nil)}).Register(server); err != nil {
+	if err := (hypervisor.Service{Driver: f.drivers.Hypervisor(name), HostType: (*labHost)(nil)}).Register(server); err != nil {
 		f.t.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

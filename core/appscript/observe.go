@@ -229,18 +229,18 @@ func (o *observation) worse(now *observation) string {
 	return ""
 }
 
-// observeUntil looks at the app until it is as it was before, several times at most, and gives the last look.
-func (u *update) observeUntil(ctx context.Context, before *observation) (now *observation, worse string, err error) {
+// observeUntil looks at the app until it is as it was before, so many times at most, and gives the last look.
+func (u *update) observeUntil(ctx context.Context, before *observation, times int) (now *observation, worse string, err error) {
 	for try := 0; ; try++ {
 		err := u.run.Patiently(ctx, func(ctx context.Context) (err error) {
 			now, err = u.observe(ctx)
 			return err
 		})
-		if err != nil && (ctx.Err() != nil || try+1 >= u.probes()) {
+		if err != nil && (ctx.Err() != nil || try+1 >= times) {
 			return nil, "", err
 		}
 		if err == nil {
-			if worse = before.worse(now); worse == "" || try+1 >= u.probes() {
+			if worse = before.worse(now); worse == "" || try+1 >= times {
 				return now, worse, nil
 			}
 		}

@@ -69,7 +69,7 @@ func (u *update) setBack(ctx context.Context) error {
 			u.progress.Way.left())
 		return u.save(ctx)
 	}
-	now, worse, err := u.observeUntil(ctx, u.progress.Before)
+	now, worse, err := u.observeUntil(ctx, u.progress.Before, u.probes())
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

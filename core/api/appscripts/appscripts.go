@@ -37,7 +37,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Put(a, script, h.put, op.Spec{
 		ID: "put_app_script", Summary: "Edit an app's script", Tag: tag, Role: identity.Admin, On: op.App,
-		Audit: op.Audit{Action: "app.script_edit"}, Recall: h.again,
+		Audit: op.Audit{Action: "app.script_edit"},
 		Description: "Adds a version whose `source` is `edited`; earlier ones stay. It is kept and compared, and never run: the app is not " +
 			"updated until the script is reverted. With `digest`, 409 `digest_conflict` where another version is the newest by now. The text that " +
 			"is the newest edited version already is not added again. 409 `guest_busy` while the app is updated.",
@@ -152,7 +152,7 @@ func (h handlers) revert(ctx context.Context, _ *struct{}) (*op.Body[*appscript.
 	return &op.Body[*appscript.Script]{Body: made}, err
 }
 
-// again makes the answer of put and revert again.
+// again makes the answer of revert again.
 func (h handlers) again(ctx context.Context, made idempotency.Made) (any, error) {
 	var number int
 	if err := made.Decode(&number); err != nil {
