@@ -93,8 +93,8 @@ func (s *Store) WebURL(ctx context.Context, id, team int64) (WebURL, error) {
 	return shown, nil
 }
 
-// WebAt is where an app's pages are, and the addresses by which its container may be reached, the preferred first; both as WebURL decides. A
-// port of 0 is for pages of which nobody says where they are. The hypervisor is asked for the addresses.
+// WebAt is where an app's pages are, and the addresses by which its container may be reached, the preferred first; both as WebURL
+// decides. A port of 0 is for pages of which nobody says where they are. The hypervisor is asked for the addresses.
 func (s *Store) WebAt(ctx context.Context, id int64, g *guest.Guest) (Web, []netip.Addr, error) {
 	a, err := s.Get(ctx, id)
 	if err != nil {

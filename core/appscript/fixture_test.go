@@ -35,8 +35,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// fixture is a lab whose first host's machine is a real one, with a real SSH server and containers. Its apps serve a page each at their port
-// 8080, which says their version. A snapshot keeps what the containers have, and a roll-back brings it back.
+// fixture is a lab whose first host's machine is a real one, with a real SSH server and containers. Its apps serve a page each at their
+// port 8080, which says their version. A snapshot keeps what the containers have, and a roll-back brings it back.
 type fixture struct {
 	*servicetest.Lab
 	t       *testing.T
@@ -124,7 +124,8 @@ func (c *labHost) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spe
 	if err := c.f.asks(ctx, "snapshot", ref.ID); err != nil {
 		return "", err
 	}
-	if _, err := c.f.machine.Try(ctx, fmt.Sprintf("tar -C /run/roots/%s -cf /run/%s-%s.tar %s", ref.ID, ref.ID, spec.Name, keeps)); err != nil {
+	line := fmt.Sprintf("tar -C /run/roots/%s -cf /run/%s-%s.tar %s", ref.ID, ref.ID, spec.Name, keeps)
+	if _, err := c.f.machine.Try(ctx, line); err != nil {
 		return "", err
 	}
 	task, err := c.Host.TakeSnapshot(ctx, ref, spec)
@@ -145,8 +146,8 @@ func (c *labHost) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hy
 	}
 	task, err := c.Host.RollBack(ctx, ref, spec)
 	if err == nil {
-		_, err = c.f.machine.Try(ctx, fmt.Sprintf(`nsenter -t "$(cat /run/lxc/%[1]s)" -m -p -- sh -c 'kill -KILL -1' || true; cd /run/roots/%[1]s &&
-			rm -rf root var/lib && tar -xf /run/%[1]s-%[2]s.tar`, ref.ID, spec.Name))
+		_, err = c.f.machine.Try(ctx, fmt.Sprintf(`nsenter -t "$(cat /run/lxc/%[1]s)" -m -p -- sh -c 'kill -KILL -1' || true
+			cd /run/roots/%[1]s && rm -rf root var/lib && tar -xf /run/%[1]s-%[2]s.tar`, ref.ID, spec.Name))
 		c.f.answers(ctx, "roll-back", ref.ID)
 	}
 	return task, err
@@ -238,7 +239,8 @@ func newFixture(t *testing.T, updates map[string]string) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Ask(t, "PATCH", "catalog/sources/scripts", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, *source.TrustDigest), apitest.Owner, 200, "")
+	f.Ask(t, "PATCH", "catalog/sources/scripts", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, *source.TrustDigest), apitest.Owner,
+		200, "")
 	if err := f.Queue.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

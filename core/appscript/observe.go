@@ -57,7 +57,8 @@ type container struct {
 var _ nodeunit.Container = container{}
 
 // Run implements nodeunit.Container.
-func (c container) Run(ctx context.Context, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) (hypervisor.NodeResult, error) {
+func (c container) Run(ctx context.Context, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) (hypervisor.NodeResult,
+	error) {
 	return host.OnNode(ctx, c.hosts, c.hostID, c.limit,
 		func(ctx context.Context, node hypervisor.GuestExecutor) (hypervisor.NodeResult, error) {
 			return node.RunInGuest(ctx, c.ref, command, streams)
@@ -138,8 +139,8 @@ func (u *update) listens(ctx context.Context, o *observation) error {
 	return err
 }
 
-// probe is the script that tries an app's pages from the network of the machine: triples of a URL, an address and a port, of which the first
-// that answers is printed with its status, or 1 where no more than a connection can be tried.
+// probe is the script that tries an app's pages from the network of the machine: triples of a URL, an address and a port, of which the
+// first that answers is printed with its status, or 1 where no more than a connection can be tried.
 const probe = `while [ $# -ge 3 ]; do
 	code=000
 	if command -v curl >/dev/null; then

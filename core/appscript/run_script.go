@@ -34,17 +34,23 @@ type ran struct {
 	Gone bool `json:"gone,omitempty"`
 }
 
-// enter brings the bundle to its place in the container, compares what is there then, and becomes its program. $1 is the bundle's folder, $2
-// the interpreter, $3 the program; the folders of PATH come before "--", and the program's arguments after it.
+// enter brings the bundle to its place in the container, compares what is there then, and becomes its program. $1 is the bundle's folder,
+// $2 the interpreter, $3 the program; the folders of PATH come before "--", and the program's arguments after it.
 const enter = `#!/bin/sh
 set -u; umask 022
 run=$(dirname -- "$PWD")
 at=$1 interpreter=$2 program=$3; shift 3
-mkdir -p -- "$(dirname -- "$at")" && rm -rf -- "$at" && cp -R -- bundle "$at" || { echo "hostler: the bundle cannot be brought to $at" >&2; exit 125; }
+mkdir -p -- "$(dirname -- "$at")" && rm -rf -- "$at" && cp -R -- bundle "$at" || {
+	echo "hostler: the bundle cannot be brought to $at" >&2
+	exit 125
+}
 while IFS= read -r line; do
 	mode=${line%% *}; chmod "$mode" -- "$at/${line#* }" || exit 125
 done <modes
-(cd -- "$at" && sha256sum -c "$run/files/sums" >/dev/null 2>&1) || { echo "hostler: the bundle at $at is not what it should be" >&2; exit 126; }
+(cd -- "$at" && sha256sum -c "$run/files/sums" >/dev/null 2>&1) || {
+	echo "hostler: the bundle at $at is not what it should be" >&2
+	exit 126
+}
 while [ $# -gt 0 ] && [ "$1" != -- ]; do PATH=$at/$1:$PATH; shift; done
 shift
 HOSTLER_RUN=$run; export PATH HOSTLER_RUN
@@ -168,7 +174,8 @@ func (u *update) start(ctx context.Context, node hypervisor.NodeExecutor) error 
 // patience is for how much longer than its limit a script is waited for that cannot be asked about.
 const patience = 30 * time.Minute
 
-// follow takes over what the script prints until it has ended. A cancel stops it. A state without a phase is one that nobody could find out.
+// follow takes over what the script prints until it has ended. A cancel stops it. A state without a phase is one that nobody could find
+// out.
 func (u *update) follow(ctx context.Context, node hypervisor.NodeExecutor) (nodeunit.State, error) {
 	limited, cancel := context.WithTimeout(u.hold, u.limit()+patience)
 	defer cancel()

@@ -50,8 +50,8 @@ type several struct {
 	stopAfter int
 }
 
-// UpdateAll asks for an update of every app that has one, of those that the context's caller may update; consent says that the caller agrees
-// to each of their bundles. stopAfter of 0 is StopAfter. A caller who only plans gets a plan.Answer.
+// UpdateAll asks for an update of every app that has one, of those that the context's caller may update; consent says that the caller
+// agrees to each of their bundles. stopAfter of 0 is StopAfter. A caller who only plans gets a plan.Answer.
 func (s *Store) UpdateAll(ctx context.Context, consent bool, stopAfter int) (All, error) {
 	a, err := s.stale(ctx, consent, stopAfter)
 	if err != nil {

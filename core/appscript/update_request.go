@@ -82,9 +82,10 @@ type asked struct {
 	Consent bool `json:"consent,omitempty"`
 }
 
-// Update asks for an update of an app of the team, by the bundle that the catalog has now; consent says that the caller agrees that it runs.
-// A caller who only plans gets a plan.Answer. Problems: not_found, invalid_state with a reason, ssh_not_enrolled, consent_required with what
-// is agreed to, guest_busy, capability_missing and unsupported where there would be no way back, and those of catalog.Store.UpdateBundle.
+// Update asks for an update of an app of the team, by the bundle that the catalog has now; consent says that the caller agrees that it
+// runs. A caller who only plans gets a plan.Answer. Problems: not_found, invalid_state with a reason, ssh_not_enrolled, consent_required
+// with what is agreed to, guest_busy, capability_missing and unsupported where there would be no way back, and those of
+// catalog.Store.UpdateBundle.
 func (s *Store) Update(ctx context.Context, appID, team int64, consent bool) (guest.Started, error) {
 	draft := plan.Begin(ctx)
 	o, err := s.check(ctx, appID, team, consent)

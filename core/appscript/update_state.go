@@ -185,8 +185,8 @@ func refuse(reason string) error {
 	return problem.New(problem.CodeInvalidState, "%s", reasons[reason]).With("reason", reason)
 }
 
-// diff is what is different of a bundle from that of a version. Where the source has a bundle for updates of the version's pin too, that is
-// what is compared.
+// diff is what is different of a bundle from that of a version. Where the source has a bundle for updates of the version's pin too, that
+// is what is compared.
 func (s *Store) diff(ctx context.Context, v *Version, b *bundle.Bundle) (*Diff, error) {
 	pin, _ := sdk.ParsePin(*v.Pin)
 	before, ok, err := s.Bundles.Find(ctx, bundle.Key{Source: v.catalogSource, Slug: v.slug, Purpose: sdk.Update, Pin: pin})

@@ -10,13 +10,14 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/nodeunit"
 	sdk "github.com/hostler/hostler/sdk/catalog"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// update is the run of one update's job. In its order: it waits for its turn; looks at the app; takes a snapshot of the container, or makes
-// a backup where that cannot be; runs the bundle in the container; looks at the app again; and keeps what has come of it, or sets the
-// container back. Each of these is done once, however often the service dies.
+// update is the run of one update's job. In its order: it waits for its turn; looks at the app; takes a snapshot of the container, or
+// makes a backup where that cannot be; runs the bundle in the container; looks at the app again; and keeps what has come of it, or sets
+// the container back. Each of these is done once, however often the service dies.
 type update struct {
 	*Store
 	run      *job.Run
@@ -165,7 +166,7 @@ func (u *update) change(ctx context.Context) error {
 		}
 	}
 	if u.canceled() && !u.progress.Starting {
-		return job.Stopped("canceled before the script was run; %s", u.progress.Way.left())
+		return u.early(nil, "")
 	}
 	err := u.runScript(ctx)
 	if err == nil || u.hold.Err() != nil || errors.Is(err, job.ErrLost) {
@@ -177,10 +178,32 @@ func (u *update) change(ctx context.Context) error {
 	if u.progress.Ran == nil {
 		// It may have run, and its start was refused or its answer lost: what is there tells.
 		u.run.Note("whether the script was started is not sure: %s", job.Explain(err))
+		if err := u.keepFromStarting(ctx); err != nil {
+			return err
+		}
 		u.progress.Started = true
 		if err := u.runScript(ctx); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// keepFromStarting sees to it that a run which was not started stays so.
+func (u *update) keepFromStarting(ctx context.Context) error {
+	node := nodeunit.InGuest(u.container(callLimit))
+	err := u.run.Patiently(u.hold, func(ctx context.Context) error {
+		state, _, err := nodeunit.Look(ctx, node, u.runName(), 0, 0)
+		if err == nil && state.Phase == nodeunit.Prepared {
+			err = nodeunit.Stop(ctx, node, u.runName())
+		}
+		return err
+	})
+	if u.hold.Err() != nil {
+		return context.Cause(u.hold)
+	}
+	if err != nil && ctx.Err() == nil {
+		u.run.Note("whether the script runs cannot be found out: %s", job.Explain(err))
 	}
 	return nil
 }
@@ -191,8 +214,15 @@ func (u *update) early(err error, what string) error {
 		return context.Cause(u.hold)
 	}
 	left := ""
-	if u.progress.Way != nil {
-		left = "; " + u.progress.Way.left()
+	if w := u.progress.Way; w != nil {
+		if w.Snapshot != "" && !w.Deleted {
+			gone, err := u.forget(u.hold, "forget", w.Snapshot)
+			if err != nil {
+				return err
+			}
+			w.Deleted = gone
+		}
+		left = "; " + w.left()
 	}
 	switch status, verdict := job.Verdict(err); {
 	case u.canceled():

@@ -46,8 +46,8 @@ func (s *Store) Current(ctx context.Context, paths []string) (map[string]*Curren
 	return found, nil
 }
 
-// UpdateBundle gives the bundle that updates what an entry has installed, as it stands in the catalog; it is made where it is not kept yet.
-// Problems: invalid_state where the source has none, catalog_source_error, plugin_unavailable.
+// UpdateBundle gives the bundle that updates what an entry has installed, as it stands in the catalog; it is made where it is not kept
+// yet. Problems: invalid_state where the source has none, catalog_source_error, plugin_unavailable.
 func (s *Store) UpdateBundle(ctx context.Context, c *Current) (*bundle.Bundle, error) {
 	b, err := s.bundleOf(ctx, &found{source: c.Source, slug: c.Slug, pin: c.Pin, entry: c.Entry}, sdk.Update)
 	if err == nil && b == nil {

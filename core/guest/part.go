@@ -14,7 +14,8 @@ import (
 )
 
 // Parts does work on a guest as parts of a job of another noun, which does other things between them. Each part is done once: the methods
-// may be called again by a later run of the job, with the same name, and give what came of it then. A part's errors are those of job.Run.Do.
+// may be called again by a later run of the job, with the same name, and give what came of it then. A part's errors are those of
+// job.Run.Do.
 type Parts struct {
 	*Worker
 	Run   *job.Run
@@ -111,8 +112,8 @@ func do[P any](ctx context.Context, p *Parts, part string, undoes bool, w Work[P
 }
 
 // Reversible says how a guest's state can be kept before it is changed: by a snapshot where the host's driver takes them and there is a
-// token for it, and by a backup to the storage, which is empty where there is none. The refusal is that of the first where neither does. No
-// hypervisor is asked.
+// token for it, and by a backup to the storage, which is empty where there is none. The refusal is that of the first where neither does.
+// No hypervisor is asked.
 func (a *Actor) Reversible(ctx context.Context, g *Guest) (snapshot bool, storage string, err error) {
 	err = a.Hosts.Require(ctx, g.HostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
 		if _, err := host.Able[hypervisor.Lifecycler](at); err != nil {

@@ -9,8 +9,8 @@ import (
 
 // InGuest is a container as a machine on which the functions of this package run programs. A container may have no systemd, so a run there
 // is a session of its own (setsid(1)) in place of a unit: it goes on when the connection is gone, and ends with the container. Its end is
-// written by its own launcher; where that was killed, nobody knows it (Lost). What it has put into the background is left alone when it ends
-// by itself, as services may be started by it. It wants sh, tar, sha256sum, stat, find, mktemp and setsid, as busybox has them too.
+// written by its own launcher; where that was killed, nobody knows it (Lost). What it has put into the background is left alone when it
+// ends by itself, as services may be started by it. It wants sh, tar, sha256sum, stat, find, mktemp and setsid, as busybox has them too.
 //
 // Containers are not trusted: what is told of a run there may be a lie.
 func InGuest(container Container) hypervisor.NodeExecutor { return inGuest{container: container} }

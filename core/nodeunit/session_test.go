@@ -21,7 +21,8 @@ type container struct {
 	id    string
 }
 
-func (c container) Run(ctx context.Context, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) (hypervisor.NodeResult, error) {
+func (c container) Run(ctx context.Context, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) (hypervisor.NodeResult,
+	error) {
 	return c.login.RunInContainer(ctx, c.id, command, streams)
 }
 

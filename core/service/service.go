@@ -198,7 +198,8 @@ func New(c Config) (*Service, error) {
 	s.Alerts = alert.NewEngine(alert.Config{DB: c.DB, Update: s.newerRelease, Logger: c.Loggers("alert"), Heartbeat: s.Heartbeats[Alerts]})
 	s.Schedule = schedule.New(schedule.Config{
 		DB: c.DB, Users: s.Users, Now: c.Now, Logger: c.Loggers("schedule"), Heartbeat: s.Heartbeats[Schedules],
-		Kinds: slices.Concat(s.VMs.Kinds(), s.Apps.Kinds(), s.Scripts.Kinds(), s.Backups.Kinds(), s.Catalog.Kinds(), housekeeping.Kinds(), s.Updates.Kinds()),
+		Kinds: slices.Concat(s.VMs.Kinds(), s.Apps.Kinds(), s.Scripts.Kinds(), s.Backups.Kinds(), s.Catalog.Kinds(),
+			housekeeping.Kinds(), s.Updates.Kinds()),
 	})
 	s.API = s.deps()
 	return s, nil

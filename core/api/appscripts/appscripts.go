@@ -32,14 +32,16 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, script, h.get, op.Spec{
 		ID: "get_app_script", Summary: "Get an app's script", Tag: tag, Role: identity.Operator, On: op.App,
 		Description: "The newest version, or the one that `version` names. An `upstream` version is the main file of a bundle of the catalog; " +
-			"an `edited` one is somebody's text. `drift` tells what is different from the last upstream version. 404 for an app without a script: " +
+			"an `edited` one is somebody's text. `drift` tells what is different from the last upstream version. 404 for an app " +
+			"without a script: " +
 			"one that was adopted has none until somebody adds or reverts it.",
 	})
 	op.Put(a, script, h.put, op.Spec{
 		ID: "put_app_script", Summary: "Edit an app's script", Tag: tag, Role: identity.Admin, On: op.App,
 		Audit: op.Audit{Action: "app.script_edit"},
 		Description: "Adds a version whose `source` is `edited`; earlier ones stay. It is kept and compared, and never run: the app is not " +
-			"updated until the script is reverted. With `digest`, 409 `digest_conflict` where another version is the newest by now. The text that " +
+			"updated until the script is reverted. With `digest`, 409 `digest_conflict` where another version is the newest by now. " +
+			"The text that " +
 			"is the newest edited version already is not added again. 409 `guest_busy` while the app is updated.",
 	})
 	op.Get(a, script+"/versions", h.versions, op.Spec{
@@ -69,13 +71,16 @@ func (h handlers) registerUpdates(a *op.API) {
 		ID: "update_app", Summary: "Update an app", Tag: tag, Role: identity.Operator, On: op.App, Status: http.StatusAccepted,
 		Audit: op.Audit{Action: appscript.UpdateKind}, Recall: h.started, Timeout: sourceLimit, Plan: true, Unsupported: true,
 		Description: "Answers with the job that runs the catalog's bundle of the app's entry as root inside of its container, also where that " +
-			"is the one that ran last: what it fetches may be newer. It takes a snapshot before, or makes a backup where that cannot be, and looks " +
+			"is the one that ran last: what it fetches may be newer. It takes a snapshot before, or makes a backup where that cannot " +
+			"be, and looks " +
 			"afterwards whether the app answers as it did, from the network of its node. Where the script fails or the app does not answer, the " +
-			"container is set back. The job ends with one of `updated`, `nothing_to_do`, `rolled_back` and `needs_human`, and `last` of GET tells " +
+			"container is set back. The job ends with one of `updated`, `nothing_to_do`, `rolled_back` and `needs_human`, and `last` " +
+			"of GET tells " +
 			"which; the latter two are failures.\n\n" +
 			"Someone has to agree that exactly these bytes run on this host: 409 `consent_required` with their `sum` and the `text` until " +
 			"`consent` is sent once. 409 `invalid_state` with a `reason` where it cannot be done: `edited`, `no_entry`, `no_commit`, " +
-			"`no_script`, `no_bundle`, `disabled`, `stopped`, `paused` or `self`; 409 `ssh_not_enrolled` where the container's node is not logged " +
+			"`no_script`, `no_bundle`, `disabled`, `stopped`, `paused` or `self`; 409 `ssh_not_enrolled` where the container's node is " +
+			"not logged " +
 			"in to; 409 `guest_busy` while another job works on it. " + sourceFails,
 	})
 	op.Post(a, "/api/v1/apps/update-all", h.updateAll, op.Spec{

@@ -61,7 +61,8 @@ func newFixture(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Ask(t, "PATCH", "catalog/sources/scripts", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, *source.TrustDigest), apitest.Owner, 200, "")
+	f.Ask(t, "PATCH", "catalog/sources/scripts", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, *source.TrustDigest), apitest.Owner,
+		200, "")
 	if err := f.Queue.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,8 @@ func TestVersions(t *testing.T) {
 	f.Ask(t, "PUT", "apps/2/script", `{"content":"x"}`, apitest.Operator, 403, "forbidden")
 	f.Ask(t, "PUT", "apps/2/script", `{"content":"a\u0000b"}`, apitest.Admin, 422, "invalid")
 	f.Ask(t, "PUT", "apps/2/script", `{"content":""}`, apitest.Admin, 422, "invalid")
-	f.Ask(t, "PUT", "apps/2/script", fmt.Sprintf(`{"content":%q}`, strings.Repeat("ä", appscript.MaxScript/2+1)), apitest.Admin, 422, "invalid")
+	f.Ask(t, "PUT", "apps/2/script", fmt.Sprintf(`{"content":%q}`, strings.Repeat("ä", appscript.MaxScript/2+1)), apitest.Admin, 422,
+		"invalid")
 	f.Ask(t, "PUT", "apps/2/script", fmt.Sprintf(`{"content":"echo one\necho three\n","digest":%q}`, first.SHA256), apitest.Admin, 200, "",
 		`"version":2,"source":"edited","reason":"edit"`, `"drifted":true,"version":1`, `"added":1,"removed":1`, `-echo two\n+echo three\n`)
 	// Who edits what is no longer the newest is told so, and nothing is lost.
