@@ -12,6 +12,7 @@ import (
 
 	"github.com/hostler/hostler/core/api/alerts"
 	"github.com/hostler/hostler/core/api/apps"
+	"github.com/hostler/hostler/core/api/appscripts"
 	"github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
 	"github.com/hostler/hostler/core/api/backups"
@@ -95,6 +96,7 @@ type Deps struct {
 	Options   options.Deps
 	Apps      apps.Deps
 	Backups   backups.Deps
+	Scripts   appscripts.Deps
 	Catalog   catalog.Deps
 	Storage   storage.Deps
 	Network   network.Deps
@@ -141,6 +143,7 @@ var resources = []struct {
 	{"clones", func(a *op.API, d Deps) { clones.Register(a, d.Clones) }},
 	{"migrations", func(a *op.API, d Deps) { migrations.Register(a, d.Migrations) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
+	{"appscripts", func(a *op.API, d Deps) { appscripts.Register(a, d.Scripts) }},
 	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
 	{"catalog", func(a *op.API, d Deps) { catalog.Register(a, d.Catalog) }},
 	{"network", func(a *op.API, d Deps) { network.Register(a, d.Network) }},

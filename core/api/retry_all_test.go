@@ -24,6 +24,8 @@ var unrepeatable = map[string]string{"storage.upload": "send it again with POST"
 var jobless = map[string]string{
 	"cancel_job":          "it cancels one",
 	"accept_catalog_loss": "nothing waits to be accepted here, see its request",
+	"update_app":          "no app here was installed from the catalog, see its request",
+	"update_all_apps":     "no app here was installed from the catalog",
 	"request_update":      "the updater does it",
 	"request_meta_update": "the updater does it",
 }

@@ -93,6 +93,21 @@ func (s *Store) WebURL(ctx context.Context, id, team int64) (WebURL, error) {
 	return shown, nil
 }
 
+// WebAt is where an app's pages are, and the addresses by which its container may be reached, the preferred first; both as WebURL
+// decides. A port of 0 is for pages of which nobody says where they are. The hypervisor is asked for the addresses.
+func (s *Store) WebAt(ctx context.Context, id int64, g *guest.Guest) (Web, []netip.Addr, error) {
+	a, err := s.Get(ctx, id)
+	if err != nil {
+		return Web{}, nil, err
+	}
+	web, _, err := s.decide(ctx, a)
+	if err != nil {
+		return Web{}, nil, err
+	}
+	addresses, err := s.addresses(ctx, g)
+	return web, addresses, err
+}
+
 // decide is where an app's pages are, and who says the port; "" for nobody. The operator's path and protocol hold for any port.
 func (s *Store) decide(ctx context.Context, a *App) (web Web, by string, err error) {
 	printed, err := s.printedURL(ctx, a.ID)

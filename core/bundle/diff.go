@@ -117,19 +117,27 @@ func (c *Change) compare(a, b []byte, left *int) {
 	case "removed":
 		to = "/dev/null"
 	}
-	diff := udiff.Unified(from, to, string(a), string(b))
+	var diff string
+	diff, c.Added, c.Removed = Unified(from, to, string(a), string(b))
+	if len(diff) <= *left {
+		*left -= len(diff)
+		c.Diff = &diff
+	}
+}
+
+// Unified is what is different from one text to another in the unified form, under these names, with the numbers of lines that are added
+// and removed. It is empty for texts that are the same.
+func Unified(from, to, a, b string) (diff string, added, removed int) {
+	diff = udiff.Unified(from, to, a, b)
 	_, body, _ := strings.Cut(diff, "\n") // the two lines of names
 	_, body, _ = strings.Cut(body, "\n")
 	for line := range strings.Lines(body) {
 		switch line[0] {
 		case '+':
-			c.Added++
+			added++
 		case '-':
-			c.Removed++
+			removed++
 		}
 	}
-	if len(diff) <= *left {
-		*left -= len(diff)
-		c.Diff = &diff
-	}
+	return diff, added, removed
 }

@@ -30,3 +30,16 @@ func consentText(h *planHost, e *sdk.Entry, m *sdk.Manifest, sum string) string 
 	}
 	return strings.Join(append(lines, "This consent is for these bytes on this host, and for nothing else."), "\n")
 }
+
+// updateText is what people agree to for an update, which runs inside a container. As with consentText, what it says changes only together
+// with bundle.TextVersion.
+func updateText(host, name string, m *sdk.Manifest, sum string) string {
+	lines := []string{fmt.Sprintf("On the host %s, as root inside the container of an app, these scripts will run: the %d files of the "+
+		"bundle with the SHA-256 %s, for %s.", host, len(m.Files), sum, name),
+		"A snapshot of the container, or a backup, is made before. Where the scripts fail, or the app does not answer afterwards as it did " +
+			"before, the container is set back by that, and what was written since is lost.", Unpinned}
+	if n := len(m.Unpinned); n > 0 {
+		lines = append(lines, fmt.Sprintf("%d places of the scripts do so, as far as the source sees.", n))
+	}
+	return strings.Join(append(lines, "This consent is for these bytes on this host, and for nothing else."), "\n")
+}

@@ -25,4 +25,17 @@ func TestTextOfConsent(t *testing.T) {
 	if got := consentText(h, e, m, "SUM"); got != texts[bundle.TextVersion] {
 		t.Errorf("release %d says:\n%s", bundle.TextVersion, got)
 	}
+	updates := map[int]string{
+		1: "On the host lab, as root inside the container of an app, these scripts will run: the 2 files of the bundle with the SHA-256 SUM, " +
+			"for Wiki.\n" +
+			"A snapshot of the container, or a backup, is made before. Where the scripts fail, or the app does not answer afterwards as it did " +
+			"before, the container is set back by that, and what was written since is lost.\n" +
+			"The pin fixes the scripts, and not what they fetch: releases of the program, packages of the system and of languages, and " +
+			"images are those of the day, and nobody has checked their bytes beforehand.\n" +
+			"1 places of the scripts do so, as far as the source sees.\n" +
+			"This consent is for these bytes on this host, and for nothing else.",
+	}
+	if got := updateText("lab", "Wiki", m, "SUM"); got != updates[bundle.TextVersion] {
+		t.Errorf("release %d says of updates:\n%s", bundle.TextVersion, got)
+	}
 }

@@ -289,6 +289,9 @@ func (s *Store) show(ctx context.Context, p *Plan, h *planHost, f *found, b *bun
 		p.Unpinned = append(p.Unpinned, Fetch(u))
 	}
 	p.Consent.Text = consentText(h, &f.entry, m, b.Sum)
+	if m.Purpose == sdk.Update {
+		p.Consent.Text = updateText(h.Name, f.entry.Name, m, b.Sum)
+	}
 	given, err := s.Bundles.Holds(ctx, p.Host.ID, m.Purpose, b.Sum)
 	if err != nil {
 		return err
@@ -318,7 +321,13 @@ func (s *Store) compare(ctx context.Context, p *Plan, f *found, b *bundle.Bundle
 		return fmt.Errorf("comparing two bundles: %w", err)
 	}
 	p.Diff = &PlanDiff{Sum: last.Sum, Pin: last.Pin, Consented: last.GivenAt, Files: changes}
-	counts := map[string]*DiffCount{"own": &p.Diff.Own, "engine": &p.Diff.Engine, "overlay": &p.Diff.Overlay}
+	p.Diff.Own, p.Diff.Engine, p.Diff.Overlay = Count(changes)
+	return nil
+}
+
+// Count counts what is different, by whose files it is.
+func Count(changes []bundle.Change) (own, engine, overlay DiffCount) {
+	counts := map[string]*DiffCount{"own": &own, "engine": &engine, "overlay": &overlay}
 	for _, c := range changes {
 		if count := counts[c.Class]; count != nil {
 			count.Files++
@@ -326,5 +335,5 @@ func (s *Store) compare(ctx context.Context, p *Plan, f *found, b *bundle.Bundle
 			count.Removed += c.Removed
 		}
 	}
-	return nil
+	return own, engine, overlay
 }

@@ -20,7 +20,7 @@ import (
 // request is a step as a run does it.
 func (a *act) request(s step) job.Step {
 	return job.Step{
-		Name: s.name,
+		Name: s.name, Undoes: s.undoes,
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
 			return a.Hosts.Open(ctx, a.hostID, s.needs)
 		},
@@ -79,7 +79,7 @@ func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, e
 	if s.says != "" {
 		a.run.Note("%s", s.says)
 	}
-	if err := a.run.SaveProgress(ctx, a.progress); err != nil {
+	if err := a.save(ctx); err != nil {
 		return time.Time{}, false, err
 	}
 	return guest.At, false, nil

@@ -109,6 +109,8 @@ type act struct {
 	interrupts bool
 	steps      []step
 	progress   progress
+	// keep stores the checkpoint of work that is a part of a job; nil where the work is all of it.
+	keep func(ctx context.Context, p progress) error
 	// hostID and ref are where the guest was last found.
 	hostID int64
 	ref    hypervisor.GuestRef
@@ -137,6 +139,8 @@ type step struct {
 	reads   endpoint.Capability
 	does    hypervisor.Operation
 	removes bool
+	// undoes says that a cancel does not keep the step from being made; see job.Step.
+	undoes bool
 	// to is the node on which the guest is when the step has moved it; empty for all others.
 	to    string
 	says  string
@@ -174,8 +178,10 @@ func (s Step[P]) with(spec P) step {
 // of the capability that the work needs unless what it wants is there, follows the task, and shows the new state without
 // waiting for the next poll.
 func (a *act) do(ctx context.Context) error {
-	if err := a.run.Progress(&a.progress); err != nil {
-		return err
+	if a.keep == nil {
+		if err := a.run.Progress(&a.progress); err != nil {
+			return err
+		}
 	}
 	if err := a.find(ctx, a.steps[min(a.progress.Settled, len(a.steps)-1)]); err != nil {
 		return err
@@ -189,11 +195,19 @@ func (a *act) do(ctx context.Context) error {
 		if a.progress.Settled == len(a.steps) {
 			break // the job's own end says so
 		}
-		if err := a.run.SaveProgress(ctx, a.progress); err != nil {
+		if err := a.save(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// save stores the checkpoint.
+func (a *act) save(ctx context.Context) error {
+	if a.keep != nil {
+		return a.keep(ctx, a.progress)
+	}
+	return a.run.SaveProgress(ctx, a.progress)
 }
 
 // moves bounds how often a guest that went to another node is followed.

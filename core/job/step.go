@@ -29,6 +29,8 @@ type Step struct {
 	Ours func(task hypervisor.Task) bool
 	// Long says that Send lasts for as long as what it carries takes, so that Config.SendLimit does not bound it.
 	Long bool
+	// Undoes says that the step puts back what the job has done: it is made, and its task left alone, also when the job shall be canceled.
+	Undoes bool
 	// Absent is asked before a request is made again because its task is not in the list. reaches says that the list is
 	// complete back to the request, so that the task would be there; where it is not, the task may have ended and been forgotten.
 	// sent is when the request was made, by the hypervisor's clock. A verdict of it ends the job; another error is tried again as
@@ -97,7 +99,7 @@ func (r *Run) Do(ctx context.Context, step Step) (hypervisor.TaskResult, error) 
 		var err error
 		switch cp.State {
 		case stepDone:
-			return r.result(cp)
+			return r.result(step, cp)
 		case stepFollowing:
 			err = r.follow(step, cp)
 		case stepSending:
@@ -147,18 +149,18 @@ func (r *Run) open() string {
 }
 
 // result is the end of a finished step.
-func (r *Run) result(cp *checkpoint) (hypervisor.TaskResult, error) {
+func (r *Run) result(step Step, cp *checkpoint) (hypervisor.TaskResult, error) {
 	result := hypervisor.TaskResult{Status: cp.Status, Message: cp.Message, Backup: cp.Backup}
 	switch {
 	case result.OK():
-		if r.isCanceled() && cp.Task != "" {
+		if r.gives(step) && cp.Task != "" {
 			r.Note("the task had ended well before it could be stopped")
 		}
 		if result.Status == hypervisor.TaskWarning {
 			r.Note("the task ended with warnings: %s", result.Message)
 		}
 		return result, nil
-	case r.isCanceled():
+	case r.gives(step):
 		return result, Stopped("the task was stopped: %s", cp.Message)
 	case result.Status == hypervisor.TaskFailed:
 		return result, Fail("%s", cp.Message)
@@ -169,7 +171,7 @@ func (r *Run) result(cp *checkpoint) (hypervisor.TaskResult, error) {
 
 // send makes the request, between two checkpoints. again says why it is made once more; empty for the first one.
 func (r *Run) send(step Step, cp *checkpoint, again string) error {
-	if r.isCanceled() {
+	if r.gives(step) {
 		return r.unsent(step)
 	}
 	clock, done, err := step.Before(r.untilStop)
@@ -201,7 +203,7 @@ func (r *Run) send(step Step, cp *checkpoint, again string) error {
 	if err := r.holds(); err != nil {
 		return err
 	}
-	if r.isCanceled() {
+	if r.gives(step) {
 		cp.State = stepRefused
 		if err := r.save(r.untilLost, nil); err != nil {
 			return err
@@ -231,6 +233,9 @@ func (r *Run) send(step Step, cp *checkpoint, again string) error {
 	}
 	return r.adopt(cp, taskID)
 }
+
+// gives reports whether a step is given up because the job shall be canceled.
+func (r *Run) gives(step Step) bool { return r.isCanceled() && !step.Undoes }
 
 // unsent is the end of a job that was canceled before a step was sent.
 func (r *Run) unsent(step Step) error {

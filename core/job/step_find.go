@@ -14,7 +14,7 @@ import (
 
 // find looks for the task of a request whose answer is not known. It returns nil when the step has another state.
 func (r *Run) find(step Step, cp *checkpoint) error {
-	if r.isCanceled() {
+	if r.gives(step) {
 		r.Note("looking whether the hypervisor took the request")
 	}
 	settled, err := r.settled(cp)
@@ -63,7 +63,7 @@ const unlisted = "the hypervisor's task list does not reach back to the request,
 // absent judges a request whose task is not in the list. Without an error it may be made again.
 func (r *Run) absent(step Step, cp *checkpoint, reaches bool) error {
 	switch {
-	case !reaches && r.isCanceled():
+	case !reaches && r.gives(step):
 		return Undetermined("canceled after a request was sent; %s", unlisted)
 	case step.Absent != nil:
 		if err := step.Absent(r.untilStop, cp.Mark, reaches); err != nil {
@@ -73,9 +73,9 @@ func (r *Run) absent(step Step, cp *checkpoint, reaches bool) error {
 		return Undetermined("a request was sent and its answer was lost; %s", unlisted)
 	}
 	switch {
-	case r.isCanceled() && reaches:
+	case r.gives(step) && reaches:
 		return Stopped("canceled; the request had not reached the hypervisor")
-	case r.isCanceled():
+	case r.gives(step):
 		return Undetermined("canceled after a request was sent; %s", unlisted)
 	case cp.Sends >= maxSends:
 		return Undetermined("a request was sent twice, its answer was lost both times, and the hypervisor's task list does not show a task " +

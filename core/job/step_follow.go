@@ -35,7 +35,7 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 		}
 		// A task that shall be stopped is worth an earlier try, once.
 		var hurry <-chan struct{}
-		if !r.isCanceled() {
+		if !r.isCanceled() && !step.Undoes {
 			hurry = r.canceled
 		}
 		lost.wait(r.untilStop, hurry)
@@ -54,11 +54,11 @@ func (r *Run) waitTask(step Step, taskID string, lost *patience, stop *stopper) 
 		return hypervisor.TaskResult{}, err
 	}
 	defer func() { _ = host.Close() }()
-	if r.isCanceled() {
+	if r.gives(step) {
 		if err := stop.stop(ctx, host); err != nil {
 			return hypervisor.TaskResult{}, err
 		}
-	} else {
+	} else if !step.Undoes {
 		waited := make(chan struct{})
 		defer close(waited)
 		go func() {

@@ -20,7 +20,7 @@ func Prepare(ctx context.Context, node hypervisor.NodeExecutor, spec Spec) error
 	if err := spec.Check(); err != nil {
 		return err
 	}
-	parts := spec.parts()
+	parts := spec.parts(scriptsOf(node))
 	archive, into := io.Pipe()
 	sent := make(chan struct{})
 	go func() {
@@ -31,7 +31,7 @@ func Prepare(ctx context.Context, node hypervisor.NodeExecutor, spec Spec) error
 		_ = archive.Close()
 		<-sent
 	}()
-	_, err := call(ctx, node, prepare, sendLimit, io.MultiReader(strings.NewReader(digest(parts)+"\n"), archive), spec.Run)
+	_, err := call(ctx, node, scriptsOf(node).prepare, sendLimit, io.MultiReader(strings.NewReader(digest(parts)+"\n"), archive), spec.Run)
 	return err
 }
 
@@ -42,20 +42,20 @@ func Start(ctx context.Context, node hypervisor.NodeExecutor, spec Spec) error {
 	if err := spec.Check(); err != nil {
 		return err
 	}
-	_, err := call(ctx, node, start, askLimit, strings.NewReader(digest(spec.parts())+"\n"), spec.Run)
+	_, err := call(ctx, node, scriptsOf(node).start, askLimit, strings.NewReader(digest(spec.parts(scriptsOf(node)))+"\n"), spec.Run)
 	return err
 }
 
 // Stop asks a run to end, by TERM and after StopTime by KILL, and does not wait for it. One that was not started is kept from it.
 // NotFound for one that is not there.
 func Stop(ctx context.Context, node hypervisor.NodeExecutor, run string) error {
-	_, err := call(ctx, node, stop, askLimit, nil, run)
+	_, err := call(ctx, node, scriptsOf(node).stop, askLimit, nil, run)
 	return err
 }
 
 // Remove takes a run's folder away; one that is not there is no error. One that runs is Conflict.
 func Remove(ctx context.Context, node hypervisor.NodeExecutor, run string) error {
-	_, err := call(ctx, node, remove, askLimit, nil, run)
+	_, err := call(ctx, node, scriptsOf(node).remove, askLimit, nil, run)
 	return err
 }
 

@@ -132,7 +132,7 @@ type part struct {
 }
 
 // parts are what the launcher reads, and sums, which has the SHA-256 of all else in the form of sha256sum(1).
-func (s Spec) parts() []part {
+func (s Spec) parts(of scripts) []part {
 	var command, environment []byte
 	for _, word := range append([]string{s.program()}, s.Arguments...) {
 		command = append(encode(append(command, "a "...), word), '\n')
@@ -140,7 +140,7 @@ func (s Spec) parts() []part {
 	for _, v := range s.Environment {
 		environment = append(encode(append(append(environment, v.Name...), ' '), string(v.Value)), '\n')
 	}
-	all := []part{{"launch", 0o700, []byte(launch)}, {"finish", 0o700, []byte(finish)}, {"command", 0o600, command},
+	all := []part{{"launch", 0o700, []byte(of.launch)}, {"finish", 0o700, []byte(of.finish)}, {"command", 0o600, command},
 		{"environment", 0o600, environment}, {"input", 0o600, s.Input}, {"limit", 0o600, fmt.Appendf(nil, "%d\n", s.seconds())}}
 	var sums []byte
 	for _, p := range all {

@@ -59,7 +59,7 @@ func Look(ctx context.Context, node hypervisor.NodeExecutor, run string, offset 
 	if offset < 0 || most < 0 || most > maxAnswer/2 {
 		return State{}, nil, invalid("offset", "an offset is no negative number, and at most %d bytes are read", maxAnswer/2)
 	}
-	out, err := call(ctx, node, look, askLimit, nil, run, strconv.FormatInt(offset, 10), strconv.Itoa(most))
+	out, err := call(ctx, node, scriptsOf(node).look, askLimit, nil, run, strconv.FormatInt(offset, 10), strconv.Itoa(most))
 	if err != nil {
 		return State{}, nil, err
 	}

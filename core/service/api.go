@@ -7,6 +7,7 @@ import (
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/alerts"
 	"github.com/hostler/hostler/core/api/apps"
+	"github.com/hostler/hostler/core/api/appscripts"
 	auditapi "github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
 	"github.com/hostler/hostler/core/api/backups"
@@ -75,6 +76,7 @@ func (s *Service) deps() api.Deps {
 		Consoles:  consoles.Deps{Consoles: s.Consoles, VMs: s.VMs, Apps: s.Apps},
 		NICs:      nics.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Apps:      apps.Deps{Apps: s.Apps},
+		Scripts:   appscripts.Deps{Scripts: s.Scripts},
 		Backups:   backups.Deps{Backups: s.Backups, Guests: s.Guests, Actor: s.VMs.Actor},
 		Catalog:   catalogapi.Deps{Catalog: s.Catalog},
 		Storage:   storageapi.Deps{Storages: s.Storages},

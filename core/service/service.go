@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/alert"
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/app"
+	"github.com/hostler/hostler/core/appscript"
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/backup"
 	"github.com/hostler/hostler/core/bundle"
@@ -66,6 +67,7 @@ type Service struct {
 	Guests   *guest.Store
 	VMs      *vm.Store
 	Apps     *app.Store
+	Scripts  *appscript.Store
 	Backups  *backup.Store
 	Bundles  *bundle.Store
 	Catalog  *catalog.Store
@@ -136,16 +138,17 @@ func New(c Config) (*Service, error) {
 	})
 	s.Guests = &guest.Store{DB: c.DB, Self: c.Self}
 	actor := &guest.Actor{DB: c.DB, Queue: s.Queue, Hosts: s.Hosts}
-	(&guest.Worker{DB: c.DB, Hosts: s.Hosts, Self: c.Self.Is, Sync: func(ctx context.Context, hostID int64) error {
+	worker := &guest.Worker{DB: c.DB, Hosts: s.Hosts, Self: c.Self.Is, Sync: func(ctx context.Context, hostID int64) error {
 		return s.Poller.Sync(ctx, hostID)
 	}, List: func(ctx context.Context, hostID int64, storage, node string) error {
 		return s.Backups.Refresh(ctx, hostID, storage, node)
-	}}).Register(s.Queue)
+	}}
+	worker.Register(s.Queue)
 	s.details = &guest.DetailReader{DB: c.DB, Hosts: s.Hosts, Logger: c.Loggers("detail"), Heartbeat: s.Heartbeats[Details], Unable: outdated}
 	s.Backups = &backup.Store{DB: c.DB, Actor: actor, Guests: s.Guests, Logger: c.Loggers("backup"), Heartbeat: s.Heartbeats[Backups],
 		Unable: outdated}
 	s.Backups.Register(s.Queue)
-	s.Bundles = &bundle.Store{DB: c.DB}
+	s.Bundles = &bundle.Store{DB: c.DB, Refers: []string{appscript.Refers}}
 	s.Catalog = catalog.New(catalog.Config{DB: c.DB, Keys: c.Keys, Queue: s.Queue, Sources: c.Catalogs, Bundles: s.Bundles,
 		Executors: executors{s.Hosts}, Folder: c.catalogFolder(), AllowLocal: c.AllowLocal, Logger: c.Loggers("catalog")})
 	s.Catalog.Register()
@@ -165,6 +168,9 @@ func New(c Config) (*Service, error) {
 	s.Consoles = &console.Store{DB: c.DB, Hosts: s.Hosts, Keys: c.Keys}
 	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor, Hosts: s.Hosts,
 		Rules: outbound.Rules{AllowLocal: c.AllowLocal}, Catalog: s.Catalog}
+	s.Scripts = &appscript.Store{DB: c.DB, Apps: s.Apps, Catalog: s.Catalog, Bundles: s.Bundles, Hosts: s.Hosts, Actor: actor,
+		Queue: s.Queue, Worker: worker}
+	s.Scripts.Register(s.Queue)
 
 	who := c.Identity
 	who.Keys, who.Assets, who.Logger = c.Keys, s.Hosts, c.Loggers("identity")
@@ -195,7 +201,8 @@ func New(c Config) (*Service, error) {
 	s.Alerts = alert.NewEngine(alert.Config{DB: c.DB, Update: s.newerRelease, Logger: c.Loggers("alert"), Heartbeat: s.Heartbeats[Alerts]})
 	s.Schedule = schedule.New(schedule.Config{
 		DB: c.DB, Users: s.Users, Now: c.Now, Logger: c.Loggers("schedule"), Heartbeat: s.Heartbeats[Schedules],
-		Kinds: slices.Concat(s.VMs.Kinds(), s.Apps.Kinds(), s.Backups.Kinds(), s.Catalog.Kinds(), housekeeping.Kinds(), s.Updates.Kinds()),
+		Kinds: slices.Concat(s.VMs.Kinds(), s.Apps.Kinds(), s.Scripts.Kinds(), s.Backups.Kinds(), s.Catalog.Kinds(),
+			housekeeping.Kinds(), s.Updates.Kinds()),
 	})
 	s.API = s.deps()
 	return s, nil

@@ -85,6 +85,7 @@ class Service:
         host = owner("GET", "/hosts")[0]["id"]
         container = owner("GET", "/apps/discovered")[0]
         app = owner("POST", "/apps/adopt", {"items": [{"host_id": host, "vmid": container["vmid"]}]})[0]
+        owner("PUT", f"/apps/{app['id']}/script", {"content": "echo hello"})
         vm = next(v for v in owner("GET", "/vms") if v["status"] == "running" and not v["template"])
         job = owner("POST", f"/vms/{vm['id']}/shutdown")["job"]["id"]
         self.ended(owner, job)

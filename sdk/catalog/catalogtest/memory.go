@@ -62,7 +62,7 @@ func (m *Memory) Add(s State) catalog.Pin {
 		if n := len(m.states); n > 0 {
 			before := m.states[n-1]
 			j := slices.IndexFunc(before.Entries, func(old catalog.Entry) bool { return old.Slug == e.Slug })
-			if j >= 0 && maps.Equal(before.Files[e.Slug], s.Files[e.Slug]) {
+			if j >= 0 && maps.Equal(own(before.Files[e.Slug]), own(s.Files[e.Slug])) {
 				e.App = before.Entries[j].App
 			}
 		}
@@ -71,6 +71,21 @@ func (m *Memory) Add(s State) catalog.Pin {
 	slices.SortFunc(s.Entries, func(a, b catalog.Entry) int { return strings.Compare(a.Slug, b.Slug) })
 	m.states = append(m.states, state{State: s, pin: pin})
 	return pin
+}
+
+// own are those of some files that are not the engine's.
+func own(files map[string]string) map[string]string {
+	files = maps.Clone(files)
+	maps.DeleteFunc(files, func(path, _ string) bool { return classOf(path) == catalog.EngineFile })
+	return files
+}
+
+// classOf is the class of a file: what lies below "engine/" is the engine's, and of all else the builder knows.
+func classOf(path string) catalog.FileClass {
+	if strings.HasPrefix(path, "engine/") {
+		return catalog.EngineFile
+	}
+	return ""
 }
 
 // SetIcon adds the picture of a reference.
@@ -233,7 +248,8 @@ func (c *MemoryCatalog) Bundle(ctx context.Context, request catalog.BundleReques
 	}
 	builder := catalog.NewBundle(request, "memory-1")
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		builder.Add(catalog.BundleFile{Path: path, Content: []byte(files[path])})
+		builder.Add(catalog.BundleFile{Path: path, Content: []byte(files[path]), Class: classOf(path),
+			Executable: strings.HasPrefix(path, "overlay/")})
 	}
 	return builder.Send(each)
 }
@@ -262,7 +278,8 @@ func (c *MemoryCatalog) Launch(ctx context.Context, request catalog.LaunchReques
 		PathFolders: []string{"overlay"}, VersionFile: "/root/.version",
 		Environment: []catalog.Variable{{Name: "NAME", Value: request.Name}, {Name: "CONTAINER", Value: request.Container},
 			{Name: "TAGS", Value: strings.Join(request.Tags, ";")}},
-		Exits: []catalog.Exit{{Status: 3, Reason: "told_so", Text: "The script says that it failed."}},
+		Exits: []catalog.Exit{{Status: 3, Reason: "told_so", Text: "The script says that it failed."},
+			{Status: 75, Reason: "needs_human", Text: "Somebody has to do a part of it."}},
 	}
 	for _, key := range slices.Sorted(maps.Keys(request.Overrides)) {
 		launch.Environment = append(launch.Environment, catalog.Variable{Name: "SET_" + key, Value: request.Overrides[key]})

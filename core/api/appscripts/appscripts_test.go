@@ -1,0 +1,182 @@
+package appscripts_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/appscripts"
+	"github.com/hostler/hostler/core/api/catalog"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/appscript"
+	"github.com/hostler/hostler/core/bundle"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/internal/waittest"
+	sdk "github.com/hostler/hostler/sdk/catalog"
+	"github.com/hostler/hostler/sdk/catalog/catalogtest"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+)
+
+// fixture is a lab with a source in memory, whose entry "tool" the app 2, "wiki", is made of.
+type fixture struct {
+	*servicetest.Lab
+	mem *catalogtest.Memory
+	pin sdk.Pin
+}
+
+// state adds a state of the source, which the catalog takes.
+func (f *fixture) state(t *testing.T, script, engine string) {
+	t.Helper()
+	f.pin = f.mem.Add(catalogtest.State{
+		Entries: []sdk.Entry{{Slug: "tool", Name: "Tool"}},
+		Files: map[string]map[string]string{"tool": {"install.sh": "echo all done\n", "update.sh": script, "engine/lib.sh": engine,
+			"overlay/clear": "#!/bin/sh\n"}},
+	})
+	var made struct{ Job struct{ ID int64 } }
+	f.Run(t, apitest.Scenario{Name: "refresh", Method: "POST", URL: "/api/v1/catalog/refresh", As: apitest.Admin, Status: 202,
+		After: func(t *testing.T, a *apitest.Answer) {
+			t.Helper()
+			if err := json.Unmarshal(a.Body, &made); err != nil {
+				t.Fatal(err)
+			}
+		}})
+	waittest.Until(t, "the refresh is done", func() bool {
+		return f.Value("SELECT status FROM jobs WHERE id = $1", made.Job.ID) == "succeeded"
+	})
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{mem: &catalogtest.Memory{Name: "scripts"}}
+	f.Lab = servicetest.NewLab(t, memdriver.Shapes()[0], func(a *op.API, d api.Deps) {
+		appscripts.Register(a, d.Scripts)
+		catalog.Register(a, d.Catalog)
+	}, func(c *service.Config) { c.Catalogs = servicetest.Catalogs{"scripts": f.mem} })
+	source, err := f.Catalog.Source(t.Context(), "scripts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Ask(t, "PATCH", "catalog/sources/scripts", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, *source.TrustDigest), apitest.Owner,
+		200, "")
+	if err := f.Queue.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// install makes the app 2 one that was installed by the present state.
+func (f *fixture) install(t *testing.T) {
+	t.Helper()
+	key := bundle.Key{Source: "scripts", Slug: "tool", Purpose: sdk.Install, Pin: f.pin}
+	opened, err := f.mem.Open(t.Context(), sdk.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := f.Bundles.Fetch(t.Context(), opened, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Exec("UPDATE apps SET slug = 'tool' WHERE id = 2")
+	err = f.DB.Tx(t.Context(), func(tx *db.Tx) error {
+		return appscript.Start(t.Context(), tx, appscript.Installed{AppID: 2, By: "ann@example.com", Key: key, Sum: b.Sum,
+			Program: "update.sh", Commit: f.pin.String()})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f *fixture) script(t *testing.T, query string) (s appscript.Script) {
+	t.Helper()
+	f.Run(t, apitest.Scenario{Name: "script" + query, Method: "GET", URL: "/api/v1/apps/2/script" + query, As: apitest.Operator, Status: 200,
+		After: func(t *testing.T, a *apitest.Answer) {
+			t.Helper()
+			if err := json.Unmarshal(a.Body, &s); err != nil {
+				t.Fatal(err)
+			}
+		}})
+	return s
+}
+
+// A script is installed, edited, compared and reverted, and every version stays.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.state(t, "echo one\necho two\n", "engine one\n")
+	f.Ask(t, "GET", "apps/2/script", "", apitest.Operator, 404, "not_found")
+	f.Ask(t, "GET", "apps/2/script", "", apitest.Viewer, 403, "forbidden")
+	f.Ask(t, "GET", "apps/99/script", "", apitest.Operator, 404, "not_found")
+	f.Ask(t, "POST", "apps/2/script/revert", "", apitest.Admin, 409, "invalid_state", `"reason":"no_entry"`)
+	f.Ask(t, "GET", "apps/2/update", "", apitest.Viewer, 200, "", `"available":false,"reason":"no_entry"`)
+	f.install(t)
+
+	first := f.script(t, "")
+	if first.Version.Version != 1 || first.Source != "upstream" || first.Reason != "install" || *first.Content != "echo one\necho two\n" ||
+		*first.Commit != f.pin.String() || first.Drift == nil || first.Drift.Drifted || *first.CreatedBy != "ann@example.com" {
+		t.Errorf("the first version is %+v", first)
+	}
+	f.Ask(t, "PUT", "apps/2/script", `{"content":"x"}`, apitest.Operator, 403, "forbidden")
+	f.Ask(t, "PUT", "apps/2/script", `{"content":"a\u0000b"}`, apitest.Admin, 422, "invalid")
+	f.Ask(t, "PUT", "apps/2/script", `{"content":""}`, apitest.Admin, 422, "invalid")
+	f.Ask(t, "PUT", "apps/2/script", fmt.Sprintf(`{"content":%q}`, strings.Repeat("ä", appscript.MaxScript/2+1)), apitest.Admin, 422,
+		"invalid")
+	f.Ask(t, "PUT", "apps/2/script", fmt.Sprintf(`{"content":"echo one\necho three\n","digest":%q}`, first.SHA256), apitest.Admin, 200, "",
+		`"version":2,"source":"edited","reason":"edit"`, `"drifted":true,"version":1`, `"added":1,"removed":1`, `-echo two\n+echo three\n`)
+	// Who edits what is no longer the newest is told so, and nothing is lost.
+	f.Ask(t, "PUT", "apps/2/script", fmt.Sprintf(`{"content":"echo lost\n","digest":%q}`, first.SHA256), apitest.Admin, 409,
+		"digest_conflict", f.script(t, "").SHA256)
+	f.Ask(t, "PUT", "apps/2/script", `{"content":"echo one\necho three\n"}`, apitest.Admin, 200, "", `"version":2`)
+	f.Ask(t, "GET", "apps/2/update", "", apitest.Viewer, 200, "", `"available":false,"reason":"edited"`, `"commit":null`)
+	f.Ask(t, "POST", "apps/2/update", `{"consent":true}`, apitest.Operator, 409, "invalid_state", `"reason":"edited"`)
+
+	f.state(t, "echo one\necho four\n", "engine two\n")
+	f.Ask(t, "POST", "apps/2/script/revert", "", apitest.Operator, 403, "forbidden")
+	f.Ask(t, "POST", "apps/2/script/revert", "", apitest.Admin, 200, "", `"version":3,"source":"upstream","reason":"revert"`, `echo four`,
+		`"drifted":false`, f.pin.String())
+	f.Ask(t, "GET", "apps/2/update", "", apitest.Viewer, 200, "", `"available":false,"reason":"current"`)
+	if old := f.script(t, "?version=1"); old.SHA256 != first.SHA256 || *old.Content != *first.Content || old.Current {
+		t.Errorf("the first version is %+v by now", old)
+	}
+	f.Ask(t, "GET", "apps/2/script?version=4", "", apitest.Operator, 404, "not_found")
+	f.Ask(t, "GET", "apps/2/script/versions?per_page=2", "", apitest.Operator, 200, "", `[{"version":3`, `{"version":2`)
+	trail := f.Trail("app.script_edit") + f.Trail("app.script_revert")
+	for _, want := range []string{first.SHA256, "digest_conflict", `"version": 2`, `"before"`, `"bundle"`} {
+		if !strings.Contains(trail, want) {
+			t.Errorf("the trail has no %s: %s", want, trail)
+		}
+	}
+	if strings.Contains(trail, "echo") {
+		t.Errorf("the trail has a script: %s", trail)
+	}
+}
+
+// An update is told of with what is different, the entry's own files first, and only where there is one.
+func TestUpdateState(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.state(t, "echo one\n", "engine one\n")
+	f.install(t)
+	installed := f.pin.String()
+	f.state(t, "echo one\n", "engine two\n") // which is nothing of the entry's own
+	f.Ask(t, "GET", "apps/2/update", "", apitest.Viewer, 200, "", `"available":false,"reason":"current"`, `"diff":null`)
+	f.state(t, "echo two\n", "engine two\n")
+	f.Ask(t, "GET", "apps/2/update", "", apitest.Viewer, 200, "", `"available":true,"reason":null`,
+		`"own":{"files":1,"added":1,"removed":1}`, `"engine":{"files":1,`, `"files":[{"path":"update.sh","class":"own","change":"changed"`,
+		installed, f.pin.String(), `"last":null`)
+	// The machine of the app's node is not logged in to, so that nothing can run.
+	f.Ask(t, "POST", "apps/2/update", `{"consent":true}`, apitest.Operator, 409, "consent_required", "ssh_consent")
+	f.Ask(t, "POST", "apps/2/update", `{"consent":true}`, apitest.Viewer, 403, "forbidden")
+	f.Ask(t, "POST", "apps/update-all", `{"consent":true}`, apitest.Operator, 202, "", `"jobs":[]`, `"app":"files","reason":"no_entry"`,
+		`"app":"wiki","reason":"`)
+	f.Exec("UPDATE catalog_entries SET entry = jsonb_set(entry::jsonb, '{App}', '[]')")
+	f.Ask(t, "GET", "apps/2/update", "", apitest.Viewer, 200, "", `"available":false,"reason":"no_commit"`)
+	f.Exec("DELETE FROM app_script_versions")
+	f.Exec("UPDATE catalog_entries SET entry = jsonb_set(entry::jsonb, '{App}', $1)",
+		fmt.Sprintf(`[{"Repository":"own","Commit":%q}]`, strings.Repeat("b", 40)))
+	f.Ask(t, "GET", "apps/2/update", "", apitest.Viewer, 200, "", `"available":false,"reason":"no_script"`)
+}

@@ -1,0 +1,131 @@
+package appscript
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/nodeunit"
+	sdk "github.com/hostler/hostler/sdk/catalog"
+)
+
+// What comes of an update.
+const (
+	Updated     = "updated"
+	NothingToDo = "nothing_to_do"
+	RolledBack  = "rolled_back"
+	NeedsHuman  = "needs_human"
+)
+
+// refusals are the reasons of exit statuses by which scripts say that they did not begin; see catalog.Exit.
+var refusals = []string{"needs_human", "aborted", "under_provisioned", "disk_nearly_full", "refused_upstream", "unsupported_release",
+	"unsupported_architecture", "wrong_shell", "not_root"}
+
+// verdict is what comes of an update.
+type verdict struct {
+	Outcome string `json:"outcome"`
+	Text    string `json:"text"`
+	// Back says that the container has to be set back first.
+	Back bool `json:"back,omitempty"`
+	// Canceled says that the script was stopped by a cancel, and Unknown that nobody knows what the container is by now.
+	Canceled bool `json:"canceled,omitempty"`
+	Unknown  bool `json:"unknown,omitempty"`
+}
+
+// judge looks at the app after the script has run, and decides.
+func (u *update) judge(ctx context.Context) error {
+	r := u.progress.Ran
+	failure, exit := u.failure(r)
+	refused := exit != nil && slices.Contains(refusals, exit.Reason) && r.Asked == "" && !r.Canceled
+	times := u.probes()
+	if failure != "" && !refused {
+		times = 1 // it is set back in any case
+	}
+	now, worse, err := u.observeUntil(ctx, u.progress.Before, times)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	v := &verdict{Canceled: r.Canceled}
+	u.progress.After, u.progress.Verdict = now, v
+	switch before := u.progress.Before; {
+	case failure != "" && !r.Begun && !r.Gone:
+		v.Outcome, v.Text = NeedsHuman, failure+"; nothing of the script was run"
+	case err != nil && failure == "":
+		v.Back, v.Text = true, "the app cannot be looked at afterwards: "+job.Explain(err)
+	case refused && err == nil && worse == "" && now.same(before):
+		v.Outcome, v.Text = NeedsHuman, failure+"; nothing was changed"
+	case failure != "":
+		v.Back, v.Text = true, failure
+	case worse != "":
+		v.Back, v.Text = true, "the script ended well, but "+worse
+	case now.Version != before.Version:
+		v.Outcome, v.Text = Updated, fmt.Sprintf("updated from %s to %s", orNone(before.Version), orNone(now.Version))
+	case now.same(before):
+		v.Outcome, v.Text = NothingToDo, "nothing to do: "+unchanged(now)
+	case now.Version != "":
+		v.Outcome, v.Text = NothingToDo, "nothing to do: the app is still at "+now.Version+"; packages of its system were changed"
+	default:
+		v.Outcome, v.Text = Updated, "updated: packages of its system were changed; the app keeps no version"
+	}
+	return u.save(ctx)
+}
+
+func orNone(version string) string {
+	if version == "" {
+		return "no version"
+	}
+	return version
+}
+
+func unchanged(o *observation) string {
+	if o.Version != "" {
+		return "the app is still at " + o.Version
+	}
+	return "the app keeps no version, and no package of its system was changed"
+}
+
+// same reports whether version and packages are as they were.
+func (o *observation) same(before *observation) bool {
+	return o.Version == before.Version && o.Packages == before.Packages
+}
+
+// failure says why a run was no success; empty where it was. What its exit status means is told with it, where the source explains it.
+func (u *update) failure(r *ran) (text string, exit *sdk.Exit) {
+	switch {
+	case r.Gone:
+		return "how the script ended cannot be found out", nil
+	case r.Canceled:
+		return "the script was stopped", nil
+	case r.Changed:
+		return "the bundle in the container was not what was agreed to", nil
+	case r.TimedOut:
+		return fmt.Sprintf("the script did not end within %s", u.limit()), nil
+	case r.Phase == nodeunit.Rebooted:
+		return "the container went down while the script ran", nil
+	case r.Phase == nodeunit.Prepared:
+		return "the script was not started", nil
+	case r.Phase != nodeunit.Ended:
+		return "the script was ended, and nobody knows how", nil
+	case r.Signal != "":
+		return "the script was ended by the signal " + r.Signal, nil
+	case r.Asked != "":
+		return "the script asked, or wanted what no pin reaches: " + r.Asked, nil
+	case r.ExitCode != 0:
+		text = fmt.Sprintf("the script failed (exit status %d)", r.ExitCode)
+		for i, e := range u.params.Launch.Exits {
+			if e.Status == r.ExitCode {
+				exit = &u.params.Launch.Exits[i]
+				text += ": " + host.Clean(e.Text)
+			}
+		}
+		if other := u.otherSystem(); exit != nil && exit.Reason == "refused_upstream" && other != "" {
+			text += " " + other
+		}
+		return text, exit
+	case u.params.Launch.Succeeded != "" && !u.progress.Succeeded:
+		return "the script ended, and did not say that it succeeded", nil
+	}
+	return "", nil
+}

@@ -1,0 +1,291 @@
+package appscript
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/bundle"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/nodeunit"
+	sdk "github.com/hostler/hostler/sdk/catalog"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// ran is how the script ended.
+type ran struct {
+	nodeunit.State
+	// Asked is what it asked, or wanted of the network, as the overlay wrote it down; empty for nothing.
+	Asked string `json:"asked,omitempty"`
+	// Begun says that the program of the bundle was reached.
+	Begun bool `json:"begun"`
+	// Canceled says that it was stopped because the job was canceled.
+	Canceled bool `json:"canceled,omitempty"`
+	// Gone says that nobody could find out how it ended.
+	Gone bool `json:"gone,omitempty"`
+}
+
+// enter brings the bundle to its place in the container, compares what is there then, and becomes its program. $1 is the bundle's folder,
+// $2 the interpreter, $3 the program; the folders of PATH come before "--", and the program's arguments after it.
+const enter = `#!/bin/sh
+set -u; umask 022
+run=$(dirname -- "$PWD")
+at=$1 interpreter=$2 program=$3; shift 3
+mkdir -p -- "$(dirname -- "$at")" && rm -rf -- "$at" && cp -R -- bundle "$at" || {
+	echo "hostler: the bundle cannot be brought to $at" >&2
+	exit 125
+}
+while IFS= read -r line; do
+	mode=${line%% *}; chmod "$mode" -- "$at/${line#* }" || exit 125
+done <modes
+(cd -- "$at" && sha256sum -c "$run/files/sums" >/dev/null 2>&1) || {
+	echo "hostler: the bundle at $at is not what it should be" >&2
+	exit 126
+}
+while [ $# -gt 0 ] && [ "$1" != -- ]; do PATH=$at/$1:$PATH; shift; done
+shift
+HOSTLER_RUN=$run; export PATH HOSTLER_RUN
+: >"$run/begun" || exit 125
+cd / && exec "$interpreter" "$at/$program" "$@"
+`
+
+// spec is the run of the bundle in the container.
+func (u *update) spec(b *bundle.Bundle) nodeunit.Spec {
+	l, m := u.params.Launch, &b.Manifest
+	arguments := []string{sdk.BundleFolder + "/" + m.Place, l.Interpreter, l.Program}
+	for _, folder := range slices.Backward(l.PathFolders) { // each comes before those that were put there
+		arguments = append(arguments, folder)
+	}
+	arguments = append(append(arguments, "--"), l.Arguments...)
+	spec := nodeunit.Spec{Run: u.runName(), Program: "./enter", Arguments: arguments, Input: []byte(l.Input), Limit: u.limit()}
+	for _, v := range u.params.Environment {
+		spec.Environment = append(spec.Environment, hypervisor.NodeVariable{Name: v.Name, Value: plugin.Secret(v.Value.Reveal())})
+	}
+	var sums, modes bytes.Buffer
+	for _, f := range m.Files {
+		mode := uint32(0o644)
+		if f.Executable {
+			mode = 0o755
+		}
+		fmt.Fprintf(&sums, "%s  %s\n", f.Sum, f.Path)
+		fmt.Fprintf(&modes, "%o %s\n", mode, f.Path)
+		spec.Files = append(spec.Files, nodeunit.File{Name: "bundle/" + f.Path, Mode: mode, Size: f.Size, SHA256: f.Sum,
+			Open: func() (io.ReadCloser, error) {
+				data, err := u.Bundles.Read(context.WithoutCancel(u.hold), f) // which holds it against its checksum
+				return io.NopCloser(bytes.NewReader(data)), err
+			}})
+	}
+	for name, content := range map[string][]byte{"enter": []byte(enter), "sums": sums.Bytes(), "modes": modes.Bytes()} {
+		sum := sha256.Sum256(content)
+		spec.Files = append(spec.Files, nodeunit.File{Name: name, Mode: 0o755, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]),
+			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }})
+	}
+	slices.SortFunc(spec.Files, func(a, b nodeunit.File) int { return strings.Compare(a.Name, b.Name) })
+	return spec
+}
+
+func (u *update) runName() string { return fmt.Sprintf("update-%d", u.run.Job().ID) }
+
+func (u *update) limit() time.Duration {
+	switch {
+	case u.params.Launch.Limit > 0:
+		return u.params.Launch.Limit
+	case u.Pauses.Limit > 0:
+		return u.Pauses.Limit
+	}
+	return time.Hour
+}
+
+// runScript brings the bundle into the container, starts it once, and follows it to its end.
+func (u *update) runScript(ctx context.Context) error {
+	node := nodeunit.InGuest(u.container(callLimit))
+	if !u.progress.Started {
+		if err := u.start(ctx, node); err != nil {
+			return err
+		}
+	}
+	state, err := u.follow(ctx, node)
+	if err != nil {
+		return err
+	}
+	r := &ran{State: state, Canceled: u.canceled()}
+	u.progress.Ran = r
+	if state.Phase != "" {
+		err = u.run.Patiently(u.hold, func(ctx context.Context) error { return u.collect(ctx, r) })
+	}
+	switch {
+	case u.hold.Err() != nil:
+		return context.Cause(u.hold)
+	case err != nil || state.Phase == "":
+		r.Gone, r.Begun = true, true
+	}
+	return u.save(u.hold)
+}
+
+// start starts the run. Nothing of it has run where the error is a verdict.
+func (u *update) start(ctx context.Context, node hypervisor.NodeExecutor) error {
+	key, err := u.params.key()
+	if err != nil {
+		return err
+	}
+	b, ok, err := u.Bundles.Find(ctx, key)
+	if err != nil {
+		return err
+	}
+	if !ok || b.Sum != u.params.Sum {
+		return job.Fail("the bundle that was agreed to is not kept any more; nothing was run")
+	}
+	// What is not what was agreed to is not even brought there.
+	err = u.Bundles.Each(ctx, b.Manifest, func(sdk.File, io.Reader) error { return nil })
+	if errors.Is(err, bundle.ErrAltered) {
+		return job.Fail("a file of the bundle is not what was agreed to any more: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	spec := u.spec(b)
+	u.run.Note("bringing the bundle %.12s into the container, %d files", b.Sum, len(b.Manifest.Files))
+	err = u.run.Patiently(ctx, func(ctx context.Context) error { return nodeunit.Prepare(ctx, node, spec) })
+	if err == nil {
+		// From here on it may run.
+		u.progress.Starting = true
+		err = u.save(ctx)
+	}
+	if err == nil {
+		u.run.Note("running %s", u.params.Launch.Program)
+		err = u.run.Patiently(ctx, func(ctx context.Context) error { return nodeunit.Start(ctx, node, spec) })
+	}
+	if err != nil {
+		return err
+	}
+	u.progress.Started = true
+	return u.save(u.hold)
+}
+
+// patience is for how much longer than its limit a script is waited for that cannot be asked about.
+const patience = 30 * time.Minute
+
+// follow takes over what the script prints until it has ended. A cancel stops it. A state without a phase is one that nobody could find
+// out.
+func (u *update) follow(ctx context.Context, node hypervisor.NodeExecutor) (nodeunit.State, error) {
+	limited, cancel := context.WithTimeout(u.hold, u.limit()+patience)
+	defer cancel()
+	stopped := context.AfterFunc(ctx, func() {
+		if !u.canceled() {
+			return
+		}
+		u.run.Note("stopping the script")
+		if err := u.run.Patiently(limited, func(ctx context.Context) error { return nodeunit.Stop(ctx, node, u.runName()) }); err != nil {
+			u.run.Note("the script could not be stopped: %s", job.Explain(err))
+		}
+	})
+	defer stopped()
+	out := &lines{u: u}
+	state, _, err := nodeunit.Follow(limited, node, u.runName(), u.progress.Offset, out)
+	switch {
+	case u.hold.Err() != nil:
+		return state, context.Cause(u.hold)
+	case out.err != nil:
+		return state, out.err
+	case err != nil:
+		u.run.Note("how the script goes on cannot be found out: %s", job.Explain(err))
+		return nodeunit.State{}, nil
+	}
+	out.end()
+	return state, nil
+}
+
+// lines takes a script's output into the transcript, line by line.
+type lines struct {
+	u    *update
+	rest []byte
+	err  error
+}
+
+// maxLine is how much of a line is kept, in bytes.
+const maxLine = 8 << 10
+
+// Write implements io.Writer. What is checkpointed ends with a line.
+func (l *lines) Write(p []byte) (int, error) {
+	l.rest = append(l.rest, p...)
+	for {
+		at := bytes.IndexByte(l.rest, '\n')
+		if at < 0 && len(l.rest) < maxLine {
+			break
+		}
+		if at < 0 {
+			at = len(l.rest) - 1
+		}
+		l.line(string(l.rest[:at+1]))
+		l.u.progress.Offset += int64(at + 1)
+		l.rest = l.rest[at+1:]
+	}
+	l.err = l.u.save(l.u.hold)
+	return len(p), l.err
+}
+
+func (l *lines) end() {
+	if len(l.rest) > 0 {
+		l.line(string(l.rest))
+		l.u.progress.Offset += int64(len(l.rest))
+	}
+}
+
+func (l *lines) line(text string) {
+	launch := &l.u.params.Launch
+	if launch.Succeeded != "" && strings.Contains(text, launch.Succeeded) {
+		l.u.progress.Succeeded = true
+	}
+	for _, step := range launch.Steps {
+		if strings.Contains(text, step.Text) {
+			l.u.run.Share(step.Progress)
+		}
+	}
+	// What scripts draw with carriage returns is there only for the moment.
+	text = strings.TrimRight(text, "\r\n")
+	if at := strings.LastIndexByte(text, '\r'); at >= 0 {
+		text = text[at+1:]
+	}
+	if text = host.Clean(text); text != "" {
+		l.u.run.Log(text)
+	}
+}
+
+// collects is the script that tells what a run has left in its folder $1: whether it was begun, and what is in the sentinel $2.
+const collects = `cd "$1" 2>/dev/null || { echo none; exit 0; }
+[ ! -e begun ] || echo begun
+[ -z "$2" ] || [ ! -s "$2" ] || head -c 2000 "$2" | sed 's/^/asked /'
+`
+
+// collect reads what the run has left.
+func (u *update) collect(ctx context.Context, r *ran) error {
+	var out bytes.Buffer
+	result, err := u.container(askLimit).Run(ctx, hypervisor.NodeCommand{Program: "sh", Limit: askLimit / 2,
+		Arguments: []string{"-c", collects, "hostler", nodeunit.FolderOf(u.runName()), u.params.Launch.Sentinel}},
+		hypervisor.NodeStreams{Output: &limited{&out, maxTold}})
+	if err == nil && !result.OK() {
+		err = plugin.Errorf(plugin.Refused, "the container does not tell what the script has left (%d)", result.ExitCode)
+	}
+	if err != nil {
+		return err
+	}
+	var asked []string
+	for line := range strings.Lines(out.String()) {
+		line = strings.TrimSpace(line)
+		if text, is := strings.CutPrefix(line, "asked "); is {
+			asked = append(asked, host.Clean(text))
+		}
+		r.Begun = r.Begun || line == "begun"
+	}
+	r.Asked = strings.Join(asked, "; ")
+	return nil
+}

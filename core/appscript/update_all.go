@@ -1,0 +1,255 @@
+package appscript
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/catalog"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// StopAfter is after how many failures no further update is begun of those that were asked for at once, where nobody says another number.
+const StopAfter = 2
+
+// Skipped is an app that is not updated.
+type Skipped struct {
+	AppID  int64  `json:"app_id" example:"3"`
+	App    string `json:"app" example:"wiki"`
+	Reason string `json:"reason" example:"current" doc:"edited, no_entry, no_commit, no_script or current, the first that holds; or the code of the problem that the update of this app alone would have got, such as consent_required, guest_busy or ssh_not_enrolled"`
+	Detail string `json:"detail"`
+}
+
+// All is the answer to a request to update all apps.
+type All struct {
+	Jobs    []job.View `json:"jobs" doc:"One for each app that was not skipped; they run one after the other"`
+	Skipped []Skipped  `json:"skipped" doc:"Apps without a job, and why"`
+}
+
+// kept is what an answer is made of again.
+type kept struct {
+	Jobs    []int64   `json:"jobs"`
+	Skipped []Skipped `json:"skipped"`
+}
+
+// several are updates that are asked for at once.
+type several struct {
+	ready   []*order
+	skipped []Skipped
+	// stopAfter is after how many failures the others are not begun.
+	stopAfter int
+}
+
+// UpdateAll asks for an update of every app that has one, of those that the context's caller may update; consent says that the caller
+// agrees to each of their bundles. stopAfter of 0 is StopAfter. A caller who only plans gets a plan.Answer.
+func (s *Store) UpdateAll(ctx context.Context, consent bool, stopAfter int) (All, error) {
+	a, err := s.stale(ctx, consent, stopAfter)
+	if err != nil {
+		return All{}, err
+	}
+	if err := plan.Begin(ctx).Decide(ctx, plan.Confirmation{}, a.tell); err != nil {
+		return All{}, err
+	}
+	done := All{}
+	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
+		made, skipped, err := s.enqueueAll(ctx, tx, a)
+		if err != nil {
+			return err
+		}
+		done = All{Jobs: []job.View{}, Skipped: append(append([]Skipped{}, a.skipped...), skipped...)}
+		ids := []int64{}
+		for _, j := range made {
+			done.Jobs, ids = append(done.Jobs, j.View()), append(ids, j.ID)
+		}
+		audit.Describe(ctx, func(e *audit.Entry) {
+			e.TargetKind = "app"
+			e.Details = map[string]any{"jobs": ids, "skipped": len(done.Skipped), "consent": consent}
+		})
+		if err := idempotency.Keep(ctx, kept{ids, done.Skipped}); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx)
+	})
+	return done, err
+}
+
+// UpdatedAll is the answer of UpdateAll again, with its jobs as they are now. Jobs that the caller may no longer see are left out.
+func (s *Store) UpdatedAll(ctx context.Context, made idempotency.Made) (All, error) {
+	var was kept
+	if err := made.Decode(&was); err != nil {
+		return All{}, err
+	}
+	done := All{Jobs: []job.View{}, Skipped: was.Skipped}
+	if len(was.Jobs) == 0 {
+		return done, nil
+	}
+	found, _, err := s.Queue.List(ctx, job.Filter{IDs: was.Jobs, PerPage: len(was.Jobs)}, identity.FromContext(ctx).Visible())
+	if err != nil {
+		return All{}, err
+	}
+	slices.SortFunc(found, func(a, b *job.Job) int { return cmp.Compare(a.ID, b.ID) })
+	for _, j := range found {
+		done.Jobs = append(done.Jobs, j.View())
+	}
+	return done, nil
+}
+
+// listed is an app of whoever asks.
+type listed struct {
+	ID     int64
+	Name   string
+	Slug   *string
+	TeamID int64
+}
+
+// stale finds the apps that have an update, and why the others have none. Each that has one is checked as if it were asked for alone.
+func (s *Store) stale(ctx context.Context, consent bool, stopAfter int) (*several, error) {
+	a := &several{stopAfter: cmp.Or(stopAfter, StopAfter), skipped: []Skipped{}}
+	apps, err := s.listed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	newest, entries, err := s.scripts(ctx, apps)
+	if err != nil {
+		return nil, err
+	}
+	caller := identity.FromContext(ctx)
+	for _, l := range apps {
+		c := &candidate{appID: l.ID, newest: newest[l.ID]}
+		if l.Slug != nil {
+			c.entry = entries[*l.Slug]
+		}
+		if reason := c.reason(); reason != "" {
+			a.skip(l, reason, reasons[reason])
+			continue
+		}
+		if caller != nil && caller.On(l.TeamID) < identity.Operator {
+			a.skip(l, string(problem.CodeForbidden), "this needs the role "+identity.Operator.String())
+			continue
+		}
+		o, err := s.check(ctx, l.ID, l.TeamID, consent)
+		if err == nil {
+			err = o.agreed()
+		}
+		if err != nil {
+			p := problem.From(err)
+			if p.Code == problem.CodeInternal || p.Code == problem.CodeDatabaseUnavailable || ctx.Err() != nil {
+				return nil, err
+			}
+			a.skip(l, string(p.Code), p.Detail)
+			continue
+		}
+		a.ready = append(a.ready, o)
+	}
+	return a, nil
+}
+
+func (a *several) skip(l listed, reason, detail string) {
+	a.skipped = append(a.skipped, Skipped{AppID: l.ID, App: l.Name, Reason: reason, Detail: detail})
+}
+
+// listed are all apps that the caller may see. An app that has lost its host is the instance's.
+func (s *Store) listed(ctx context.Context) ([]listed, error) {
+	visible := identity.Visible{All: true}
+	if caller := identity.FromContext(ctx); caller != nil {
+		visible = caller.Visible()
+	}
+	rows, err := s.DB.Pool.Query(ctx, `SELECT a.id, a.name, a.slug, coalesce(h.team_id, 1) FROM apps a LEFT JOIN guests g ON g.id = a.guest_id
+		LEFT JOIN hosts h ON h.id = coalesce(g.host_id, a.host_id) WHERE $1 OR h.team_id = ANY($2) ORDER BY a.id`, visible.All, visible.Teams)
+	var all []listed
+	if err == nil {
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[listed])
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the apps: %w", err))
+	}
+	return all, nil
+}
+
+// scripts are the newest versions of the scripts of apps, and what the catalog has of them.
+func (s *Store) scripts(ctx context.Context, apps []listed) (map[int64]*Version, map[string]*catalog.Current, error) {
+	var ids []int64
+	paths := []string{}
+	for _, l := range apps {
+		ids = append(ids, l.ID)
+		if l.Slug != nil && !slices.Contains(paths, *l.Slug) {
+			paths = append(paths, *l.Slug)
+		}
+	}
+	entries, err := s.Catalog.Current(ctx, paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	newest := map[int64]*Version{}
+	rows, err := s.DB.Pool.Query(ctx, `SELECT DISTINCT ON (v.app_id) v.app_id, v.number, v.origin, v.app_commit FROM app_script_versions v
+		WHERE v.app_id = ANY($1) ORDER BY v.app_id, v.number DESC`, ids)
+	if err == nil {
+		_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (none struct{}, err error) {
+			v, id := &Version{}, int64(0)
+			err = row.Scan(&id, &v.Version, &v.Source, &v.Commit)
+			newest[id] = v
+			return none, err
+		})
+	}
+	if err != nil {
+		return nil, nil, db.Problem(fmt.Errorf("reading the scripts of apps: %w", err))
+	}
+	return newest, entries, nil
+}
+
+// tell writes the plan.
+func (a *several) tell(_ context.Context, p *plan.Plan) error {
+	for _, o := range a.ready {
+		p.Add(plan.KindApp, o.request.Target.Name, "%s is updated, after a snapshot or a backup: %d own files of its entry are different.",
+			o.request.Target.Name, o.diff.Own.Files)
+	}
+	for _, skipped := range a.skipped {
+		p.Warn("%s is skipped: %s", skipped.App, skipped.Detail)
+	}
+	p.Warn("They run one after the other; after %d that have failed no further one is begun.", a.stopAfter)
+	return nil
+}
+
+// about is the row of the trail for the job of one update of several.
+func (o *order) about(e *audit.Entry) {
+	target := o.request.Target
+	e.Action = UpdateKind
+	e.TargetKind, e.TargetID, e.TargetName = target.Kind, strconv.FormatInt(target.ID, 10), target.Name
+	e.TeamID, e.HostID = &o.request.TeamID, &o.request.Guest.HostID
+	e.Details = map[string]any{"bundle": o.params.Sum, "commit": o.params.Commit, "consent": o.given && !o.consent.Given}
+}
+
+// enqueueAll enqueues the jobs. Apps that are busy by now are skipped. Each job has a row of its own in the trail.
+func (s *Store) enqueueAll(ctx context.Context, tx *db.Tx, a *several) (made []*job.Job, skipped []Skipped, err error) {
+	together := batch{stopAfter: a.stopAfter}
+	for _, o := range a.ready {
+		own := audit.As(ctx, o.about)
+		j, err := s.enqueue(own, tx, o, together)
+		if code := problem.CodeOf(err); err != nil && (code == problem.CodeGuestBusy || code == problem.CodeConflict ||
+			code == problem.CodeNotFound) {
+			skipped = append(skipped, Skipped{AppID: o.appID, App: o.request.Target.Name, Reason: string(code), Detail: problem.From(err).Detail})
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := audit.Write(own, tx); err != nil {
+			return nil, nil, err
+		}
+		if together.id == 0 {
+			together.id = j.ID
+		}
+		made = append(made, j)
+	}
+	return made, skipped, nil
+}

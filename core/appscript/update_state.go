@@ -1,0 +1,257 @@
+package appscript
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/bundle"
+	"github.com/hostler/hostler/core/catalog"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/problem"
+	sdk "github.com/hostler/hostler/sdk/catalog"
+)
+
+// Why there is no update of an app, in the order in which it is looked.
+const (
+	ReasonEdited   = "edited"
+	ReasonNoEntry  = "no_entry"
+	ReasonNoCommit = "no_commit"
+	ReasonNoScript = "no_script"
+	ReasonCurrent  = "current"
+)
+
+var reasons = map[string]string{
+	ReasonEdited:   "the app's script was edited: revert it first",
+	ReasonNoEntry:  "the catalog has no entry of the app",
+	ReasonNoCommit: "the catalog does not say at which state the entry is",
+	ReasonNoScript: "the app has no script of the catalog's: revert adds the present one",
+	ReasonCurrent:  "the app's script is the one that the catalog has",
+}
+
+// State is whether there is an update of an app; the JSON names are those of the API.
+type State struct {
+	Available     bool     `json:"available" doc:"The catalog has another state of the entry's own files than the app's script is of"`
+	Reason        *string  `json:"reason" enum:"edited,no_entry,no_commit,no_script,current" doc:"Why there is no update; null where there is one"`
+	Detail        *string  `json:"detail" doc:"The reason in words"`
+	Commit        *string  `json:"commit" doc:"The state that the app's script is of; null for an edited one, and for none"`
+	CatalogCommit *string  `json:"catalog_commit" doc:"The state that the catalog has; null where it has none"`
+	Sum           *string  `json:"sum" doc:"SHA-256 of the bundle that would run; null where there is no update"`
+	Pin           *string  `json:"pin" doc:"The state of the source that this bundle is made at"`
+	Diff          *Diff    `json:"diff" doc:"What is different of it from the bundle of the app's script; null where there is no update"`
+	Consent       *Consent `json:"consent" doc:"What is agreed to by an update; null where there is none, or the app is on no host that is enrolled"`
+	Last          *Last    `json:"last" doc:"What came of the last update; null where there was none"`
+}
+
+// Diff is what is different of a bundle.
+type Diff struct {
+	Own     catalog.DiffCount `json:"own" doc:"Of the entry's own files"`
+	Engine  catalog.DiffCount `json:"engine" doc:"Of files that all entries of the source share"`
+	Overlay catalog.DiffCount `json:"overlay" doc:"Of the source's own"`
+	Files   []bundle.Change   `json:"files" nullable:"false" doc:"The entry's own files first, the engine's last"`
+}
+
+// Consent is what is agreed to, and whether somebody has.
+type Consent struct {
+	Text    string     `json:"text"`
+	Version int        `json:"version" doc:"Release of the text"`
+	Given   bool       `json:"given" doc:"Somebody has agreed to this text for this bundle on this host"`
+	By      *string    `json:"by" example:"admin@example.com"`
+	At      *time.Time `json:"at"`
+}
+
+// Last is an update that was asked for.
+type Last struct {
+	JobID         int64      `json:"job_id"`
+	Status        string     `json:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"Of the job"`
+	Outcome       *string    `json:"outcome" enum:"updated,nothing_to_do,rolled_back,needs_human" doc:"Null while it is not over, and where nothing was begun"`
+	Text          string     `json:"text" doc:"The outcome in words"`
+	VersionBefore *string    `json:"version_before" example:"1.4.0" doc:"As the app itself keeps it; null where it keeps none"`
+	VersionAfter  *string    `json:"version_after" example:"1.5.0"`
+	ExitCode      *int       `json:"exit_code" doc:"How the script ended; null where it did not end by itself"`
+	Snapshot      *string    `json:"snapshot" example:"before-update-17" doc:"The snapshot from before that is left; null where none is"`
+	EndedAt       *time.Time `json:"ended_at"`
+}
+
+// UpdateState tells whether there is an update of an app, and what it would change. The bundle is made where it is not kept yet. Problems:
+// not_found, and those of catalog.Store.UpdateBundle.
+func (s *Store) UpdateState(ctx context.Context, appID int64) (*State, error) {
+	c, err := s.candidate(ctx, appID)
+	if err != nil {
+		return nil, err
+	}
+	st := &State{}
+	if st.Last, err = s.last(ctx, appID); err != nil {
+		return nil, err
+	}
+	if c.newest != nil {
+		st.Commit = c.newest.Commit
+	}
+	if c.entry != nil && c.entry.Commit != "" {
+		st.CatalogCommit = &c.entry.Commit
+	}
+	if reason := c.reason(); reason != "" {
+		st.Reason, st.Detail = &reason, new(reasons[reason])
+		return st, nil
+	}
+	st.Available = true
+	b, err := s.Catalog.UpdateBundle(ctx, c.entry)
+	if err != nil {
+		return nil, err
+	}
+	st.Sum, st.Pin = &b.Sum, new(b.Manifest.Pin.String())
+	if st.Diff, err = s.diff(ctx, c.newest, b); err != nil {
+		return nil, err
+	}
+	hostID, name, err := s.machine(ctx, appID)
+	if err != nil || hostID == 0 {
+		return st, err
+	}
+	st.Consent, err = s.consent(ctx, hostID, name, c.entry, b)
+	return st, err
+}
+
+// candidate is an app with its script and what the catalog has of it.
+type candidate struct {
+	appID  int64
+	newest *Version
+	entry  *catalog.Current
+}
+
+func (s *Store) candidate(ctx context.Context, appID int64) (*candidate, error) {
+	slug, err := s.slug(ctx, appID)
+	if err != nil {
+		return nil, err
+	}
+	c := &candidate{appID: appID}
+	if c.newest, err = version(ctx, s.DB.Pool, appID, 0); err != nil {
+		return nil, err
+	}
+	if slug == "" {
+		return c, nil
+	}
+	entries, err := s.Catalog.Current(ctx, []string{slug})
+	c.entry = entries[slug]
+	return c, err
+}
+
+// refused is why an app cannot be updated; empty where it can, although there may be nothing new.
+func (c *candidate) refused() string {
+	switch {
+	case c.newest != nil && c.newest.Source == Edited:
+		return ReasonEdited
+	case c.entry == nil:
+		return ReasonNoEntry
+	case c.entry.Commit == "":
+		return ReasonNoCommit
+	case c.newest == nil:
+		return ReasonNoScript
+	}
+	return ""
+}
+
+// reason is why there is no update of an app; empty where there is one.
+func (c *candidate) reason() string {
+	if reason := c.refused(); reason != "" {
+		return reason
+	}
+	if *c.newest.Commit == c.entry.Commit {
+		return ReasonCurrent
+	}
+	return ""
+}
+
+// entry is what the catalog has of an app; what it lacks is problem invalid_state with a reason.
+func (s *Store) entry(ctx context.Context, slug string) (*catalog.Current, error) {
+	if slug != "" {
+		entries, err := s.Catalog.Current(ctx, []string{slug})
+		if err != nil {
+			return nil, err
+		}
+		if entry := entries[slug]; entry != nil && entry.Commit != "" {
+			return entry, nil
+		} else if entry != nil {
+			return nil, refuse(ReasonNoCommit)
+		}
+	}
+	return nil, refuse(ReasonNoEntry)
+}
+
+func refuse(reason string) error {
+	return problem.New(problem.CodeInvalidState, "%s", reasons[reason]).With("reason", reason)
+}
+
+// diff is what is different of a bundle from that of a version. Where the source has a bundle for updates of the version's pin too, that
+// is what is compared.
+func (s *Store) diff(ctx context.Context, v *Version, b *bundle.Bundle) (*Diff, error) {
+	pin, _ := sdk.ParsePin(*v.Pin)
+	before, ok, err := s.Bundles.Find(ctx, bundle.Key{Source: v.catalogSource, Slug: v.slug, Purpose: sdk.Update, Pin: pin})
+	if err == nil && !ok {
+		before, err = s.Bundles.Get(ctx, v.catalogSource, v.slug, *v.Bundle)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &Diff{}
+	if d.Files, err = s.Bundles.Compare(ctx, before.Manifest, b.Manifest); err != nil {
+		return nil, fmt.Errorf("comparing two bundles: %w", err)
+	}
+	d.Own, d.Engine, d.Overlay = catalog.Count(d.Files)
+	return d, nil
+}
+
+// machine is the host, with its name, whose machine an app's container is on; 0 where it is on none that is enrolled.
+func (s *Store) machine(ctx context.Context, appID int64) (id int64, name string, err error) {
+	var at int64
+	var node string
+	err = s.DB.Pool.QueryRow(ctx, "SELECT g.host_id, g.node FROM apps a JOIN guests g ON g.id = a.guest_id WHERE a.id = $1", appID).
+		Scan(&at, &node)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, "", nil
+	}
+	if err == nil {
+		id, err = host.HostOfNode(ctx, s.DB, at, node)
+	}
+	switch {
+	case problem.CodeOf(err) == problem.CodeSSHNotEnrolled:
+		return 0, "", nil
+	case err == nil:
+		err = s.DB.Pool.QueryRow(ctx, "SELECT name FROM hosts WHERE id = $1", id).Scan(&name)
+	}
+	if err != nil {
+		return 0, "", db.Problem(fmt.Errorf("looking for an app's machine: %w", err))
+	}
+	return id, name, nil
+}
+
+// consent is what is agreed to by letting a bundle run on a host.
+func (s *Store) consent(ctx context.Context, hostID int64, hostName string, entry *catalog.Current, b *bundle.Bundle) (*Consent, error) {
+	c := &Consent{Text: entry.ConsentText(hostName, &b.Manifest, b.Sum), Version: bundle.TextVersion}
+	given, err := s.Bundles.Holds(ctx, hostID, sdk.Update, b.Sum)
+	if err == nil && given != nil {
+		c.Given, c.By, c.At = true, &given.ActorEmail, &given.GivenAt
+	}
+	return c, err
+}
+
+// last is the newest update of an app.
+func (s *Store) last(ctx context.Context, appID int64) (*Last, error) {
+	l := &Last{}
+	err := s.DB.Pool.QueryRow(ctx, `SELECT u.job_id, j.status, u.outcome, u.text, u.version_before, u.version_after, u.exit_code, u.snapshot,
+		u.ended_at FROM app_updates u JOIN jobs j ON j.id = u.job_id WHERE u.app_id = $1 ORDER BY u.job_id DESC LIMIT 1`, appID).
+		Scan(&l.JobID, &l.Status, &l.Outcome, &l.Text, &l.VersionBefore, &l.VersionAfter, &l.ExitCode, &l.Snapshot, &l.EndedAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the last update of an app: %w", err))
+	}
+	if l.EndedAt != nil {
+		l.EndedAt = new(l.EndedAt.UTC())
+	}
+	return l, nil
+}

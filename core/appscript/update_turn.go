@@ -1,0 +1,82 @@
+package appscript
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/nodeunit"
+)
+
+// turn waits until the job may begin: one that was asked for with others begins when those before it have ended, unless too many of these
+// have failed.
+func (u *update) turn(ctx context.Context) error {
+	told := false
+	for {
+		ready, err := u.ready(ctx)
+		if err != nil {
+			return u.orStopped(ctx, err)
+		}
+		if ready {
+			if ready, err = nodeunit.Claim(ctx, u.DB, u.params.HostID, u.run.Job().ID); err != nil {
+				return u.orStopped(ctx, err)
+			}
+		}
+		if ready {
+			return nil
+		}
+		if !told {
+			u.run.Note("waiting for other scripts to end")
+			told = true
+		}
+		if err := u.pause(ctx, u.Pauses.Turn, 3*time.Second); err != nil {
+			return u.orStopped(ctx, err)
+		}
+	}
+}
+
+// wait is turn for a job that has begun already.
+func (u *update) wait(ctx context.Context) error {
+	for {
+		ready, err := nodeunit.Claim(ctx, u.DB, u.params.HostID, u.run.Job().ID)
+		if err != nil || ready {
+			return err
+		}
+		if err := u.pause(ctx, u.Pauses.Turn, 3*time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+// orStopped is the end of a job that is canceled while it waits.
+func (u *update) orStopped(ctx context.Context, err error) error {
+	if u.canceled() && u.hold.Err() == nil && ctx.Err() != nil {
+		return job.Stopped("canceled before anything was done")
+	}
+	return err
+}
+
+// ready reports whether the jobs before this one, of those that were asked for at once, have ended.
+func (u *update) ready(ctx context.Context) (bool, error) {
+	var waits, failed int
+	var most *int
+	err := u.DB.Pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE j.status IN ('queued', 'running') AND j.id < me.job_id),
+			count(*) FILTER (WHERE j.status IN ('failed', 'unknown')), me.stop_after
+		FROM app_updates me JOIN app_updates u ON u.batch = me.batch JOIN jobs j ON j.id = u.job_id
+		WHERE me.job_id = $1 GROUP BY me.stop_after`, u.run.Job().ID).Scan(&waits, &failed, &most)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return true, nil // it is alone
+	}
+	if err != nil {
+		return false, db.Problem(fmt.Errorf("looking for other updates: %w", err))
+	}
+	if most != nil && failed >= *most {
+		return false, job.Stopped("not begun: %d of the updates that were asked for together have failed", failed)
+	}
+	return waits == 0, nil
+}

@@ -1,0 +1,313 @@
+package appscript
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/nodeunit"
+	sdk "github.com/hostler/hostler/sdk/catalog"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// update is the run of one update's job. In its order: it waits for its turn; looks at the app; takes a snapshot of the container, or
+// makes a backup where that cannot be; runs the bundle in the container; looks at the app again; and keeps what has come of it, or sets
+// the container back. Each of these is done once, however often the service dies.
+type update struct {
+	*Store
+	run      *job.Run
+	params   params
+	progress progress
+	// hold ends when the service stops, and not when the job shall be canceled: for what has to be brought to an end.
+	hold context.Context
+	// ref is where the container is.
+	ref hypervisor.GuestRef
+}
+
+// progress is the checkpoint.
+type progress struct {
+	// Begun says that it was the job's turn.
+	Begun bool `json:"begun,omitempty"`
+	// Before is the app as it was, and After as it is when the script has run.
+	Before *observation `json:"before,omitempty"`
+	After  *observation `json:"after,omitempty"`
+	// Way is how to get back.
+	Way *way `json:"way,omitempty"`
+	// Parts is what is done with the container.
+	Parts map[string]json.RawMessage `json:"parts,omitempty"`
+	// Starting says that the script may have been started, and Started that it was; Offset is how much of its output is in the transcript,
+	// and Succeeded says that it has the line that tells success.
+	Starting  bool  `json:"starting,omitempty"`
+	Started   bool  `json:"started,omitempty"`
+	Offset    int64 `json:"offset,omitempty"`
+	Succeeded bool  `json:"succeeded,omitempty"`
+	// Ran is how it ended, and Verdict what comes of that.
+	Ran     *ran     `json:"ran,omitempty"`
+	Verdict *verdict `json:"verdict,omitempty"`
+}
+
+// Register makes the store the worker of the jobs that update apps. They mostly wait: for their turn, and for scripts.
+func (s *Store) Register(q *job.Queue) { q.RegisterBeside(UpdateKind, job.WorkerFunc(s.perform)) }
+
+func (s *Store) perform(ctx context.Context, run *job.Run) error {
+	u := &update{Store: s, run: run}
+	if err := run.Params(&u.params); err != nil {
+		return err
+	}
+	if err := run.Progress(&u.progress); err != nil {
+		return err
+	}
+	if u.progress.Parts == nil {
+		u.progress.Parts = map[string]json.RawMessage{}
+	}
+	for _, v := range u.params.Environment {
+		if v.Secret {
+			run.Hide(v.Value.Reveal())
+		}
+	}
+	hold, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	ended := context.AfterFunc(ctx, func() {
+		if cause := context.Cause(ctx); !errors.Is(cause, job.ErrCanceled) {
+			cancel(cause)
+		}
+	})
+	defer ended()
+	go func() {
+		select {
+		case <-run.Stopping():
+			cancel(job.ErrStopping)
+		case <-hold.Done():
+		}
+	}()
+	u.hold = hold
+	if !u.progress.Begun {
+		if err := u.begin(ctx); err != nil {
+			return err
+		}
+	} else if err := u.wait(hold); err != nil { // another service died with it, and has the machine as long as nobody else does
+		return err
+	}
+	return u.update(ctx)
+}
+
+// begin waits for the job's turn, and looks again whether what was agreed to still holds.
+func (u *update) begin(ctx context.Context) error {
+	if err := u.turn(ctx); err != nil {
+		return err
+	}
+	given, err := u.Bundles.Holds(ctx, u.params.HostID, sdk.Update, u.params.Sum)
+	if err != nil {
+		return err
+	}
+	if given == nil {
+		return job.Fail("nobody agrees any more that this bundle runs there; nothing was done")
+	}
+	newest, err := version(ctx, u.DB.Pool, u.params.AppID, 0)
+	if err != nil {
+		return err
+	}
+	if newest == nil || newest.Version != u.params.Version {
+		return job.Fail("the app's script has another version by now; nothing was done")
+	}
+	u.run.Note("the consent is that of %s, of %s", given.ActorEmail, given.GivenAt.Format(time.RFC3339))
+	u.progress.Begun = true
+	return u.save(ctx)
+}
+
+// update does all that is left.
+func (u *update) update(ctx context.Context) error {
+	if u.progress.Ran == nil && u.progress.Verdict == nil {
+		if err := u.change(ctx); err != nil {
+			return err
+		}
+	}
+	if u.progress.Verdict == nil {
+		if err := u.judge(u.hold); err != nil {
+			return err
+		}
+	}
+	if u.progress.Verdict.Back {
+		if err := u.setBack(u.hold); err != nil {
+			return err
+		}
+	}
+	return u.finish(u.hold)
+}
+
+// change looks at the app, makes a way back and runs the script. Its verdicts are of what was done before the script.
+func (u *update) change(ctx context.Context) error {
+	if u.progress.Before == nil {
+		u.run.Note("looking at the app")
+		var before *observation
+		err := u.run.Patiently(ctx, func(ctx context.Context) (err error) {
+			before, err = u.observe(ctx)
+			return err
+		})
+		if err != nil {
+			return u.early(err, "the app cannot be looked at")
+		}
+		u.progress.Before = before
+		u.tellBefore()
+		if err := u.save(ctx); err != nil {
+			return err
+		}
+	} else if err := u.locate(ctx); err != nil {
+		return err
+	}
+	if u.progress.Way == nil {
+		if err := u.makeWay(ctx); err != nil {
+			return err
+		}
+	}
+	if u.canceled() && !u.progress.Starting {
+		return u.early(nil, "")
+	}
+	err := u.runScript(ctx)
+	if err == nil || u.hold.Err() != nil || errors.Is(err, job.ErrLost) {
+		return err
+	}
+	if !u.progress.Starting {
+		return u.early(err, "the script could not be brought into the container")
+	}
+	if u.progress.Ran == nil {
+		// It may have run, and its start was refused or its answer lost: what is there tells.
+		u.run.Note("whether the script was started is not sure: %s", job.Explain(err))
+		if err := u.keepFromStarting(ctx); err != nil {
+			return err
+		}
+		u.progress.Started = true
+		if err := u.runScript(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepFromStarting sees to it that a run which was not started stays so.
+func (u *update) keepFromStarting(ctx context.Context) error {
+	node := nodeunit.InGuest(u.container(callLimit))
+	err := u.run.Patiently(u.hold, func(ctx context.Context) error {
+		state, _, err := nodeunit.Look(ctx, node, u.runName(), 0, 0)
+		if err == nil && state.Phase == nodeunit.Prepared {
+			err = nodeunit.Stop(ctx, node, u.runName())
+		}
+		return err
+	})
+	if u.hold.Err() != nil {
+		return context.Cause(u.hold)
+	}
+	if err != nil && ctx.Err() == nil {
+		u.run.Note("whether the script runs cannot be found out: %s", job.Explain(err))
+	}
+	return nil
+}
+
+// early is the end of a job of which nothing was run.
+func (u *update) early(err error, what string) error {
+	if u.hold.Err() != nil {
+		return context.Cause(u.hold)
+	}
+	left := ""
+	if w := u.progress.Way; w != nil {
+		if w.Snapshot != "" && !w.Deleted {
+			gone, err := u.forget(u.hold, "forget", w.Snapshot)
+			if err != nil {
+				return err
+			}
+			w.Deleted = gone
+		}
+		left = "; " + w.left()
+	}
+	switch status, verdict := job.Verdict(err); {
+	case u.canceled():
+		return job.Stopped("canceled before the script was run%s", left)
+	case verdict && status == job.Unknown:
+		return job.Undetermined("%s: %s; nothing was run%s", what, job.Text(err), left)
+	}
+	return job.Fail("%s: %s; nothing was run%s", what, job.Text(err), left)
+}
+
+func (u *update) tellBefore() {
+	o := u.progress.Before
+	if o.Version != "" {
+		u.run.Note("the app is at the version %s", o.Version)
+	}
+	if o.Web > 0 {
+		u.run.Note("%s answers", o.At)
+	} else if len(o.Ports) > 0 {
+		u.run.Note("the app listens at the ports %v", o.Ports)
+	}
+	if other := u.otherSystem(); other != "" {
+		u.run.Note("%s: it may refuse", other)
+	}
+}
+
+// otherSystem says that the container's system is not the one that the script is for; empty where it is.
+func (u *update) otherSystem() string {
+	o, p := u.progress.Before, &u.params
+	if o == nil || p.OS == "" || o.OS == "" || o.OS == p.OS && (p.OSVersion == "" || o.OSVersion == p.OSVersion) {
+		return ""
+	}
+	return fmt.Sprintf("the container has %s %s, and the script is for %s %s", o.OS, o.OSVersion, p.OS, p.OSVersion)
+}
+
+func (u *update) save(ctx context.Context) error {
+	return u.run.SaveProgress(context.WithoutCancel(ctx), &u.progress)
+}
+
+func (u *update) canceled() bool {
+	select {
+	case <-u.run.Canceled():
+		return true
+	default:
+		return false
+	}
+}
+
+// parts does work on the container.
+func (u *update) parts() *guest.Parts {
+	return &guest.Parts{Worker: u.Worker, Run: u.run, Asked: u.params.Asked, Kept: u.progress.Parts, Save: u.save}
+}
+
+func (u *update) container(limit time.Duration) container {
+	return container{hosts: u.Hosts, hostID: u.params.HostID, ref: u.ref, limit: limit}
+}
+
+// locate finds the container, which must still be on the machine for which the consent is.
+func (u *update) locate(ctx context.Context) error {
+	hostID, _, err := u.machine(ctx, u.params.AppID)
+	if err != nil {
+		return err
+	}
+	if hostID != u.params.HostID {
+		return job.Fail("the container is on another machine than when this was asked for")
+	}
+	u.ref = hypervisor.GuestRef{Kind: hypervisor.Container}
+	err = u.DB.Pool.QueryRow(ctx, "SELECT node, ref, coalesce(uid, '') FROM guests WHERE id = $1", u.params.Asked.GuestID).
+		Scan(&u.ref.Node, &u.ref.ID, &u.ref.UID)
+	if err != nil {
+		return db.Problem(fmt.Errorf("looking for the container: %w", err))
+	}
+	return nil
+}
+
+// pause waits, unless the context ends.
+func (u *update) pause(ctx context.Context, wanted, usual time.Duration) error {
+	if wanted == 0 {
+		wanted = usual
+	}
+	timer := time.NewTimer(wanted)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,131 @@
+package appscript
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+)
+
+// Version is one version of an app's script, without its text; the JSON names are those of the API.
+type Version struct {
+	Version   int       `json:"version" example:"3" doc:"Counts from 1; the greatest counts"`
+	Source    string    `json:"source" enum:"upstream,edited" doc:"What the catalog published, or a text of somebody's"`
+	Reason    string    `json:"reason" enum:"install,edit,revert,update" doc:"What it came by"`
+	SHA256    string    `json:"sha256" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"Of its text"`
+	Size      int64     `json:"size" example:"1834" doc:"In bytes"`
+	Path      *string   `json:"path" example:"ct/wiki.sh" doc:"The file in its bundle; null for an edited one"`
+	Bundle    *string   `json:"bundle" doc:"SHA-256 of the bundle that it is of; null for an edited one"`
+	Commit    *string   `json:"commit" doc:"The last state that changed the entry's own files; null for an edited one"`
+	Pin       *string   `json:"pin" doc:"The state of the source that the bundle was made at; null for an edited one"`
+	JobID     *int64    `json:"job_id" doc:"The job that it came by; null where that was none, or is gone"`
+	CreatedBy *string   `json:"created_by" example:"admin@example.com" doc:"Who asked for it; null for the service itself"`
+	CreatedAt time.Time `json:"created_at"`
+
+	catalogSource, slug string
+	content             *string
+}
+
+const versionColumns = `v.number, v.origin, v.reason, v.sha256, v.size, v.path, v.bundle, v.app_commit, v.pin, v.job_id, v.created_email,
+	v.created_at, coalesce(v.source, ''), coalesce(v.slug, ''), v.content`
+
+func scanVersion(row pgx.CollectableRow) (*Version, error) {
+	v := &Version{}
+	var by string
+	err := row.Scan(&v.Version, &v.Source, &v.Reason, &v.SHA256, &v.Size, &v.Path, &v.Bundle, &v.Commit, &v.Pin, &v.JobID, &by, &v.CreatedAt,
+		&v.catalogSource, &v.slug, &v.content)
+	if by != "" {
+		v.CreatedBy = &by
+	}
+	v.CreatedAt = v.CreatedAt.UTC()
+	return v, err
+}
+
+// Versions gives a page of the versions of an app's script, the newest first, and how many there are.
+func (s *Store) Versions(ctx context.Context, appID int64, offset, limit int) (all []*Version, total int, err error) {
+	err = s.DB.Pool.QueryRow(ctx, "SELECT count(*) FROM app_script_versions WHERE app_id = $1", appID).Scan(&total)
+	if err == nil {
+		var rows pgx.Rows
+		rows, err = s.DB.Pool.Query(ctx, "SELECT "+versionColumns+
+			" FROM app_script_versions v WHERE v.app_id = $1 ORDER BY v.number DESC OFFSET $2 LIMIT $3", appID, offset, limit)
+		if err == nil {
+			all, err = pgx.CollectRows(rows, scanVersion)
+		}
+	}
+	if err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("reading the versions of a script: %w", err))
+	}
+	return all, total, nil
+}
+
+// version gives one version of an app's script: that of a number, or the newest for 0; nil where there is none.
+func version(ctx context.Context, q secret.Querier, appID int64, number int) (*Version, error) {
+	return oneVersion(ctx, q, "v.app_id = $1 AND $2 IN (0, v.number) ORDER BY v.number DESC LIMIT 1", appID, number)
+}
+
+// upstream is the newest upstream version of an app's script before a number, that itself included; nil where there is none.
+func upstream(ctx context.Context, q secret.Querier, appID int64, number int) (*Version, error) {
+	return oneVersion(ctx, q, "v.app_id = $1 AND v.number <= $2 AND v.origin = 'upstream' ORDER BY v.number DESC LIMIT 1", appID, number)
+}
+
+func oneVersion(ctx context.Context, q secret.Querier, condition string, args ...any) (*Version, error) {
+	rows, err := q.Query(ctx, "SELECT "+versionColumns+" FROM app_script_versions v WHERE "+condition, args...)
+	var v *Version
+	if err == nil {
+		v, err = pgx.CollectExactlyOneRow(rows, scanVersion)
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading a version of a script: %w", err))
+	}
+	return v, nil
+}
+
+// lock keeps all others from adding versions to an app's script until the transaction ends. Its problem is not_found.
+func lock(ctx context.Context, tx *db.Tx, appID int64) error {
+	err := tx.Pgx.QueryRow(ctx, "SELECT id FROM apps WHERE id = $1 FOR NO KEY UPDATE", appID).Scan(&appID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return problem.New(problem.CodeNotFound, "there is no such app")
+	}
+	if err != nil {
+		return fmt.Errorf("locking an app: %w", err)
+	}
+	return nil
+}
+
+// add adds a version, whose number and author it fills in. The app is locked.
+func add(ctx context.Context, tx *db.Tx, appID int64, v *Version) error {
+	var by *int64
+	email := ""
+	if caller := identity.FromContext(ctx); caller != nil {
+		by, email = &caller.UserID, caller.Email
+	} else if v.CreatedBy != nil {
+		email = *v.CreatedBy
+	}
+	null := func(text string) *string {
+		if text == "" {
+			return nil
+		}
+		return &text
+	}
+	err := tx.Pgx.QueryRow(ctx, `INSERT INTO app_script_versions (app_id, number, origin, reason, sha256, size, content, source, slug, bundle,
+			path, pin, app_commit, job_id, created_by, created_email)
+		SELECT $1, coalesce(max(number), 0) + 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+			(SELECT id FROM users WHERE id = $14), $15 FROM app_script_versions WHERE app_id = $1 RETURNING number, created_at`,
+		appID, v.Source, v.Reason, v.SHA256, v.Size, v.content, null(v.catalogSource), null(v.slug), v.Bundle, v.Path, v.Pin, v.Commit, v.JobID,
+		by, email).Scan(&v.Version, &v.CreatedAt)
+	if err != nil {
+		return fmt.Errorf("adding a version of a script: %w", err)
+	}
+	v.CreatedAt, v.CreatedBy = v.CreatedAt.UTC(), null(email)
+	return nil
+}

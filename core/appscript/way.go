@@ -1,0 +1,116 @@
+package appscript
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// way is how a container is set back: by a snapshot, or by a backup.
+type way struct {
+	Snapshot string             `json:"snapshot,omitempty"`
+	Backup   *hypervisor.Backup `json:"backup,omitempty"`
+	// Deleted says that the snapshot is gone again.
+	Deleted bool `json:"deleted,omitempty"`
+}
+
+func (w *way) left() string {
+	switch {
+	case w == nil || w.Deleted:
+		return "nothing is left of it"
+	case w.Backup != nil:
+		return "the backup " + w.Backup.ID + " from before is left"
+	}
+	return "the snapshot " + w.Snapshot + " from before is left"
+}
+
+// makeWay takes a snapshot, or makes a backup where that cannot be. A job that has neither runs nothing.
+func (u *update) makeWay(ctx context.Context) error {
+	name := fmt.Sprintf("before-update-%d", u.run.Job().ID)
+	var failed error
+	if u.params.Snapshot {
+		failed = u.parts().Snapshot(ctx, "snapshot", name, "Before the update of "+u.run.Job().Target.Name)
+		if failed == nil {
+			u.progress.Way = &way{Snapshot: name}
+			return u.save(ctx)
+		}
+		status, verdict := job.Verdict(failed)
+		if u.hold.Err() != nil || errors.Is(failed, job.ErrLost) || u.canceled() || verdict && status != job.Failed ||
+			!verdict && !job.Refused(failed) || u.params.Storage == "" {
+			return u.early(failed, "no snapshot could be taken")
+		}
+		u.run.Note("no snapshot could be taken (%s): a backup is made in its place", job.Text(failed))
+	}
+	made, err := u.parts().BackUp(ctx, "backup", u.params.Storage, "hostler update "+name)
+	if err != nil {
+		return u.early(err, "no backup could be made")
+	}
+	u.progress.Way = &way{Backup: &made}
+	return u.save(ctx)
+}
+
+// setBack sets the container back, starts it and looks whether the app is as it was. What comes of it is the verdict.
+func (u *update) setBack(ctx context.Context) error {
+	v := u.progress.Verdict
+	u.run.Note("%s: setting the container back", v.Text)
+	err := u.goBack(ctx)
+	if ctx.Err() != nil || errors.Is(err, job.ErrLost) || errors.Is(err, job.ErrStopping) {
+		return err
+	}
+	v.Back = false
+	if err != nil {
+		status, verdict := job.Verdict(err)
+		v.Unknown = verdict && status == job.Unknown
+		v.Outcome = NeedsHuman
+		v.Text = fmt.Sprintf("%s; and the container could not be set back (%s): see to it by hand, %s", v.Text, job.Text(err),
+			u.progress.Way.left())
+		return u.save(ctx)
+	}
+	now, worse, err := u.observeUntil(ctx, u.progress.Before, u.probes())
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		v.Outcome, v.Text = NeedsHuman, fmt.Sprintf("%s; the container was set back, and cannot be looked at (%s): see to it by hand",
+			v.Text, job.Explain(err))
+	case worse != "":
+		v.Outcome, v.Text = NeedsHuman, fmt.Sprintf("%s; the container was set back, and %s: see to it by hand", v.Text, worse)
+	default:
+		v.Outcome, v.Text = RolledBack, v.Text+"; the container was set back and the app is as it was before"
+	}
+	u.progress.After = now
+	return u.save(ctx)
+}
+
+// goBack sets the container back and starts it.
+func (u *update) goBack(ctx context.Context) error {
+	w := u.progress.Way
+	if w.Backup == nil {
+		if err := u.parts().RollBack(ctx, "roll-back", w.Snapshot); err != nil {
+			return err
+		}
+		return u.parts().Act(ctx, "start", hypervisor.Start)
+	}
+	if err := u.parts().Act(ctx, "stop", hypervisor.Stop); err != nil {
+		return err
+	}
+	if err := u.parts().Restore(ctx, "restore", *w.Backup); err != nil {
+		return err
+	}
+	return u.parts().Act(ctx, "start", hypervisor.Start)
+}
+
+// forget deletes a snapshot that nobody needs any more. The job ends as it does whatever comes of that.
+func (u *update) forget(ctx context.Context, part, name string) (gone bool, err error) {
+	err = u.parts().DeleteSnapshot(ctx, part, name)
+	if ctx.Err() != nil || errors.Is(err, job.ErrLost) || errors.Is(err, job.ErrStopping) {
+		return false, err
+	}
+	if err != nil {
+		u.run.Note("the snapshot %s could not be deleted: %s", name, job.Text(err))
+	}
+	return err == nil, nil
+}

@@ -1,0 +1,141 @@
+package guest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Parts does work on a guest as parts of a job of another noun, which does other things between them. Each part is done once: the methods
+// may be called again by a later run of the job, with the same name, and give what came of it then. A part's errors are those of
+// job.Run.Do.
+type Parts struct {
+	*Worker
+	Run   *job.Run
+	Asked Asked
+	// Kept is a part of the job's checkpoint, by the parts' names, and Save stores that.
+	Kept map[string]json.RawMessage
+	Save func(ctx context.Context) error
+}
+
+// Snapshot takes a snapshot without the guest's memory.
+func (p *Parts) Snapshot(ctx context.Context, part, name, description string) error {
+	_, err := do(ctx, p, part, false, TakeSnapshot, hypervisor.SnapshotSpec{Name: name, Description: description})
+	return err
+}
+
+// RollBack sets the guest back to a snapshot; a cancel does not keep it from that.
+func (p *Parts) RollBack(ctx context.Context, part, name string) error {
+	_, err := do(ctx, p, part, true, RollBack, hypervisor.RollbackSpec{Name: name})
+	return err
+}
+
+// DeleteSnapshot deletes a snapshot, unless it is gone; a cancel does not keep it from that.
+func (p *Parts) DeleteSnapshot(ctx context.Context, part, name string) error {
+	_, err := do(ctx, p, part, true, DeleteSnapshot, name)
+	return err
+}
+
+// Act changes the guest's power state, unless it has that already; a cancel does not keep it from that.
+func (p *Parts) Act(ctx context.Context, part string, action hypervisor.Action) error {
+	_, err := do(ctx, p, part, true, Lifecycle(action), struct{}{})
+	return err
+}
+
+// BackUp backs the guest up to a storage, with notes that no other backup of it has, and gives the backup.
+func (p *Parts) BackUp(ctx context.Context, part, storage, notes string) (hypervisor.Backup, error) {
+	spec := backupSpec{BackupSpec: hypervisor.BackupSpec{Storage: storage, Notes: notes}}
+	a, err := do(ctx, p, part, false, RunBackup, spec)
+	if err != nil {
+		return hypervisor.Backup{}, err
+	}
+	made, err := askAs(ctx, a, endpoint.Backup, func(ctx context.Context, at hypervisor.Host) ([]hypervisor.Backup, error) {
+		return backupsSince(ctx, at, a.ref, spec.BackupSpec, time.Time{})
+	})
+	if err != nil {
+		return hypervisor.Backup{}, err
+	}
+	id := p.Run.MadeBackup(part + "/" + RunBackup.Steps[0].Name)
+	for i := len(made) - 1; i >= 0; i-- {
+		if id == "" || made[i].ID == id {
+			p.relist(ctx, p.Run, a.hostID, storage, a.ref.Node)
+			return made[i], nil
+		}
+	}
+	return hypervisor.Backup{}, job.Fail("the backup was made, and is not listed")
+}
+
+// Restore replaces the guest, which is stopped, by a backup of it; a cancel does not keep it from that.
+func (p *Parts) Restore(ctx context.Context, part string, backup hypervisor.Backup) error {
+	a := &act{Worker: p.Worker, run: p.Run, asked: p.Asked}
+	if err := a.locate(ctx); err != nil {
+		return err
+	}
+	spec := overSpec{RestoreSpec: hypervisor.RestoreSpec{Backup: backup, ID: a.ref.ID, Node: a.ref.Node, Over: true}}
+	_, err := do(ctx, p, part, true, restoreOver(false), spec)
+	return err
+}
+
+// do does a part, and gives where the guest was found.
+func do[P any](ctx context.Context, p *Parts, part string, undoes bool, w Work[P], spec P) (*act, error) {
+	w = w.interrupting(spec)
+	a := &act{Worker: p.Worker, run: p.Run, asked: p.Asked, interrupts: w.Interrupts}
+	a.keep = func(ctx context.Context, now progress) error {
+		raw, err := json.Marshal(now)
+		if err != nil {
+			return fmt.Errorf("encoding a checkpoint: %w", err)
+		}
+		p.Kept[part] = raw
+		return p.Save(ctx)
+	}
+	if raw := p.Kept[part]; raw != nil {
+		if err := json.Unmarshal(raw, &a.progress); err != nil {
+			return nil, fmt.Errorf("decoding a checkpoint: %w", err)
+		}
+	}
+	for _, s := range w.Steps {
+		if s.Needs == "" {
+			s.Needs = w.Needs
+		}
+		bound := s.with(spec)
+		bound.name, bound.undoes = part+"/"+bound.name, undoes
+		a.steps = append(a.steps, bound)
+	}
+	return a, a.do(ctx)
+}
+
+// Reversible says how a guest's state can be kept before it is changed: by a snapshot where the host's driver takes them and there is a
+// token for it, and by a backup to the storage, which is empty where there is none. The refusal is that of the first where neither does.
+// No hypervisor is asked.
+func (a *Actor) Reversible(ctx context.Context, g *Guest) (snapshot bool, storage string, err error) {
+	err = a.Hosts.Require(ctx, g.HostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
+		if _, err := host.Able[hypervisor.Lifecycler](at); err != nil {
+			return err
+		}
+		_, err := host.Able[hypervisor.Snapshotter](at)
+		return err
+	})
+	if err != nil && problem.From(err).Status() >= 500 && !unsupported(err) {
+		return false, "", err
+	}
+	snapshot = err == nil
+	if failed := a.ableToRestore(ctx, g.HostID, true); failed == nil {
+		if storage, failed = (&backupStorages{db: a.DB}).choose(ctx, g, nil); failed != nil {
+			if problem.CodeOf(failed) != problem.CodeInvalid {
+				return false, "", failed
+			}
+			storage = ""
+		}
+	}
+	if snapshot || storage != "" {
+		err = nil
+	}
+	return snapshot, storage, err
+}
