@@ -17,7 +17,7 @@ var (
 	)
 	// permissions are the browser's abilities: none but those that consoles need.
 	permissions = strings.Join([]string{
-		"accelerometer=()", "autoplay=()", "bluetooth=()", "camera=()", "display-capture=()", "geolocation=()", "gyroscope=()", "hid=()",
+		"accelerometer=()", "autoplay=()", "camera=()", "display-capture=()", "geolocation=()", "gyroscope=()", "hid=()",
 		"magnetometer=()", "microphone=()", "midi=()", "payment=()", "publickey-credentials-create=()", "publickey-credentials-get=()",
 		"screen-wake-lock=()", "serial=()", "usb=()", "xr-spatial-tracking=()",
 		"clipboard-read=(self)", "clipboard-write=(self)", "fullscreen=(self)",

@@ -1,6 +1,6 @@
 // Who is logged in. The session itself is a cookie that scripts cannot read.
 import { api, onUnauthenticated } from '../api/client'
-import { asProblem, type Problem } from '../api/problem'
+import { asProblem, Problem } from '../api/problem'
 import type { components } from '../api/schema'
 
 export type Me = components['schemas']['AuthMe']
@@ -23,30 +23,37 @@ let waiting: (() => void)[] = []
 
 /** startSession finds out who is logged in. */
 export async function startSession(): Promise<void> {
-  onUnauthenticated(() => {
-    if (session.state !== 'in') {
-      session.state = 'anonymous'
-      return Promise.reject(new Error('nobody is logged in'))
-    }
-    session.ended = true
-    return new Promise((resolve) => waiting.push(resolve))
-  })
+  onUnauthenticated(ended)
   session.problem = undefined
   try {
-    const { needed } = await api.get('/api/v1/setup')
-    if (needed) {
-      session.state = 'setup'
-      return
-    }
     await loadMe()
   } catch (caught) {
     const problem = asProblem(caught)
-    // A browser without a session gets a 401, which is no fault. The state says so already.
-    if ((session.state as State) !== 'anonymous') {
-      session.problem = problem
-      session.state = 'failed'
-    }
+    if (problem.id === 'unauthenticated') session.state = await withoutSession().catch(failed)
+    else session.state = failed(problem)
   }
+}
+
+/** ended is told of a 401. Where somebody was logged in, the log-in is shown over the page, and what they did goes on after it. */
+function ended(): Promise<void> {
+  if (session.state !== 'in') return Promise.reject(new Problem({ id: 'unauthenticated', status: 401 }))
+  session.ended = true
+  return new Promise((resolve) => waiting.push(resolve))
+}
+
+/** withoutSession tells a service without an owner from one where nobody is logged in. */
+async function withoutSession(): Promise<State> {
+  try {
+    return (await api.get('/api/v1/setup')).needed ? 'setup' : 'anonymous'
+  } catch (caught) {
+    if (asProblem(caught).id === 'already_set_up') return 'anonymous'
+    throw caught
+  }
+}
+
+function failed(caught: unknown): State {
+  session.problem = asProblem(caught)
+  return 'failed'
 }
 
 async function loadMe(): Promise<void> {
