@@ -19,6 +19,8 @@ export default typescript.config(
       '@typescript-eslint/no-non-null-assertion': 'off',
       // A counter is read in an effect or a derived value to depend on it: void guests.shape.
       'no-void': 'off',
+      // Large data are plain on purpose; a counter tells of changes.
+      'svelte/prefer-svelte-reactivity': 'off',
       'svelte/no-navigation-without-resolve': 'off', // of SvelteKit's router, which is not ours
     },
   },

@@ -129,7 +129,8 @@ export async function startService(): Promise<Service> {
 }
 
 export interface Simulator {
-  control: string
+  /** order changes a guest behind the service's back. */
+  order: (guest: Record<string, unknown>) => Promise<void>
   stop: () => Promise<void>
 }
 
@@ -162,7 +163,13 @@ export async function startCluster(caller: Caller, { nodes = 3, guests = 24, lat
     await caller.must('POST', `/api/v1/hosts/${host.id}/credentials`, { capability, ...token(capability) })
   }
   await caller.must('POST', `/api/v1/hosts/${host.id}/sync`)
-  return { control: ready.control, stop: sim.stop }
+  return {
+    order: async (guest) => {
+      const answer = await fetch(`${ready.control}/guest`, { method: 'POST', body: JSON.stringify(guest) })
+      if (!answer.ok) throw new Error(`the simulator: ${answer.status} ${await answer.text()}`)
+    },
+    stop: sim.stop,
+  }
 }
 
 export async function startBrowser(): Promise<Browser> {

@@ -16,7 +16,16 @@ export interface Route {
 
 export const routes: Route[] = [
   { path: '/setup', title: 'setup.title', page: () => import('../pages/setup/Setup.svelte'), open: true },
-  { path: '/', title: 'account.title', page: () => import('../pages/account/Account.svelte') },
+  { path: '/', title: 'guests.title', page: () => import('../pages/guests/Guests.svelte') },
+  {
+    path: '/guests',
+    title: 'guests.title',
+    page: () => import('../pages/guests/Guests.svelte'),
+    menu: { icon: 'guests', key: 'g' },
+  },
+  { path: '/guests/:id', title: 'guest.title', page: () => import('../pages/guests/Guest.svelte') },
+  { path: '/jobs', title: 'jobs.title', page: () => import('../pages/jobs/Jobs.svelte'), menu: { icon: 'jobs', key: 'j' } },
+  { path: '/jobs/:id', title: 'jobs.title', page: () => import('../pages/jobs/Job.svelte') },
   { path: '/account', title: 'account.title', page: () => import('../pages/account/Account.svelte') },
   { path: '/about', title: 'about.title', page: () => import('../pages/about/About.svelte') },
 ]

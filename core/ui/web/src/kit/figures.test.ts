@@ -35,6 +35,7 @@ test('times are relative up to a day', () => {
   const now = Date.parse('2026-03-29T01:30:00Z')
   const at = (text: string): string => ago(new Date(text), now, 'Europe/Berlin')
   expect(at('2026-03-29T01:29:45Z')).toBe('15 sec. ago')
+  expect(at('2026-03-29T01:30:05Z')).toBe('now')
   expect(at('2026-03-29T01:27:00Z')).toBe('3 min. ago')
   expect(at('2026-03-28T22:30:00Z')).toBe('3 hr. ago')
   expect(at('2026-03-29T01:35:00Z')).toBe('in 5 min.')

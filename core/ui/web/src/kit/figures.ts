@@ -48,11 +48,16 @@ export function absolute(date: Date, zone: string): string {
 
 const relative = new Intl.RelativeTimeFormat('en', { style: 'short', numeric: 'always' })
 
+const relativeNow = new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(0, 'second')
+
 /** ago is how long ago a time is, or how far ahead; from a day on it is the time itself. */
 export function ago(date: Date, now: number, zone: string): string {
-  const seconds = Math.round((date.getTime() - now) / 1000)
+  let seconds = Math.round((date.getTime() - now) / 1000)
+  // The page looks at the clock now and then only, and the service's may be a little ahead.
+  if (seconds > 0 && seconds < 30) seconds = 0
   const size = Math.abs(seconds)
   if (size >= 86400) return absolute(date, zone)
+  if (size === 0) return relativeNow
   if (size < 60) return relative.format(seconds, 'second')
   if (size < 3600) return relative.format(Math.trunc(seconds / 60), 'minute')
   return relative.format(Math.trunc(seconds / 3600), 'hour')

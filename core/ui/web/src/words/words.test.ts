@@ -24,7 +24,7 @@ function texts(node: unknown, found: string[]): void {
   const { type } = node as { type?: string }
   if (type === 'Script' || type === 'StyleSheet' || type === 'Comment') return
   if (type === 'Text' && letters.test((node as AST.Text).data)) found.push((node as AST.Text).data.trim())
-  if (type === 'Attribute' && !spoken.has((node as AST.Attribute).name)) {
+  if ((type === 'Attribute' || type === 'StyleDirective') && !spoken.has((node as AST.Attribute).name)) {
     // Only what is computed may hold something to be shown; the text around it is a name for the browser.
     const { value } = node as AST.Attribute
     const parts = value === true ? [] : Array.isArray(value) ? value : [value]
