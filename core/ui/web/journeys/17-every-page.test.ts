@@ -1,21 +1,30 @@
 // Every path × light and dark × owner and viewer opens without findings, on a wide screen and at 360 px.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Browser } from 'playwright-core'
-import { owner, startBrowser, startService, Visitor, type Service } from './start'
+import { owner, startBrowser, startCluster, startService, Visitor, type Service, type Simulator } from './start'
 
 const viewer = { email: 'vera@example.com', password: 'nine-purple-giraffes' }
-const paths = ['/', '/account', '/about', '/no-such-page']
+let paths: string[]
 
 let service: Service
 let browser: Browser
+let cluster: Simulator
 beforeAll(async () => {
   ;[service, browser] = await Promise.all([startService(), startBrowser()])
   const caller = await service.setUp()
   await caller.must('POST', '/api/v1/users', { ...viewer, role: 'viewer' })
+  cluster = await startCluster(caller)
+  const all = await caller.must<{ id: number; kind: string; status: string }[]>('GET', '/api/v1/guests')
+  const vm = all.find((one) => one.kind === 'vm' && one.status === 'stopped')!
+  const container = all.find((one) => one.kind === 'container')!
+  const { job } = await caller.must<{ job: { id: number } }>('POST', `/api/v1/vms/${vm.id}/start`)
+  const things = [`/guests/${vm.id}`, `/guests/${container.id}`, '/guests/999999', `/jobs/${job.id}`, '/jobs/999999']
+  paths = ['/', '/guests', '/jobs', ...things, '/account', '/about', '/no-such-page']
 })
 afterAll(async () => {
   await browser?.close()
   await service?.stop()
+  await cluster?.stop()
 })
 
 for (const [who, person] of Object.entries({ owner, viewer })) {
@@ -23,6 +32,7 @@ for (const [who, person] of Object.entries({ owner, viewer })) {
     test(`${who}, ${colorScheme}`, async () => {
       const visitor = await Visitor.arrive(browser, service.url, { colorScheme })
       const { page } = visitor
+      visitor.provokes(404)
       await visitor.open('/')
       await page.getByRole('heading', { name: 'Log in' }).waitFor()
       await visitor.accessible('log-in')
@@ -31,8 +41,9 @@ for (const [who, person] of Object.entries({ owner, viewer })) {
       for (const path of paths) {
         await visitor.open(path)
         await page.getByRole('main').locator('h1, strong').first().waitFor()
-        const name = path.replaceAll('/', '') || 'first'
-        for (const width of [1280, 360]) {
+        const name = path.slice(1).replaceAll('/', '-') || 'first'
+        // What is narrow is the same in the dark.
+        for (const width of colorScheme === 'light' ? [1280, 360] : [1280]) {
           await page.setViewportSize({ width, height: 720 })
           await visitor.accessible(`${path} at ${width}`)
           await visitor.fits(`${path} at ${width}`)
@@ -40,9 +51,16 @@ for (const [who, person] of Object.entries({ owner, viewer })) {
         }
         await page.setViewportSize({ width: 1280, height: 720 })
       }
+      // Who may not do it is told why, on the control itself.
+      await visitor.open(paths[3]!)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      const power = page.getByRole('button', { name: 'Shut down', exact: true })
+      await power.waitFor()
+      expect(await power.getAttribute('aria-disabled')).toBe(who === 'viewer' ? 'true' : null)
+      if (who === 'viewer') await page.getByText('Needs the role operator here.').waitFor()
       // The palette and the list of keys, by keys alone.
       await page.keyboard.press('Control+k')
-      await page.getByRole('combobox').fill('abo')
+      await page.getByRole('combobox').fill('about')
       await visitor.accessible('palette')
       await visitor.picture(`palette-${who}-${colorScheme}`)
       await page.keyboard.press('Enter')
@@ -59,6 +77,6 @@ for (const [who, person] of Object.entries({ owner, viewer })) {
       await page.keyboard.press('Shift+Z')
       await page.getByRole('button', { name: 'Times in UTC' }).waitFor()
       await visitor.leave()
-    })
+    }, 600_000)
   }
 }

@@ -13,11 +13,12 @@ const stays = 6000
 let next = 1
 export const toasts: { all: Toast[] } = $state({ all: [] })
 
-/** say shows a toast. */
-export function say(text: string, { bad = false, link }: { bad?: boolean; link?: Toast['link'] } = {}): void {
+/** say shows a toast, and yields its number. */
+export function say(text: string, { bad = false, link }: { bad?: boolean; link?: Toast['link'] } = {}): number {
   const id = next++
   toasts.all = [...toasts.all.slice(-3), { id, text, bad, ...(link ? { link } : {}) }]
   if (!bad) setTimeout(() => unsay(id), stays)
+  return id
 }
 
 export function unsay(id: number): void {

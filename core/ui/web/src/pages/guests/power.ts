@@ -4,7 +4,7 @@ import { api } from '../../api/client'
 import type { components } from '../../api/schema'
 import { takeJob, whenDone } from '../../live/jobs.svelte'
 import type { Guest } from '../../live/guests.svelte'
-import { say } from '../../kit/toasts.svelte'
+import { say, unsay } from '../../kit/toasts.svelte'
 import { t } from '../../words/words'
 
 export const actions = ['start', 'shutdown', 'restart', 'stop', 'pause', 'resume', 'reset'] as const
@@ -70,9 +70,10 @@ export async function act(guest: Guest, action: Action, confirm = ''): Promise<v
   const { job } = answer
   takeJob(job)
   const link = { path: `/jobs/${job.id}`, text: t('jobs.show') }
-  say(t('power.asked', { action: t(`power.${action}`), name: guest.name }), { link })
+  const asked = say(t('power.asked', { action: t(`power.${action}`), name: guest.name }), { link })
   whenDone(job.id, (done) => {
     const values = { action: t(`power.${action}`), name: guest.name, status: t(`status.${done.status}`) }
+    unsay(asked)
     say(t('power.done', values), { bad: done.status !== 'succeeded', link })
   })
 }
