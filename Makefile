@@ -47,7 +47,7 @@ UI := core/ui/web
 SCRIPTS := .ci/run .ci/deps $(UI)/node-folder $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
 	migrations/testdata/schema24/write $(wildcard plugins/scripts/overlay/*)
 
-.PHONY: run test build faults contract contract-tools bench lint proto generate deps deps-run ui ui-dev ui-test ui-tools clean release-tree release-tarball deb deb-check package-test
+.PHONY: run test build faults contract contract-tools bench lint proto generate deps deps-run ui ui-dev ui-test ui-check ui-tools clean release-tree release-tarball deb deb-check package-test
 
 run: deps-run build
 	@exec $(BIN)/hostler-demo --bin $(BIN)
@@ -126,6 +126,14 @@ $(UI)/node_modules/.installed: $(UI)/package-lock.json
 # The types of the API first: what no longer fits does not pass the check.
 ui: ui-tools
 	cd $(UI) && PATH="$$(./node-folder):$$PATH" && npm run -s types && npm run -s check && npm run -s lint && npm run -s build && npm run -s sources
+
+# What make ui would write, beside what is committed: others may build with that at the same time.
+ui-check: ui-tools
+	@rm -rf $(BIN)/ui-check && mkdir -p $(BIN)/ui-check/api
+	cd $(UI) && PATH="$$(./node-folder):$$PATH" && node generate.ts $(BIN)/ui-check/api && npm run -s check && npm run -s lint && \
+		npm run -s build -- --outDir $(BIN)/ui-check/dist && node sources.ts $(BIN)/ui-check/dist
+	@diff -r $(BIN)/ui-check/dist core/ui/dist && for file in schema.d.ts operations.ts; do diff -q $(BIN)/ui-check/api/$$file $(UI)/src/api/$$file || exit 1; done || \
+		{ echo "The committed page is not what its sources give: run make ui." >&2; exit 1; }
 
 ui-dev: ui-tools
 	cd $(UI) && PATH="$$(./node-folder):$$PATH" npm run -s dev

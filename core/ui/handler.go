@@ -28,6 +28,7 @@ const assets = "assets/"
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".svg": "image/svg+xml", ".png": "image/png", ".woff2": "font/woff2", ".json": "application/json",
+	".txt": "text/plain; charset=utf-8",
 }
 
 // Handler serves the files of the page, and its document at every other path. It takes GET and HEAD only. Nil without files, as in a

@@ -4,6 +4,9 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import openapi, { astToString } from 'openapi-typescript'
 
+/** The folder to write to. */
+const out = process.argv[2] ?? 'src/api'
+
 interface Operation {
   operationId: string
   'x-role'?: string
@@ -29,7 +32,7 @@ function withoutProse(value: unknown, names = false): unknown {
 }
 
 const slim = withoutProse({ ...document, 'x-errors': undefined }) as Record<string, unknown>
-writeFileSync('src/api/schema.d.ts', head + astToString(await openapi(JSON.stringify(slim), { silent: true })))
+writeFileSync(`${out}/schema.d.ts`, head + astToString(await openapi(JSON.stringify(slim), { silent: true })))
 
 const lines: string[] = []
 for (const methods of Object.values(document.paths as Record<string, Record<string, Operation>>)) {
@@ -47,7 +50,7 @@ for (const methods of Object.values(document.paths as Record<string, Record<stri
 }
 const errors = (document['x-errors'] as { error: string }[]).map((e) => `  | '${e.error}'`).sort()
 writeFileSync(
-  'src/api/operations.ts',
+  `${out}/operations.ts`,
   `${head}
 /** Every operation that needs a role: the role, where it must be held, then the entitlement, the token, and when it is confirmed. */
 export const operations = {

@@ -27,4 +27,4 @@ const files = roots
   .filter(built)
   .sort()
 const lines = files.map((path) => `${createHash('sha256').update(readFileSync(path)).digest('hex')}  ${path}\n`)
-writeFileSync('../dist/SOURCES', lines.join(''))
+writeFileSync(`${process.argv[2] ?? '../dist'}/SOURCES`, lines.join(''))

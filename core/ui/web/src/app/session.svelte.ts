@@ -66,7 +66,13 @@ async function loadMe(): Promise<void> {
 
 /** loggedIn is called when a log-in has succeeded: what waited for it goes on. */
 export async function loggedIn(): Promise<void> {
+  const before = session.me?.user.id
   await loadMe()
+  if (before !== undefined && before !== session.me?.user.id) {
+    // All that the page has loaded was somebody else's.
+    location.reload()
+    return
+  }
   session.ended = false
   const all = waiting
   waiting = []

@@ -69,5 +69,9 @@ test('no text is empty, and values are put in as text', () => {
 
 test('what is bundled is told as it is', () => {
   const own = JSON.parse(readFileSync(join(src, '../package.json'), 'utf8')) as Record<string, Record<string, string>>
-  for (const { name, version } of packages) expect(own.dependencies?.[name] ?? own.devDependencies?.[name], name).toBe(version)
+  const licences = readFileSync(join(src, '../public/licences.txt'), 'utf8')
+  for (const { name, version } of packages) {
+    expect(own.dependencies?.[name] ?? own.devDependencies?.[name], name).toBe(version)
+    expect(licences).toContain(`${name} ${version}\n\n${readFileSync(join(src, `../node_modules/${name}/LICENSE.md`), 'utf8')}`)
+  }
 })

@@ -20,7 +20,7 @@ export const columns: GuestColumn[] = [
   { key: 'name', title: 'guests.name', width: 'minmax(9rem, 2fr)', value: (g) => g.name },
   { key: 'status', title: 'guests.status', width: '7.5rem', value: (g) => g.status },
   { key: 'kind', title: 'guests.kind', width: '6.5rem', value: (g) => (g.app_id === null ? g.kind : 'app') },
-  { key: 'vmid', title: 'guests.vmid', width: '4.5rem', value: (g) => g.vmid ?? g.guest_ref, number: true },
+  { key: 'vmid', title: 'guests.vmid', width: '6rem', value: (g) => g.vmid ?? g.guest_ref, number: true },
   { key: 'host', title: 'guests.host', width: 'minmax(5rem, 1fr)', value: (g) => g.host },
   { key: 'node', title: 'guests.node', width: 'minmax(5rem, 1fr)', value: (g) => g.node },
   { key: 'cpu', title: 'guests.cpu', width: '5rem', value: (g) => g.cpu, number: true, moving: true },
@@ -32,7 +32,7 @@ export const columns: GuestColumn[] = [
     number: true,
     moving: true,
   },
-  { key: 'uptime', title: 'guests.uptime', width: '7rem', value: (g) => g.uptime_s, number: true, moving: true },
+  { key: 'uptime', title: 'guests.uptime', width: '8rem', value: (g) => g.uptime_s, number: true, moving: true },
   { key: 'tags', title: 'guests.tags', width: 'minmax(5rem, 1fr)', value: (g) => g.tags.join(' ') || null },
   { key: 'backup', title: 'guests.backup', width: '8rem', value: (g) => g.backup_at, number: true },
 ]
