@@ -4,6 +4,9 @@ import type { Browser } from 'playwright-core'
 import { owner, startBrowser, startCluster, startService, Visitor, type Service, type Simulator } from './start'
 
 const viewer = { email: 'vera@example.com', password: 'nine-purple-giraffes' }
+/** A name full of markup, with a character that turns the direction of writing. */
+const hostile = `<img src=x onerror="document.title='taken'">&lt;b>${String.fromCharCode(0x202e)}`
+
 let paths: string[]
 
 let service: Service
@@ -33,6 +36,22 @@ for (const [who, person] of Object.entries({ owner, viewer })) {
       const visitor = await Visitor.arrive(browser, service.url, { colorScheme })
       const { page } = visitor
       visitor.provokes(404)
+      // Names and texts of others are text, whatever is in them.
+      await page.route(/\/api\/v1\/(guests|jobs)(\?|$)/, async (route) => {
+        const response = await route.fetch()
+        if (!response.ok()) return route.fulfill({ response })
+        const list = (await response.json()) as {
+          name?: string
+          tags?: string[]
+          target?: { name: string }
+          last_line?: string
+        }[]
+        for (const one of list) {
+          if (one.target) Object.assign(one, { target: { ...one.target, name: hostile }, last_line: hostile })
+          else Object.assign(one, { name: hostile, tags: [hostile], node: hostile })
+        }
+        await route.fulfill({ response, json: list })
+      })
       await visitor.open('/')
       await page.getByRole('heading', { name: 'Log in' }).waitFor()
       await visitor.accessible('log-in')
@@ -41,11 +60,12 @@ for (const [who, person] of Object.entries({ owner, viewer })) {
       for (const path of paths) {
         await visitor.open(path)
         await page.getByRole('main').locator('h1, strong').first().waitFor()
+        expect(await page.locator('img').count(), path).toBe(0)
         const name = path.slice(1).replaceAll('/', '-') || 'first'
-        // What is narrow is the same in the dark.
-        for (const width of colorScheme === 'light' ? [1280, 360] : [1280]) {
+        // In the dark only colours are others, and what is narrow is so for everybody.
+        for (const width of colorScheme === 'light' && who === 'owner' ? [1280, 360] : [1280]) {
           await page.setViewportSize({ width, height: 720 })
-          await visitor.accessible(`${path} at ${width}`)
+          await visitor.accessible(`${path} at ${width}`, colorScheme === 'dark')
           await visitor.fits(`${path} at ${width}`)
           await visitor.picture(`${name}-${who}-${colorScheme}-${width}`)
         }
