@@ -10,14 +10,18 @@ interface Thing {
   team_id?: number | null
 }
 
-/** why says why the person may not do it, for the control that offers it; undefined means that they may. */
+/**
+ * why says why the person may not do it, for the control that offers it; undefined means that they may. Without a thing, as where its team
+ * is not known, a role in any team is enough.
+ */
 export function why(id: OperationId, thing?: Thing): string | undefined {
   const [role = '', on = '', entitlement = ''] = operations[id].split(' ')
   if (entitlement && session.off.includes(entitlement)) return t('may.entitlement', { feature: entitlement })
   if (role === 'none') return undefined
   const held = [session.me?.role ?? '']
   for (const membership of session.me?.roles ?? []) {
-    if (on === 'anywhere' || (on !== 'instance' && thing?.team_id === membership.team_id)) held.push(membership.role)
+    const there = thing === undefined || thing.team_id === membership.team_id
+    if (on === 'anywhere' || (on !== 'instance' && there)) held.push(membership.role)
   }
   const rank = Math.max(...held.map((r) => ranks.indexOf(r)))
   return rank >= ranks.indexOf(role) ? undefined : t('may.role', { role: t(`role.${role}` as 'role.viewer') })

@@ -2,19 +2,20 @@ import { expect, test, vi } from 'vitest'
 import { page, userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-svelte'
 import { Problem } from '../api/problem'
+import type { components } from '../api/schema'
 import '../app/tokens.css'
 import Confirm from './Confirm.svelte'
 
 function confirm(onact: (typed: string) => Promise<void>, phrase: string | null = 'web-1') {
   const onclose = vi.fn()
   const plan = {
-    effects: [{ kind: 'guest', text: 'The VM web-1 is destroyed.' }],
+    effects: [{ kind: 'guest', text: 'The VM web-1 is destroyed.', name: 'web-1' }],
     warnings: ['Its backups stay.'],
     blockers: [],
     confirm_phrase: phrase,
     is_self: true,
     digest: 'd',
-  } as unknown as NonNullable<Parameters<typeof render<typeof Confirm>>[1]['plan']>
+  } as components['schemas']['Plan']
   render(Confirm, { title: 'Destroy web-1', text: 'All its data are lost.', plan, phrase, act: 'Destroy web-1', onact, onclose })
   return onclose
 }
