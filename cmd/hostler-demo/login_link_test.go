@@ -43,9 +43,10 @@ func TestLoginLink(t *testing.T) {
 		t.Errorf("another path: %s, %d log-ins", answer.Status, logins)
 	}
 	first := open(link.url)
-	if cookies := first.Cookies(); first.StatusCode != http.StatusSeeOther || first.Header.Get("Location") != service.URL+"/" || len(cookies) != 1 ||
-		!cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteLaxMode {
-		t.Errorf("first: %s to %s with %v", first.Status, first.Header.Get("Location"), first.Cookies())
+	cookies, to := first.Cookies(), first.Header.Get("Location")
+	if first.StatusCode != http.StatusSeeOther || to != service.URL+"/" || len(cookies) != 1 || !cookies[0].HttpOnly ||
+		cookies[0].SameSite != http.SameSiteLaxMode {
+		t.Errorf("first: %s to %s with %v", first.Status, to, cookies)
 	}
 	if again := open(link.url); len(again.Cookies()) != 0 || logins != 1 {
 		t.Errorf("again: %s with %v, %d log-ins", again.Status, again.Cookies(), logins)

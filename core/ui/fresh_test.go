@@ -16,7 +16,8 @@ import (
 )
 
 // What dist is built of. What tests and checks are is not among it.
-var sources = []string{"index.html", "package.json", "package-lock.json", "svelte.config.js", "tsconfig.json", "vite.config.ts", "public", "src"}
+var sources = []string{"index.html", "package.json", "package-lock.json", "svelte.config.js", "tsconfig.json", "vite.config.ts", "public",
+	"src"}
 
 // The committed page is that of the committed sources. This cannot see whether the bytes in dist are what a build makes: the checks
 // before a landing build it again.

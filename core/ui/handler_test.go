@@ -83,7 +83,8 @@ func TestHandlerCompressesAndKnowsWhatTheReaderHas(t *testing.T) {
 	files := small()
 	h := handler(t, files)
 	plain := files["assets/main-1.js"].Data
-	for accept, compressed := range map[string]bool{"": false, "gzip": true, "br;q=1, gzip;q=0.5": true, "gzip;q=0": false, "br": false, "*": true} {
+	for accept, compressed := range map[string]bool{"": false, "gzip": true, "br;q=1, gzip;q=0.5": true, "gzip;q=0": false, "br": false,
+		"*": true} {
 		w := ask(h, "GET", "/assets/main-1.js", "Accept-Encoding", accept)
 		var body io.Reader = w.Body
 		if got := w.Header().Get("Content-Encoding") == "gzip"; got != compressed {
@@ -129,7 +130,8 @@ func TestHandlerBelowAPath(t *testing.T) {
 			t.Errorf("%s: %s", path, w.Body)
 		}
 	}
-	if w := ask(h, "GET", "/hostler/assets/main-1.js"); w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/javascript") {
+	script := ask(h, "GET", "/hostler/assets/main-1.js")
+	if w := script; w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/javascript") {
 		t.Errorf("the script: %d", w.Code)
 	}
 }
@@ -149,8 +151,8 @@ func TestHeaders(t *testing.T) {
 		if strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
 			t.Errorf("%s: the policy is %q", path, policy)
 		}
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
-			"Cross-Origin-Opener-Policy": "same-origin"} {
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+			"Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin"} {
 			if got := header.Get(name); got != want {
 				t.Errorf("%s: %s is %q", path, name, got)
 			}

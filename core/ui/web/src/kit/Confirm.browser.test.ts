@@ -15,7 +15,7 @@ function confirm(onact: (typed: string) => Promise<void>, phrase: string | null 
     confirm_phrase: phrase,
     is_self: true,
     digest: 'd',
-  } as components['schemas']['Plan']
+  } as unknown as components['schemas']['Plan']
   render(Confirm, { title: 'Destroy web-1', text: 'All its data are lost.', plan, phrase, act: 'Destroy web-1', onact, onclose })
   return onclose
 }
