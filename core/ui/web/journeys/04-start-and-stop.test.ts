@@ -42,8 +42,8 @@ test('start, stop, cancel', async () => {
 
   // Start: a job, which the page follows to its end.
   await page.getByRole('button', { name: 'Start', exact: true }).click()
-  await status.getByText('running').waitFor()
   await page.getByText(`Start ${stopped.name}: succeeded.`).waitFor()
+  await status.getByText('running').waitFor()
   await visitor.accessible('started')
   await visitor.picture('guest-running')
 

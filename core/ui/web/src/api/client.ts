@@ -43,9 +43,15 @@ export function onUnauthenticated(f: () => Promise<void>): void {
   unauthenticated = f
 }
 
+/** segment is one part of a path. Dots alone would lead elsewhere, however they are encoded: nothing is called so. */
+function segment(value: string): string {
+  if (/^\.{0,2}$/.test(value)) throw new Problem({ id: 'not_found', status: 404 })
+  return encodeURIComponent(value)
+}
+
 /** address is the path of the API with its parameters. */
 export function address(path: string, { path: values = {}, query = {} }: Loose): string {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])))
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => segment(String(values[name])))
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === null || value === '') continue
