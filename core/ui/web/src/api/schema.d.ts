@@ -4101,6 +4101,7 @@ export interface components {
             name: string;
             taken_at: string | null;
             size_bytes: number | null;
+            format: string;
             protected: boolean;
             encrypted: boolean;
             notes: string;
@@ -5836,6 +5837,7 @@ export interface components {
         HostScope: {
             word: string;
             holds: string;
+            example: string;
         };
         HostScript: {
             script: string;
@@ -6537,6 +6539,7 @@ export interface components {
             /** @enum {string} */
             kind: "disk" | "image" | "template" | "backup" | "other";
             content: string;
+            format: string;
             size_bytes: number | null;
             used_bytes: number | null;
             created_at: string | null;
