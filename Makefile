@@ -5,6 +5,8 @@
 # make contract  the OpenAPI document through a linter, three client generators and schemathesis, against the real service
 # make bench   the figures of speed and load
 # make lint    gofmt, length of lines, vet, staticcheck, buf, shellcheck
+# make ui      the web page from core/ui/web into core/ui/dist, which is committed; make ui-test tries it in a browser, make ui-dev serves
+#              its sources before a service that make run has started
 # make deb     the Debian package [VERSION=1.2.3]; make deb-check builds it twice and asks lintian; make package-test tries
 #              it on a Debian of its own (root)
 # make proto   Go code from sdk/proto        make generate   all other generated files
@@ -41,10 +43,11 @@ RELEASE := $(BIN)/release
 GOARCH ?= $(shell $(GO) env GOARCH)
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 PACKAGING := updater/packaging
-SCRIPTS := .ci/run .ci/deps $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
+UI := core/ui/web
+SCRIPTS := .ci/run .ci/deps $(UI)/node-folder $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
 	migrations/testdata/schema24/write $(wildcard plugins/scripts/overlay/*)
 
-.PHONY: run test build faults contract contract-tools bench lint proto generate deps deps-run clean release-tree release-tarball deb deb-check package-test
+.PHONY: run test build faults contract contract-tools bench lint proto generate deps deps-run ui ui-dev ui-test ui-check ui-tools clean release-tree release-tarball deb deb-check package-test
 
 run: deps-run build
 	@exec $(BIN)/hostler-demo --bin $(BIN)
@@ -111,6 +114,35 @@ contract: build $(OAPI_CODEGEN)
 contract-tools: $(OAPI_CODEGEN)
 	@.ci/deps contract
 	@python3 $(CONTRACT)/tools.py $(CACHE)
+
+# What the page's tools need. No package runs code when it is installed.
+ui-tools: $(UI)/node_modules/.installed
+
+$(UI)/node_modules/.installed: $(UI)/package-lock.json
+	@.ci/deps ui
+	@cd $(UI) && PATH="$$(./node-folder):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# The types of the API first: what no longer fits does not pass the check.
+ui: ui-tools
+	cd $(UI) && PATH="$$(./node-folder):$$PATH" && npm run -s types && npm run -s check && npm run -s lint && npm run -s build && npm run -s sources
+
+# What make ui would write, beside what is committed: others may build with that at the same time.
+ui-check: ui-tools
+	@rm -rf $(BIN)/ui-check && mkdir -p $(BIN)/ui-check/api
+	cd $(UI) && PATH="$$(./node-folder):$$PATH" && node generate.ts $(BIN)/ui-check/api && npm run -s check && npm run -s lint && \
+		npm run -s build -- --outDir $(BIN)/ui-check/dist && node sources.ts $(BIN)/ui-check/dist
+	@diff -r $(BIN)/ui-check/dist core/ui/dist && for file in schema.d.ts operations.ts; do diff -q $(BIN)/ui-check/api/$$file $(UI)/src/api/$$file || exit 1; done || \
+		{ echo "The committed page is not what its sources give: run make ui." >&2; exit 1; }
+
+ui-dev: ui-tools
+	cd $(UI) && PATH="$$(./node-folder):$$PATH" npm run -s dev
+
+# UI_TESTS: test, journeys, or none for both. HOSTLER_PICTURES names a folder for pictures of every page.
+ui-test: UI_TESTS ?= test journeys
+ui-test: ui-tools build
+	@.ci/deps ui
+	@set -e; cd $(UI); PATH="$$(./node-folder):$$PATH"; for part in $(UI_TESTS); do npm run -s $$part; done
 
 # The whole programs first, then the parts; one package at a time, so that none disturbs another.
 bench: deps

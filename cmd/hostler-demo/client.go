@@ -17,6 +17,8 @@ import (
 type client struct {
 	base string
 	http *http.Client
+	// browser is the User-Agent to send; empty for the usual one.
+	browser string
 }
 
 func newClient(base string) *client {
@@ -94,35 +96,44 @@ func (c *client) enrol(ctx context.Context, sim simulator) (int, error) {
 }
 
 func (c *client) call(ctx context.Context, method, path string, in, out any) error {
+	_, err := c.send(ctx, method, path, in, out)
+	return err
+}
+
+// send is call, and yields the cookies of the answer.
+func (c *client) send(ctx context.Context, method, path string, in, out any) ([]*http.Cookie, error) {
 	var body io.Reader
 	if in != nil {
 		text, err := json.Marshal(in)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		body = bytes.NewReader(text)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	if c.browser != "" {
+		req.Header.Set("User-Agent", c.browser)
+	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 32<<20))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if resp.StatusCode >= 300 {
-		return fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, text)
+		return nil, fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, text)
 	}
 	if out == nil {
-		return nil
+		return resp.Cookies(), nil
 	}
-	return json.Unmarshal(text, out)
+	return resp.Cookies(), json.Unmarshal(text, out)
 }

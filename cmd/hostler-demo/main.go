@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"golang.org/x/term"
 )
 
 func main() {
@@ -40,6 +42,9 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// owner is the first owner's e-mail address.
+const owner = "owner@example.com"
 
 func run(ctx context.Context, bin, listen string, nodes, guests int) error {
 	dir, err := os.MkdirTemp("", "hostler-demo-")
@@ -72,25 +77,35 @@ func run(ctx context.Context, bin, listen string, nodes, guests int) error {
 		return err
 	}
 	password := rand.Text()
-	if err := api.setUp(ctx, filepath.Join(state, "setup-token"), "owner@example.com", password); err != nil {
+	if err := api.setUp(ctx, filepath.Join(state, "setup-token"), owner, password); err != nil {
 		return err
 	}
 	seen, err := api.enrol(ctx, ready)
 	if err != nil {
 		return err
 	}
+	link, err := newLoginLink(ctx, listen, owner, password)
+	if err != nil {
+		return err
+	}
+	defer link.close()
+	once := ""
+	if term.IsTerminal(int(os.Stdout.Fd())) { // a log would keep it
+		once = "\n  or open    " + link.url + "   (logs one browser in, once)"
+	}
 	fmt.Printf(`
 Hostler is running, with a simulated cluster of %d nodes and %d guests.
 
-  address    http://%s          (documentation: http://%s/api/docs)
-  log-in     owner@example.com
-  password   %s
+  page       http://%s/
+  log-in     %s
+  password   %s%s
 
+  API        http://%s/api/docs
   simulator  %s   control: %s
   admin token of the simulator: %s=%s
 
 Ctrl-C stops everything.
-`, nodes, seen, listen, listen, password, ready.URL, ready.Control, ready.AdminToken.ID, ready.AdminToken.Secret)
+`, nodes, seen, listen, owner, password, once, listen, ready.URL, ready.Control, ready.AdminToken.ID, ready.AdminToken.Secret)
 
 	select {
 	case <-ctx.Done():

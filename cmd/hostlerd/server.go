@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/selfupdate"
 	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/ui"
 	"github.com/hostler/hostler/core/upload"
 )
 
@@ -58,10 +59,14 @@ func open(ctx context.Context, cfg Config, log hclog.Logger) (_ *server, err err
 	if err != nil {
 		return nil, err
 	}
+	page, err := ui.Handler(ui.Files())
+	if err != nil {
+		return nil, err
+	}
 	s.Service, err = service.New(service.Config{
 		DB: d.DB, Keys: keys, Drivers: plugins, Firewalls: plugins, Catalogs: plugins, Plugins: plugins, Loggers: log.Named,
 		Loops:   service.Loops,
-		Version: version, BaseURL: cfg.proxy.BaseURL, TrustedProxies: cfg.proxy.Trusted,
+		Version: version, UI: page, BaseURL: cfg.proxy.BaseURL, TrustedProxies: cfg.proxy.Trusted,
 		StateDir: cfg.StateDir, Spool: spool, Self: guest.DetectSelf(d.DB), AllowLocal: cfg.AllowLoopbackHosts,
 		Updates: selfupdate.Config{ConfigFile: cfg.UpdateConfig, Shape: selfupdate.Shape(cfg.Shape), Machine: selfupdate.ThisMachine()},
 	})

@@ -60,6 +60,7 @@ func (s *Service) deps() api.Deps {
 		Browser: s.Users.Browser, Entitlements: s.entitled, Logger: c.Loggers("api"), Version: c.Version, Observe: figures.observe,
 		Proxy: proxy.Config{Trusted: c.TrustedProxies, BaseURL: c.BaseURL}, Replays: s.Replays, Stopping: s.running.Done(), Lasting: &s.lasting,
 		Health: Health(), Ready: ready(c.DB, c.Plugins, c.Keys, c.Version), Metrics: figures.handler(),
+		UI: c.UI,
 
 		Alerts:    alerts.Deps{Alerts: &alert.Store{DB: c.DB}},
 		Setup:     setup.Deps{Setup: s.setup},

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -49,6 +50,8 @@ type Config struct {
 
 	// Version of the running service.
 	Version string
+	// UI serves the web page; nil for none.
+	UI http.Handler
 	// Spool is the folder of files that are uploaded; nil takes none.
 	Spool *upload.Spool
 	// StateDir is where the token of the first setup is written.

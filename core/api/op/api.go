@@ -42,7 +42,7 @@ type Config struct {
 	Logger       hclog.Logger
 	// Version of the service, for the OpenAPI document.
 	Version string
-	// Fallback serves every path outside /api that has no operation, such as the user interface; nil means 404.
+	// Fallback serves GET and HEAD of every path outside /api that has no operation, such as the web page; nil means 404.
 	Fallback http.Handler
 	// BodyTime is how long a client may take to send its body; 30 s when zero.
 	BodyTime time.Duration
@@ -275,7 +275,8 @@ func setHeaders(h http.Header, id string) {
 // notFound answers for paths that have no operation. Below /api an anonymous caller is told to log in first: what
 // exists is not theirs to learn.
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
-	if a.config.Fallback != nil && !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/api" {
+	page := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if a.config.Fallback != nil && page && !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/api" {
 		a.config.Fallback.ServeHTTP(w, r)
 		return
 	}

@@ -1,0 +1,176 @@
+// Package ui is the web page: its sources are in the folder web, what is built of them in the folder dist, which is committed, so
+// that building the service needs no JavaScript tool. The handler serves dist as the fallback of the API.
+package ui
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/hostler/hostler/core/proxy"
+)
+
+// index is the document that every path of the page begins with; its script shows what the path names.
+const index = "index.html"
+
+// assets is the folder of the files that carry a hash of their content in their names.
+const assets = "assets/"
+
+// types are the media types of what dist may hold; the machine's own table of types is not asked.
+var types = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".svg": "image/svg+xml", ".png": "image/png", ".woff2": "font/woff2", ".json": "application/json",
+	".txt": "text/plain; charset=utf-8",
+}
+
+// Handler serves the files of the page, and its document at every other path. It takes GET and HEAD only. Nil without files, as in a
+// build without the page; an error says what the files lack.
+func Handler(files fs.FS) (http.Handler, error) {
+	if files == nil {
+		return nil, nil
+	}
+	h := &handler{files: map[string]*file{}}
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		contentType, ok := types[path.Ext(name)]
+		if !ok {
+			return nil // SOURCES, which is for the build
+		}
+		content, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		h.files[name] = newFile(contentType, content)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the files of the page: %w", err)
+	}
+	if h.files[index] == nil {
+		return nil, fmt.Errorf("the files of the page have no %s: build them with make ui", index)
+	}
+	return h, nil
+}
+
+type handler struct {
+	files map[string]*file
+	// documents holds the document for each path of the service that it was asked for below: a proxy's, or none.
+	documents sync.Map
+}
+
+// ServeHTTP serves one file. A path without one is the page's, whose script says when there is nothing.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "this is a page: it is read with GET", http.StatusMethodNotAllowed)
+		return
+	}
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	found := h.files[name]
+	switch {
+	case strings.HasPrefix(name, assets) && found == nil:
+		setHeaders(w.Header(), cacheRevalidate)
+		http.Error(w, "there is no such file in this version of the page", http.StatusNotFound)
+	case strings.HasPrefix(name, assets):
+		found.serve(w, r, cacheForever)
+	case found != nil && name != index:
+		found.serve(w, r, cacheRevalidate)
+	default:
+		h.document(proxy.SiteOf(r.Context(), r.TLS).Path).serve(w, r, cacheRevalidate)
+	}
+}
+
+// document is index.html, whose files are named from the root of the host: it is served at paths of any depth.
+func (h *handler) document(below string) *file {
+	if made, ok := h.documents.Load(below); ok {
+		return made.(*file)
+	}
+	root := strings.TrimSuffix(below, "/") + "/"
+	content := bytes.ReplaceAll(h.files[index].content, []byte(`="./`), []byte(`="`+root))
+	made, _ := h.documents.LoadOrStore(below, newFile(types[".html"], content))
+	return made.(*file)
+}
+
+// file is one file of the page.
+type file struct {
+	contentType, etag string
+	content           []byte
+	// compressed is the content by gzip, made at first use; nil where that saves nothing.
+	compressed func() []byte
+}
+
+func newFile(contentType string, content []byte) *file {
+	sum := sha256.Sum256(content)
+	return &file{contentType: contentType, content: content, etag: base64.RawURLEncoding.EncodeToString(sum[:16]),
+		compressed: sync.OnceValue(func() []byte { return compress(content) })}
+}
+
+func compress(content []byte) []byte {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		panic(err) // the level is one
+	}
+	_, _ = w.Write(content) // to memory
+	_ = w.Close()
+	if out.Len() >= len(content) {
+		return nil
+	}
+	return out.Bytes()
+}
+
+func (f *file) serve(w http.ResponseWriter, r *http.Request, cache string) {
+	content, etag := f.content, `"`+f.etag+`"`
+	h := w.Header()
+	setHeaders(h, cache)
+	h.Set("Content-Type", f.contentType)
+	h.Set("Vary", "Accept-Encoding")
+	if small := f.compressed(); small != nil && takesGzip(r) {
+		content, etag = small, `"`+f.etag+`-gzip"`
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("ETag", etag)
+	if unchanged(r, f.etag) {
+		h.Del("Content-Encoding")
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Length", strconv.Itoa(len(content)))
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(content) // the reader may be gone
+	}
+}
+
+// takesGzip reads Accept-Encoding: a coding with the weight zero is refused.
+func takesGzip(r *http.Request) bool {
+	for coding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		name, weight, _ := strings.Cut(strings.TrimSpace(coding), ";")
+		if name == "gzip" || name == "*" {
+			weight, _ = strings.CutPrefix(strings.TrimSpace(weight), "q=")
+			q, err := strconv.ParseFloat(weight, 64)
+			return weight == "" || err == nil && q > 0
+		}
+	}
+	return false
+}
+
+// unchanged reports whether the reader has this file, in whichever coding: RFC 9110 section 13.1.2 compares weakly.
+func unchanged(r *http.Request, etag string) bool {
+	for tag := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
+		tag = strings.Trim(strings.TrimPrefix(strings.TrimSpace(tag), "W/"), `"`)
+		if tag == etag || tag == etag+"-gzip" {
+			return true
+		}
+	}
+	return false
+}

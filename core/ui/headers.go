@@ -1,0 +1,45 @@
+package ui
+
+import (
+	"net/http"
+	"strings"
+)
+
+// The content security policies, and with setHeaders the only place of the page's security headers. They replace those that the
+// API gives every answer.
+var (
+	// pagePolicy lets the page load files of its own and nothing else. Svelte makes its templates under the one policy of Trusted
+	// Types that is named here; anything else that writes HTML from text is blocked by the browser.
+	pagePolicy = policy(
+		"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:", "font-src 'self'",
+		"connect-src 'self'", "frame-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+		"require-trusted-types-for 'script'", "trusted-types svelte-trusted-html",
+	)
+	// permissions are the browser's abilities: none but those that consoles need.
+	permissions = strings.Join([]string{
+		"accelerometer=()", "autoplay=()", "camera=()", "display-capture=()", "geolocation=()", "gyroscope=()", "hid=()",
+		"magnetometer=()", "microphone=()", "midi=()", "payment=()", "publickey-credentials-create=()", "publickey-credentials-get=()",
+		"screen-wake-lock=()", "serial=()", "usb=()", "xr-spatial-tracking=()",
+		"clipboard-read=(self)", "clipboard-write=(self)", "fullscreen=(self)",
+	}, ", ")
+)
+
+func policy(directives ...string) string { return strings.Join(directives, "; ") }
+
+// How long a browser keeps a file: what carries a hash in its name never changes, all else is asked for again with its ETag.
+const (
+	cacheForever    = "public, max-age=31536000, immutable"
+	cacheRevalidate = "no-cache"
+)
+
+// setHeaders writes the headers that files of every kind have.
+func setHeaders(h http.Header, cache string) {
+	h.Set("Content-Security-Policy", pagePolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", permissions)
+	h.Set("Cache-Control", cache)
+}

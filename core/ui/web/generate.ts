@@ -1,0 +1,66 @@
+// Makes src/api/schema.d.ts and src/api/operations.ts of the OpenAPI document, which the service's own declarations print.
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import openapi, { astToString } from 'openapi-typescript'
+
+/** The folder to write to. */
+const out = process.argv[2] ?? 'src/api'
+
+interface Operation {
+  operationId: string
+  'x-role'?: string
+  'x-on'?: string
+  'x-entitlement'?: string
+  'x-capability'?: string
+  'x-confirm'?: { when: string; field?: string; phrase?: string }
+}
+
+const text = execFileSync('go', ['run', './core/api/openapi'], { cwd: '../../..', maxBuffer: 64 << 20 })
+const document = JSON.parse(text.toString())
+const head = `// Made of the OpenAPI document by make ui; do not edit. Document: ${createHash('sha256').update(text).digest('hex')}\n`
+
+// Descriptions stay in the document and its page: here they would only make the file several times as long.
+const prose = new Set(['description', 'summary', 'example', 'examples', 'pattern', 'format'])
+
+/** The document without prose. What stands in properties are names of fields, whatever they are called. */
+function withoutProse(value: unknown, names = false): unknown {
+  if (Array.isArray(value)) return value.map((inner) => withoutProse(inner))
+  if (value === null || typeof value !== 'object') return value
+  const kept = Object.entries(value).filter(([key]) => names || !prose.has(key))
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutProse(inner, key === 'properties')]))
+}
+
+const slim = withoutProse({ ...document, 'x-errors': undefined }) as Record<string, unknown>
+writeFileSync(`${out}/schema.d.ts`, head + astToString(await openapi(JSON.stringify(slim), { silent: true })))
+
+const lines: string[] = []
+for (const methods of Object.values(document.paths as Record<string, Record<string, Operation>>)) {
+  for (const o of Object.values(methods)) {
+    if (!o['x-role']) continue
+    const confirm = o['x-confirm']
+    const rest = [
+      o['x-entitlement'] ?? '',
+      o['x-capability'] ?? '',
+      !confirm || confirm.when === 'never' ? '' : `${confirm.when}:${confirm.field ?? ''}`,
+    ]
+    while (rest.at(-1) === '') rest.pop()
+    lines.push(`  ${o.operationId}: '${[o['x-role'], o['x-on'], ...rest].join(' ')}',`)
+  }
+}
+const errors = (document['x-errors'] as { error: string }[]).map((e) => `  | '${e.error}'`).sort()
+writeFileSync(
+  `${out}/operations.ts`,
+  `${head}
+/** Every operation that needs a role: the role, where it must be held, then the entitlement, the token, and when it is confirmed. */
+export const operations = {
+${lines.sort().join('\n')}
+} as const
+
+export type OperationId = keyof typeof operations
+
+/** Every error identifier of the API. */
+export type ErrorId =
+${errors.join('\n')}
+`,
+)

@@ -1,0 +1,110 @@
+// Start, stop, a job to its end, cancel. Nothing is shown before the hypervisor has said so.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { startBrowser, startCluster, startService, Visitor, type Caller, type Service, type Simulator } from './start'
+
+let service: Service
+let browser: Browser
+let cluster: Simulator
+let caller: Caller
+beforeAll(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  caller = await service.setUp()
+  cluster = await startCluster(caller)
+})
+afterAll(async () => {
+  await browser?.close()
+  await service?.stop()
+  await cluster?.stop()
+})
+
+interface Entry {
+  id: number
+  vmid: number
+  name: string
+  kind: string
+  status: string
+  template: boolean
+}
+const one = async (status: string): Promise<Entry> =>
+  (await caller.must<Entry[]>('GET', '/api/v1/guests')).find((g) => g.kind === 'vm' && g.status === status && !g.template)!
+
+test('start, stop, cancel', async () => {
+  const visitor = await Visitor.arrive(browser, service.url)
+  const { page } = visitor
+  const status = page.getByRole('main').locator('header')
+  const stopped = await one('stopped')
+  await visitor.open(`/guests/${stopped.id}`)
+  await visitor.logIn()
+  await page.getByRole('heading', { name: stopped.name }).waitFor()
+  await status.getByText('stopped').waitFor()
+  await visitor.picture('guest-stopped')
+
+  // Start: a job, which the page follows to its end.
+  await page.getByRole('button', { name: 'Start', exact: true }).click()
+  await page.getByText(`Start ${stopped.name}: succeeded.`).waitFor()
+  await status.getByText('running').waitFor()
+  await visitor.accessible('started')
+  await visitor.picture('guest-running')
+
+  // Its transcript.
+  await page
+    .getByRole('main')
+    .getByRole('link', { name: `vm.start ${stopped.name}` })
+    .first()
+    .click()
+  await page.getByRole('heading', { name: `vm.start ${stopped.name}` }).waitFor()
+  await page.getByRole('log').getByText('TASK OK').waitFor()
+  await visitor.accessible('job')
+  await visitor.picture('job')
+  await page.getByRole('searchbox', { name: 'Find in it' }).fill('task ok')
+  await page.getByText('1 line found').waitFor()
+
+  // Stop at once: asked about, with what is lost. Leaving it does nothing.
+  await page.getByRole('main').getByRole('link', { name: stopped.name }).click()
+  const more = page.getByRole('button', { name: `What can be done to ${stopped.name}` })
+  await more.click()
+  await page.getByRole('menuitem', { name: 'Stop at once' }).click()
+  const dialog = page.getByRole('dialog', { name: `Stop at once ${stopped.name}` })
+  await dialog.waitFor()
+  await visitor.accessible('asked about')
+  await visitor.picture('stop-asked')
+  await dialog.getByRole('button', { name: 'Leave it' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await more.click()
+  await page.getByRole('menuitem', { name: 'Stop at once' }).click()
+  await dialog.getByRole('button', { name: `Stop at once ${stopped.name}` }).click()
+  await status.getByText('stopped').waitFor()
+
+  // Cancel a job that takes long: the guest does not heed the shutdown.
+  const running = await one('running')
+  await cluster.order({ op: 'set', vmid: running.vmid, ignore_shutdown: true })
+  await visitor.open(`/guests/${running.id}`)
+  await page.getByRole('button', { name: 'Shut down', exact: true }).click()
+  await page.getByRole('button', { name: /^Jobs/ }).click()
+  await page
+    .getByRole('dialog', { name: 'Jobs' })
+    .getByRole('link', { name: `vm.shutdown ${running.name}` })
+    .waitFor()
+  await visitor.accessible('tray')
+  await visitor.picture('tray')
+  await page
+    .getByRole('dialog', { name: 'Jobs' })
+    .getByRole('link', { name: `vm.shutdown ${running.name}` })
+    .click()
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('button', { name: 'Ask again' }).waitFor()
+  await page.getByRole('main').locator('header').getByText('canceled').waitFor()
+  await visitor.open(`/guests/${running.id}`)
+  await status.getByText('running').waitFor()
+
+  // What somebody else does is seen without a reload.
+  await visitor.open('/guests')
+  await page.getByRole('searchbox').fill(`name:${running.name}`)
+  const row = page.getByRole('grid').getByRole('row').filter({ hasText: running.name })
+  await row.getByText('running').waitFor()
+  await caller.must('POST', `/api/v1/vms/${running.id}/stop`)
+  await row.getByText('stopped').waitFor()
+  expect(await row.count()).toBe(1)
+  await visitor.leave()
+})

@@ -1,0 +1,23 @@
+// What must not compile. Nothing runs this file: make ui checks it.
+import { api } from './client'
+
+export async function mistakes(): Promise<void> {
+  // @ts-expect-error there is no such path
+  await api.get('/api/v1/vm')
+  // @ts-expect-error this path has no such method
+  await api.delete('/api/v1/auth/me')
+  // @ts-expect-error the id of the VM is missing
+  await api.get('/api/v1/vms/{vm_id}')
+  // @ts-expect-error an action that there is not
+  await api.post('/api/v1/vms/{vm_id}/{action}', { path: { vm_id: 1, action: 'explode' } })
+  // @ts-expect-error the password is missing
+  await api.post('/api/v1/auth/login', { body: { email: 'anna@example.com' } })
+  // @ts-expect-error a status that there is not
+  await api.get('/api/v1/jobs', { query: { status: 'done' } })
+  const me = await api.get('/api/v1/auth/me')
+  // @ts-expect-error a field that there is not
+  void me.user.mail
+  // What compiles.
+  void me.user.email
+  await api.post('/api/v1/auth/logout')
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { may, why } from './may'
+import { session, type Me } from './session.svelte'
+
+function logIn(role: Me['role'], roles: [number, Me['roles'][number]['role']][], off: string[] = []): void {
+  session.me = {
+    role,
+    roles: roles.map(([team_id, held]) => ({ team_id, team: `team ${team_id}`, role: held })),
+  } as unknown as Me
+  session.off = off
+}
+
+test('a role in the default team holds everywhere', () => {
+  logIn('operator', [[1, 'operator']])
+  expect(may('act_on_vm', { team_id: 1 })).toBe(true)
+  expect(may('act_on_vm', { team_id: 7 })).toBe(true)
+  expect(why('clone_vm', { team_id: 7 })).toBe('Needs the role admin here. An owner can give it.')
+})
+
+test('a role in another team holds on its things alone', () => {
+  logIn(null, [
+    [7, 'admin'],
+    [8, 'viewer'],
+  ])
+  expect(may('clone_vm', { team_id: 7 })).toBe(true)
+  expect(may('clone_vm', { team_id: 8 })).toBe(false)
+  expect(may('clone_vm', { team_id: 1 })).toBe(false)
+  // What is of the instance is not theirs, what is anywhere is.
+  expect(may('create_user')).toBe(false)
+  expect(may('list_guests')).toBe(true)
+  // Whose it is may not be known: the service decides.
+  expect(may('cancel_job')).toBe(true)
+})
+
+test('nobody without a role may do more than look after themselves', () => {
+  logIn(null, [])
+  expect(may('change_password')).toBe(true)
+  expect(may('list_guests')).toBe(false)
+})
+
+test('a feature that is off is off for owners too', () => {
+  logIn('owner', [[1, 'owner']], ['apps.uninstall'])
+  expect(why('uninstall_app', { team_id: 1 })).toBe(
+    'The feature apps.uninstall is switched off. An owner can switch it on in the settings.',
+  )
+  expect(may('clone_vm', { team_id: 1 })).toBe(true)
+})

@@ -1,0 +1,14 @@
+import { mount } from 'svelte'
+import App from './app/App.svelte'
+import './app/tokens.css'
+
+// A chunk that is gone belongs to an older version of the page: it is loaded once anew.
+addEventListener('vite:preloadError', (event) => {
+  const name = 'hostler.reloaded'
+  if (sessionStorage.getItem(name) === import.meta.url) return
+  sessionStorage.setItem(name, import.meta.url)
+  event.preventDefault()
+  location.reload()
+})
+
+mount(App, { target: document.getElementById('page')! })

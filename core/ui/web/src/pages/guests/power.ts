@@ -1,0 +1,83 @@
+// What can be done to a guest's power, and why it cannot be now.
+import { why } from '../../app/may'
+import { api } from '../../api/client'
+import type { components } from '../../api/schema'
+import { takeJob, whenDone } from '../../live/jobs.svelte'
+import type { Guest } from '../../live/guests.svelte'
+import { say, unsay } from '../../kit/toasts.svelte'
+import { t } from '../../words/words'
+
+export const actions = ['start', 'shutdown', 'restart', 'stop', 'pause', 'resume', 'reset'] as const
+export type Action = (typeof actions)[number]
+
+const ofApp = ['start', 'stop', 'shutdown', 'restart'] as const
+type AppAction = (typeof ofApp)[number]
+const isOfApp = (action: Action): action is AppAction => (ofApp as readonly string[]).includes(action)
+
+/** What takes the power away at once: the guest is not asked. */
+const hard = new Set<Action>(['stop', 'reset'])
+export const isHard = (action: Action): boolean => hard.has(action)
+
+/** The states in which an action makes sense. A state that is not known excludes nothing: the hypervisor decides. */
+const from: Record<Action, Guest['status'][]> = {
+  start: ['stopped'],
+  shutdown: ['running'],
+  restart: ['running'],
+  stop: ['running', 'paused', 'suspended'],
+  pause: ['running'],
+  resume: ['paused', 'suspended'],
+  reset: ['running', 'paused'],
+}
+
+/** actionsOf are those that such a guest has. */
+export const actionsOf = (guest: Guest): Action[] => actions.filter((action) => guest.kind === 'vm' || isOfApp(action))
+
+/** whyNot says why the action cannot be asked for now; undefined means that it can. */
+export function whyNot(guest: Guest, action: Action): string | undefined {
+  if (guest.template) return t('power.template')
+  if (guest.kind === 'container' && guest.app_id === null) return t('power.container')
+  const refused = why(guest.kind === 'vm' ? 'act_on_vm' : 'act_on_app', guest)
+  if (refused) return refused
+  if (guest.job_id !== null) return t('power.busy')
+  if (guest.status !== 'unknown' && !from[action].includes(guest.status))
+    return t('power.state', { status: t(`status.${guest.status}`) })
+  return undefined
+}
+
+/** confirms reports whether the name must be typed first, as the operation declares: where the service itself would be interrupted. */
+export const confirms = (guest: Guest, action: Action): boolean => guest.is_self && action !== 'start' && action !== 'resume'
+
+type Plan = components['schemas']['Plan']
+
+/** planOf asks what would happen. Nothing is done. */
+export async function planOf(guest: Guest, action: Action): Promise<Plan | undefined> {
+  const answer =
+    guest.app_id !== null && isOfApp(action)
+      ? await api.post('/api/v1/apps/{app_id}/{action}', { path: { app_id: guest.app_id, action }, query: { plan: true } })
+      : await api.post('/api/v1/vms/{vm_id}/{action}', { path: { vm_id: guest.id, action }, query: { plan: true } })
+  return 'effects' in answer ? answer : undefined
+}
+
+/** act asks for the action once: the key lets the service know a request that is sent again. The feed tells the rest. */
+export async function act(guest: Guest, action: Action, confirm = ''): Promise<void> {
+  const headers = { 'Idempotency-Key': key() }
+  const body = confirm ? { confirm } : null
+  const answer =
+    guest.app_id !== null && isOfApp(action)
+      ? await api.post('/api/v1/apps/{app_id}/{action}', { path: { app_id: guest.app_id, action }, body, headers })
+      : await api.post('/api/v1/vms/{vm_id}/{action}', { path: { vm_id: guest.id, action }, body, headers })
+  if (!('job' in answer)) return
+  const { job } = answer
+  takeJob(job)
+  const link = { path: `/jobs/${job.id}`, text: t('jobs.show') }
+  const asked = say(t('power.asked', { action: t(`power.${action}`), name: guest.name }), { link })
+  whenDone(job.id, (done) => {
+    const values = { action: t(`power.${action}`), name: guest.name, status: t(`status.${done.status}`) }
+    unsay(asked)
+    say(t('power.done', values), { bad: done.status !== 'succeeded', link })
+  })
+}
+
+/** key names a request. A page over plain HTTP has no randomUUID. */
+const key = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
