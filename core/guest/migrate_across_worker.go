@@ -34,6 +34,8 @@ type across struct {
 	Before      []string `json:"before,omitempty"`
 	BeforeThere []string `json:"before_there,omitempty"`
 	Listed      bool     `json:"listed,omitempty"`
+	// Transfer is how the backup gets there where both sides have no storage in common.
+	Transfer *transfer `json:"transfer,omitempty"`
 	// Backup is ours as the target lists it.
 	Backup *hypervisor.Backup `json:"backup,omitempty"`
 	// TokenID is the token with which the present request to the target is sent.
@@ -103,6 +105,9 @@ func (a *act) failed(err error) *failure {
 func (a *act) crossOver(ctx context.Context, x *across) error {
 	if err := a.locate(ctx); err != nil {
 		return err
+	}
+	if t := x.Transfer; t != nil && t.Made == nil && a.ref.Node != t.Node {
+		return job.Fail("the guest was on the node %s, whose machine was to be copied from, and is on %s now", t.Node, a.ref.Node)
 	}
 	if !x.Listed {
 		if err := a.listBefore(ctx, x); err != nil {
@@ -219,7 +224,7 @@ func (a *act) backups(ctx context.Context, hostID int64, node, storage string) (
 
 // backUp backs the guest up and finds the backup in the target's list, which proves that both see the same storage.
 func (a *act) backUp(ctx context.Context, x *across) error {
-	spec := hypervisor.BackupSpec{Storage: x.SourceStorage, Mode: "stop", Notes: fmt.Sprintf("moved to %s", x.HostName)}
+	spec := a.movingBackup(x)
 	s := step{
 		name: stepBackup, needs: endpoint.Backup, does: hypervisor.OperationBackup,
 		says: "backing the guest up to the storage " + x.SourceStorage,
@@ -249,7 +254,24 @@ func (a *act) backUp(ctx context.Context, x *across) error {
 	case err != nil:
 		a.run.Note("%s; but the backup %s is there", job.Text(err), made.ID)
 	}
-	return a.prove(ctx, x, *made)
+	if x.Transfer == nil {
+		return a.prove(ctx, x, *made)
+	}
+	x.Transfer.Made = made
+	if err := a.run.SaveProgress(ctx, a.progress); err != nil {
+		return err
+	}
+	return a.carry(ctx, x)
+}
+
+// movingBackup is the backup that the guest is moved by. One that is copied is made small, and told from all others by the job.
+func (a *act) movingBackup(x *across) hypervisor.BackupSpec {
+	spec := hypervisor.BackupSpec{Storage: x.SourceStorage, Mode: "stop", Notes: fmt.Sprintf("moved to %s", x.HostName)}
+	if x.Transfer != nil {
+		spec.Compress = "zstd"
+		spec.Notes += fmt.Sprintf(" by the job %d", a.run.Job().ID)
+	}
+	return spec
 }
 
 // newBackup is the guest's backup that was not there before; nil where there is none.
@@ -259,7 +281,11 @@ func (a *act) newBackup(ctx context.Context, x *across) (*hypervisor.Backup, err
 		return nil, err
 	}
 	var newest *hypervisor.Backup
+	told := a.run.MadeBackup(stepBackup)
 	for _, b := range list {
+		if x.Transfer != nil && (told != "" && b.ID != told || !a.movingBackup(x).Noted(b)) {
+			continue // it will be deleted
+		}
 		if b.Kind == a.asked.Kind && b.Guest == a.ref.ID && !slices.Contains(x.Before, volumeOf(b)) &&
 			(newest == nil || b.TakenAt.After(newest.TakenAt)) {
 			newest = &b
@@ -273,25 +299,27 @@ const defaultProofLimit = time.Minute
 
 // prove finds our backup in the target's list, where it was not before.
 func (a *act) prove(ctx context.Context, x *across, made hypervisor.Backup) error {
-	limit := a.ProofLimit
-	if limit == 0 {
-		limit = defaultProofLimit
-	}
-	for ends := time.Now().Add(limit); ; {
+	return a.appears(ctx, x, func(b hypervisor.Backup) bool {
+		return sameBackup(b, made) && !slices.Contains(x.BeforeThere, volumeOf(b))
+	}, "the host "+x.HostName+" sees the backup: both have the same storage",
+		fmt.Sprintf("the host %s does not see the backup %s: its storage %s is another one; the backup stays where it is", x.HostName,
+			made.ID, x.TargetStorage))
+}
+
+// appears waits until the target lists a backup that is ours.
+func (a *act) appears(ctx context.Context, x *across, ours func(hypervisor.Backup) bool, found, missing string) error {
+	for ends := time.Now().Add(cmp.Or(a.ProofLimit, defaultProofLimit)); ; {
 		list, err := a.backups(ctx, x.HostID, x.Node, x.TargetStorage)
 		if err != nil {
 			return err
 		}
-		for _, b := range list {
-			if sameBackup(b, made) && !slices.Contains(x.BeforeThere, volumeOf(b)) {
-				a.run.Note("the host %s sees the backup: both have the same storage", x.HostName)
-				x.Backup = &b
-				return a.run.SaveProgress(ctx, a.progress)
-			}
+		if i := slices.IndexFunc(list, ours); i >= 0 {
+			a.run.Note("%s", found)
+			x.Backup = &list[i]
+			return a.run.SaveProgress(ctx, a.progress)
 		}
 		if time.Now().After(ends) {
-			return job.Fail("the host %s does not see the backup %s: its storage %s is another one; the backup stays where it is", x.HostName,
-				made.ID, x.TargetStorage)
+			return job.Fail("%s", missing)
 		}
 		if err := wait(ctx, 500*time.Millisecond); err != nil {
 			return err
@@ -356,11 +384,14 @@ func (a *act) learnThere(ctx context.Context, x *across) (guest *hypervisor.Gues
 	return guest, ours, err
 }
 
+// restoring is the name of the step that restores it under its present id.
+func (x *across) restoring() string { return fmt.Sprintf("restore %s", x.ID) }
+
 // restoreThere makes the guest on the other side, under another id where its own was taken meanwhile.
 func (a *act) restoreThere(ctx context.Context, x *across) error {
 	spec := a.progress.Migration.Spec
 	for {
-		name := fmt.Sprintf("restore %s", x.ID)
+		name := x.restoring()
 		_, err := a.run.Do(ctx, a.requestThere(x, name, hypervisor.OperationRestore, endpoint.Backup,
 			func(ctx context.Context) (time.Time, bool, error) {
 				guest, ours, err := a.readThere(ctx, x)
