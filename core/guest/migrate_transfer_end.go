@@ -53,11 +53,13 @@ func (a *act) removeCopies(ctx context.Context, x *across) (left []string, err e
 
 // removeBackup deletes a backup, unless it is gone, and waits until it is. It says what is left.
 func (a *act) removeBackup(ctx context.Context, hostID int64, b hypervisor.Backup) (left string) {
-	for ends, sent := time.Now().Add(deletionLimit), false; ; {
+	for ends, sent, seen := time.Now().Add(deletionLimit), false, false; ; seen = true {
 		list, err := a.backups(ctx, hostID, b.Node, b.Storage)
 		if err == nil && !slices.ContainsFunc(list, func(other hypervisor.Backup) bool { return other.ID == b.ID }) {
-			a.run.Note("the backup %s is deleted", b.ID)
-			a.relist(ctx, a.run, hostID, b.Storage, b.Node)
+			if seen {
+				a.run.Note("the backup %s is deleted", b.ID)
+				a.relist(ctx, a.run, hostID, b.Storage, b.Node)
+			}
 			return ""
 		}
 		if err == nil && !sent {

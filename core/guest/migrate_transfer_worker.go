@@ -77,6 +77,9 @@ func (a *act) carry(ctx context.Context, x *across) error {
 		switch {
 		case ctx.Err() == nil && limited.Err() != nil:
 			return job.Fail("the backup was not copied within %s", limit)
+		case kind == sdk.Invalid:
+			return job.Fail("what came of the backup on the other machine was not the same by its SHA-256 and its size, and was not stored: %s",
+				job.Explain(err))
 		case ctx.Err() != nil || !lost:
 			return err
 		case try == copyTries:
