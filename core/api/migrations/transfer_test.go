@@ -1,10 +1,12 @@
 package migrations_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -17,10 +19,10 @@ func TestTransfer(t *testing.T) {
 	for _, cluster := range []*memdriver.Cluster{b.cluster, b.other} {
 		cluster.AddStorage(memdriver.StorageSpec{Name: "dumps", Archive: &memdriver.Archive{Folder: memdriver.DumpFolder}, FreeGB: 100})
 	}
-	b.ask("POST", check, to, apitest.Admin, 200, "", `"possible":false`, `"code":"no_shared_storage"`, `"code":"transfer"`, "consent")
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"possible":false`, `"code":"no_shared_storage"`, `"code":"transfer"`, "nobody has agreed")
 	b.ask("POST", check, `{"target_host_id":2,"strategy":"transfer"}`, apitest.Admin, 200, "", `"possible":false`,
 		`"code":"consent_required"`)
-	b.ask("POST", check, `{"target_host_id":2,"strategy":"teleport"}`, apitest.Admin, 422, "")
+	b.ask("POST", check, `{"target_host_id":2,"strategy":"teleport"}`, apitest.Admin, 422, "invalid", "expected value to be one of")
 	for _, host := range []string{"1", "2"} {
 		b.ask("POST", "hosts/"+host+"/credentials", `{"rotate_ssh":true,"ssh_consent":true}`, apitest.Owner, 200, "")
 		b.ask("POST", "hosts/"+host+"/ssh/verify", "", apitest.Admin, 200, "")
@@ -29,8 +31,14 @@ func TestTransfer(t *testing.T) {
 		`"target_storage":"dumps"`, `"code":"shared_storage"`)
 	b.ask("POST", "apps/1/migrate?plan=true", to, apitest.Admin, 200, "", "by way of this service to the storage dumps there")
 	b.ask("POST", "apps/1/migrate", `{"target_host_id":2,"confirm":"files"}`, apitest.Admin, 202, "", `"strategy":"transfer"`)
-	b.idle()
-	status := b.Value("SELECT status || ' ' || coalesce(error, '') FROM jobs WHERE kind = 'app.migrate'")
+	if err := b.Queue.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Queue.Stop(context.Background()) })
+	waittest.Until(t, "the job has ended", func() bool {
+		return b.Value("SELECT count(*) FROM jobs WHERE status IN ('queued', 'running')") == "0"
+	})
+	status := b.Value("SELECT status || ': ' || (SELECT string_agg(text, '; ' ORDER BY e.seq) FROM job_events e WHERE e.job_id = j.id) FROM jobs j WHERE kind = 'app.migrate'")
 	if made := b.other.Guests(); len(made) != 1 || !strings.HasPrefix(status, "succeeded") {
 		t.Fatalf("the job is %s, on the other side are %v", status, made)
 	}
