@@ -15,7 +15,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// The strategies of a migration.
+// The strategies of a migration, in the order in which they are tried.
 const (
 	// ByCluster leaves the move to the hypervisor, between two nodes of a cluster.
 	ByCluster = "cluster"
@@ -24,9 +24,6 @@ const (
 	// ByTransfer backs the guest up to a storage of its node, copies that file by way of the service, and restores it on the other host.
 	ByTransfer = "transfer"
 )
-
-// Strategies are all, in the order in which they are tried.
-func Strategies() []string { return []string{ByCluster, BySharedStorage, ByTransfer} }
 
 // MigrationOrder is where a guest shall go; nil takes what the service chooses.
 type MigrationOrder struct {

@@ -138,7 +138,8 @@ func (m *migrationCheck) lookOnce(ctx context.Context) error {
 	if wanted := m.order.Strategy; wanted != nil {
 		switch {
 		case within && *wanted != ByCluster:
-			m.block(findingStrategy, "Both hosts are of one cluster, in which the hypervisor moves it: the strategy %s is for another cluster.", *wanted)
+			m.block(findingStrategy, "Both hosts are of one cluster, in which the hypervisor moves it: the strategy %s is for another cluster.",
+				*wanted)
 		case !within && *wanted == ByCluster:
 			m.block(findingStrategy, "The two hosts are not of one cluster, so that the hypervisor cannot move it by itself.")
 		}

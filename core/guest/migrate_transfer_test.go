@@ -62,7 +62,8 @@ func TestTransferToAnotherCluster(t *testing.T) {
 				ref, p := b.starting(t, hypervisor.VM, status)
 				found := b.preflight(t, p, guest.MigrationOrder{TargetHostID: b.otherID})
 				if !found.Possible || *found.Strategy != guest.ByTransfer || fmt.Sprint(rejected(found)) != "[cluster shared_storage]" ||
-					found.DowntimeS == nil || found.Bytes == nil || status == hypervisor.GuestRunning && !strings.Contains(found.DowntimeBasis, "copied") {
+					found.DowntimeS == nil || found.Bytes == nil ||
+					status == hypervisor.GuestRunning && !strings.Contains(found.DowntimeBasis, "copied") {
 					t.Errorf("the check says %+v", found)
 				}
 				_, transcript := b.ended(t, b.crosses(t, vmTarget(p), p), job.Succeeded)

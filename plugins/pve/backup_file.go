@@ -48,7 +48,8 @@ func (h *Host) BackupFile(ctx context.Context, query hypervisor.BackupQuery, b h
 // backupFolder is where a storage keeps the files of backups.
 func backupFolder(d hypervisor.StorageDefinition) (string, error) {
 	if !slices.Contains(folderTypes, d.Type) {
-		return "", plugin.Errorf(plugin.Unsupported, "the storage %s is of the type %.40s, which keeps backups otherwise than as files", d.Name, d.Type)
+		return "", plugin.Errorf(plugin.Unsupported, "the storage %s is of the type %.40s, which keeps backups otherwise than as files", d.Name,
+			d.Type)
 	}
 	folder := d.Config["path"]
 	if folder == "" {

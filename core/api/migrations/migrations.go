@@ -70,7 +70,7 @@ type Order struct {
 	TargetHostID int64   `json:"target_host_id" minimum:"1" example:"2" doc:"A host of the same cluster, or of another one"`
 	Node         *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" example:"pve2" doc:"The node of that host's cluster; the host's own unless given"`
 	Storage      *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"local-lvm" doc:"Where its disks shall be; storages of the same names unless given"`
-	Strategy     *string `json:"strategy,omitempty" nullable:"true" enum:"cluster,shared_storage,transfer" example:"transfer" doc:"How it shall be moved and in no other way; the first of these that can be unless given"`
+	Strategy     *string `json:"strategy,omitempty" nullable:"true" enum:"cluster,shared_storage,transfer" example:"cluster" doc:"How it shall be moved and in no other way; the first of these that can be unless given"`
 }
 
 // order checks that the caller may have guests on the target.

@@ -19,7 +19,8 @@ func TestTransfer(t *testing.T) {
 	for _, cluster := range []*memdriver.Cluster{b.cluster, b.other} {
 		cluster.AddStorage(memdriver.StorageSpec{Name: "dumps", Archive: &memdriver.Archive{Folder: memdriver.DumpFolder}, FreeGB: 100})
 	}
-	b.ask("POST", check, to, apitest.Admin, 200, "", `"possible":false`, `"code":"no_shared_storage"`, `"code":"transfer"`, "nobody has agreed")
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"possible":false`, `"code":"no_shared_storage"`, `"code":"transfer"`,
+		"nobody has agreed")
 	b.ask("POST", check, `{"target_host_id":2,"strategy":"transfer"}`, apitest.Admin, 200, "", `"possible":false`,
 		`"code":"consent_required"`)
 	b.ask("POST", check, `{"target_host_id":2,"strategy":"teleport"}`, apitest.Admin, 422, "invalid", "expected value to be one of")
@@ -38,7 +39,8 @@ func TestTransfer(t *testing.T) {
 	waittest.Until(t, "the job has ended", func() bool {
 		return b.Value("SELECT count(*) FROM jobs WHERE status IN ('queued', 'running')") == "0"
 	})
-	status := b.Value("SELECT status || ': ' || (SELECT string_agg(text, '; ' ORDER BY e.seq) FROM job_events e WHERE e.job_id = j.id) FROM jobs j WHERE kind = 'app.migrate'")
+	status := b.Value(`SELECT status || ': ' || (SELECT string_agg(text, '; ' ORDER BY e.seq) FROM job_events e WHERE e.job_id = j.id)
+		FROM jobs j WHERE kind = 'app.migrate'`)
 	if made := b.other.Guests(); len(made) != 1 || !strings.HasPrefix(status, "succeeded") {
 		t.Fatalf("the job is %s, on the other side are %v", status, made)
 	}
