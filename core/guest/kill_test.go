@@ -52,7 +52,8 @@ func child(args []string) {
 	fail(err)
 	targets := map[int64]map[endpoint.Capability]plainTarget{}
 	fail(json.Unmarshal([]byte(os.Getenv(childKey+"_TARGETS")), &targets))
-	w := &guest.Worker{DB: d, Hosts: &halting{driver: hypervisor.NewClient(conn), targets: targets, when: when, request: request}}
+	hosts := &halting{driver: hypervisor.NewClient(conn), targets: targets, when: when, request: request}
+	w := &guest.Worker{DB: d, Hosts: hosts, Machines: hosts}
 	w.Register(q)
 	guest.Register(q, w, bounce())
 	guest.Register(q, w, removal())
@@ -125,6 +126,8 @@ func (b *lifecycleFixture) killed(t *testing.T, when, request string, want job.S
 			target := cluster.Target(capability)
 			targets[host][capability] = plainTarget{target, string(target.Credential.Secret)}
 		}
+		login := cluster.NodeLogin()
+		targets[host][machineLogin] = plainTarget{login, string(login.Credential.Secret)}
 	}
 	text, err := json.Marshal(targets)
 	if err != nil {

@@ -38,6 +38,8 @@ type lifecycleFixture struct {
 	// other is a second host, of a cluster of its own; nil where there is none.
 	other   *memdriver.Cluster
 	otherID int64
+	// machines are those of the hosts; nil where none is logged in to.
+	machines *machines
 	// missing are capabilities without a token; opened counts the hosts that were opened by capability.
 	missing map[endpoint.Capability]bool
 	mu      sync.Mutex

@@ -15,12 +15,14 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// The strategies of a migration.
+// The strategies of a migration, in the order in which they are tried.
 const (
 	// ByCluster leaves the move to the hypervisor, between two nodes of a cluster.
 	ByCluster = "cluster"
 	// BySharedStorage backs the guest up to a storage that both hosts have, and restores it on the other.
 	BySharedStorage = "shared_storage"
+	// ByTransfer backs the guest up to a storage of its node, copies that file by way of the service, and restores it on the other host.
+	ByTransfer = "transfer"
 )
 
 // MigrationOrder is where a guest shall go; nil takes what the service chooses.
@@ -28,18 +30,20 @@ type MigrationOrder struct {
 	TargetHostID int64   `json:"target_host_id"`
 	Node         *string `json:"node,omitempty"`
 	Storage      *string `json:"storage,omitempty"`
+	Strategy     *string `json:"strategy,omitempty"`
 }
 
 // Preflight is what a migration would meet.
 type Preflight struct {
-	Strategy     *string `json:"strategy" enum:"cluster,shared_storage" doc:"cluster: the hypervisor moves it between nodes of its cluster. shared_storage: it is stopped, backed up to a storage that both hosts have, and restored on the other side; the source is kept. null where neither can be tried"`
-	Possible     bool    `json:"possible" doc:"Nothing is in the way"`
-	Node         string  `json:"node" example:"pve1" doc:"Where the guest is"`
-	TargetHostID int64   `json:"target_host_id" example:"2"`
-	TargetNode   string  `json:"target_node" example:"pve2" doc:"Empty where none was found"`
-	TargetRef    string  `json:"target_guest_ref" example:"101" doc:"The id that it would have there; another one when that is taken meanwhile"`
-	Running      bool    `json:"running" doc:"It runs or is paused"`
-	Live         bool    `json:"live" doc:"It goes on running while it is moved"`
+	Strategy     *string            `json:"strategy" enum:"cluster,shared_storage,transfer" doc:"cluster: the hypervisor moves it between nodes of its cluster. shared_storage: it is stopped, backed up to a storage that both hosts have, and restored on the other side; the source is kept. transfer: the same where they have none, with the file of the backup copied from machine to machine by SSH. null where none can be tried"`
+	Rejected     []MigrationFinding `json:"rejected" doc:"The other strategies that were looked at, each as the code, and why it is not there"`
+	Possible     bool               `json:"possible" doc:"Nothing is in the way"`
+	Node         string             `json:"node" example:"pve1" doc:"Where the guest is"`
+	TargetHostID int64              `json:"target_host_id" example:"2"`
+	TargetNode   string             `json:"target_node" example:"pve2" doc:"Empty where none was found"`
+	TargetRef    string             `json:"target_guest_ref" example:"101" doc:"The id that it would have there; another one when that is taken meanwhile"`
+	Running      bool               `json:"running" doc:"It runs or is paused"`
+	Live         bool               `json:"live" doc:"It goes on running while it is moved"`
 
 	Blockers []MigrationFinding `json:"blockers" doc:"What is in the way"`
 	Warnings []MigrationFinding `json:"warnings" doc:"What is to be known besides"`
@@ -49,9 +53,8 @@ type Preflight struct {
 	DowntimeS     *int64 `json:"downtime_s" doc:"Expected time in which it does not run, in seconds; null where that cannot be told"`
 	DowntimeBasis string `json:"downtime_basis" doc:"What that is reckoned from"`
 
-	// Backups are the storages of backups that both hosts have, as each of them calls it.
 	SourceStorage *string `json:"source_storage" doc:"Storage that the backup is written to; null for the strategy cluster"`
-	TargetStorage *string `json:"target_storage" doc:"The same storage as the target calls it; null for the strategy cluster"`
+	TargetStorage *string `json:"target_storage" doc:"For shared_storage the same storage as the target calls it, for transfer the one that the backup is copied to; null for the strategy cluster"`
 }
 
 // MigrationFinding is one thing that is in the way of a migration, or to be known.
@@ -69,6 +72,11 @@ type MigrationDisk struct {
 
 // stops reports whether the guest is taken away for a while.
 func (p *Preflight) stops() bool { return p.Running && !p.Live }
+
+// is reports whether the guest would be moved in a way, and across whether it would be to another cluster.
+func (p *Preflight) is(strategy string) bool { return p.Strategy != nil && *p.Strategy == strategy }
+
+func (p *Preflight) across() bool { return p.is(BySharedStorage) || p.is(ByTransfer) }
 
 // sentences are the findings for people, one after the other.
 func sentences(list []MigrationFinding) (text string) {
@@ -104,7 +112,7 @@ var migrate = Work[migrationSpec]{
 // and those of host.Ask for what the guest's own host fails with.
 func CheckMigration(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Preflight, error) {
 	m := newMigrationCheck(a.DB, a.Hosts, lookLimit, r.Guest.HostID, r.Guest.At(), order)
-	m.self = r.Guest.IsSelf
+	m.self, m.machines = r.Guest.IsSelf, a.Machines
 	m.able = func(ctx context.Context) error {
 		return a.Hosts.Require(ctx, r.Guest.HostID, migrate.Needs, func(at hypervisor.Host) error {
 			_, err := host.Able[hypervisor.Migrator](at)
@@ -135,7 +143,7 @@ func Migrate(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Mi
 	}
 	if err := draft.Decide(ctx, migrationConfirmation(r, p, confirmed), func(ctx context.Context, tell *plan.Plan) error {
 		planMigration(r.Guest, p, tell)
-		if p.Strategy == nil || *p.Strategy != BySharedStorage {
+		if !p.across() {
 			return nil
 		}
 		return schedule.TellFollow(ctx, a.DB, tell, inSchedules(r.Target))
@@ -197,9 +205,13 @@ func planMigration(g *Guest, p Preflight, tell *plan.Plan) {
 		tell.Add(plan.KindGuest, g.Name, "%s goes on running while it is moved.", g.Name)
 	}
 	tell.Add(plan.KindGuest, g.Name, "%s is moved from the node %s to the node %s.", g.Name, p.Node, p.TargetNode)
-	if p.Strategy != nil && *p.Strategy == BySharedStorage {
+	if p.across() {
 		tell.Add(plan.KindGuest, g.Name, "The guest that is there now stays: stopped, with the tag %s, and no longer started with its node.",
 			movedTag)
+	}
+	if p.is(ByTransfer) && p.SourceStorage != nil && p.TargetStorage != nil {
+		tell.Add(plan.KindGuest, g.Name, "Its backup goes from the storage %s by way of this service to the storage %s there; both files are "+
+			"deleted in the end.", *p.SourceStorage, *p.TargetStorage)
 	}
 	for _, d := range p.Disks {
 		tell.AddSized(plan.KindDisk, d.Key, d.SizeBytes, "The disk %s on the storage %s is copied.", d.Key, d.Storage)

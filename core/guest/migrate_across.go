@@ -59,8 +59,8 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 	m.copied(func(hypervisor.Disk) bool { return true })
 	m.checkTargetStorage(false)
 	m.checkBridges()
-	if err := m.chooseStorage(ctx, source); err != nil {
-		return plugin.Problem(err)
+	if err := m.chooseWay(ctx, source); err != nil {
+		return err
 	}
 	m.reckonAcross()
 	return nil
@@ -187,23 +187,25 @@ func (m *migrationCheck) sharedVolumes(source hypervisor.Placement) string {
 
 // chooseStorage finds a storage of backups that both have. Equal names say little: backups that both list prove it, and where one lists
 // what the other lacks they are two. Only a storage that other nodes see as well can be seen by the other cluster.
-func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Placement) error {
+//
+// Where there is none, lacks says so.
+func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Placement) (lacks *MigrationFinding, err error) {
 	own, theirs := sharedBackups(source), sharedBackups(m.place)
 	here, err := m.backups(ctx, m.hostID, m.ref.Node, own)
 	if err != nil {
-		return err
+		return nil, plugin.Problem(err)
 	}
 	there, err := m.backups(ctx, m.target.ID, m.TargetNode, theirs)
 	if err != nil {
-		m.block(findingUnreachable, "The backups of the host %s could not be listed: %s", m.target.Name, job.Explain(err))
-		return nil
+		return &MigrationFinding{findingUnreachable, fmt.Sprintf("The backups of the host %s could not be listed: %s", m.target.Name,
+			job.Explain(err))}, nil
 	}
 	var guesses []string
 	for _, name := range own {
 		for _, other := range theirs {
 			if sameBackups(here[name], there[other]) {
 				m.SourceStorage, m.TargetStorage = &name, &other
-				return nil
+				return nil, nil
 			}
 			if name == other && len(here[name])+len(there[other]) == 0 {
 				guesses = append(guesses, name)
@@ -211,8 +213,7 @@ func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Pl
 		}
 	}
 	if len(guesses) == 0 {
-		m.block(findingNoStorage, "There is no storage of backups that both hosts are known to have.")
-		return nil
+		return &MigrationFinding{findingNoStorage, "There is no storage of backups that both hosts are known to have."}, nil
 	}
 	guessed := likeliest(guesses, source, m.place)
 	m.SourceStorage, m.TargetStorage = &guessed, &guessed
@@ -223,7 +224,7 @@ func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Pl
 	}
 	m.warn(findingUnproven, "Both hosts have a storage %s without backups. Whether it is the same shows once the backup is there; the "+
 		"guest is started again where it is not.%s", guessed, among)
-	return nil
+	return nil, nil
 }
 
 // likeliest is the one of some storages of equal names of whose free space two places say the most similar: one storage has but one
@@ -307,19 +308,29 @@ func (m *migrationCheck) reckonAcross() {
 		m.DowntimeBasis = "The size of a disk is not known."
 		return
 	}
+	if m.is(ByTransfer) {
+		seconds := 2*switching + 4**m.Bytes/copyRate
+		m.DowntimeS = &seconds
+		m.DowntimeBasis = fmt.Sprintf("%d GiB at most, backed up, checked, copied by way of this service and restored, each at an assumed "+
+			"100 MiB a second, and %d seconds for stopping and starting.", *m.Bytes>>30, 2*switching)
+		return
+	}
 	seconds := 2*switching + 2**m.Bytes/copyRate
 	m.DowntimeS = &seconds
 	m.DowntimeBasis = fmt.Sprintf("%d GiB, written and read at an assumed 100 MiB a second, and %d seconds for stopping and starting.",
 		*m.Bytes>>30, 2*switching)
 }
 
-// across is what a job keeps of what it was decided to do.
-func (m *migrationCheck) across() *across {
+// decided is what a job keeps of what it was decided to do.
+func (m *migrationCheck) decided() *across {
 	x := &across{HostID: m.target.ID, HostName: m.target.Name, Node: m.TargetNode, ID: m.targetID, SourceStorage: *m.SourceStorage,
 		TargetStorage: *m.TargetStorage, Name: m.guest.Name}
 	for _, nic := range m.config.NICs {
 		x.MACs = append(x.MACs, strings.ToUpper(nic.MAC))
 	}
 	slices.Sort(x.MACs)
+	if m.is(ByTransfer) {
+		x.Transfer = &transfer{Node: m.ref.Node, Machine: m.machine, TargetMachine: m.targetMachine}
+	}
 	return x
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,6 +30,13 @@ func (a *act) goBack(ctx context.Context, x *across) error {
 	}
 	if guest, ours, err := a.readThere(ctx, x); err == nil && guest != nil && ours {
 		text += fmt.Sprintf("; what was restored is left on %s as %s", x.HostName, x.ID)
+	}
+	if x.Transfer != nil {
+		left, err := a.removeCopies(ctx, x)
+		if err != nil {
+			return err
+		}
+		text = strings.Join(append([]string{text}, left...), "; ")
 	}
 	switch x.Failure.Status {
 	case job.Unknown:
@@ -121,6 +129,15 @@ func (a *act) settleThere(ctx context.Context, x *across) error {
 		}
 	} else if err := a.moveSchedules(ctx, x); err != nil {
 		return err
+	}
+	if x.Transfer != nil {
+		left, err := a.removeCopies(ctx, x)
+		if err != nil {
+			return err
+		}
+		for _, text := range left {
+			a.run.Note("%s", text)
+		}
 	}
 	if marked != nil {
 		return job.Fail("the guest is on %s as %s. The one that was left is stopped, and could not be marked (%s): see to it that it is not "+

@@ -34,6 +34,8 @@ type across struct {
 	Before      []string `json:"before,omitempty"`
 	BeforeThere []string `json:"before_there,omitempty"`
 	Listed      bool     `json:"listed,omitempty"`
+	// Transfer is how the backup gets there where both sides have no storage in common.
+	Transfer *transfer `json:"transfer,omitempty"`
 	// Backup is ours as the target lists it.
 	Backup *hypervisor.Backup `json:"backup,omitempty"`
 	// TokenID is the token with which the present request to the target is sent.
@@ -103,6 +105,9 @@ func (a *act) failed(err error) *failure {
 func (a *act) crossOver(ctx context.Context, x *across) error {
 	if err := a.locate(ctx); err != nil {
 		return err
+	}
+	if t := x.Transfer; t != nil && t.Made == nil && a.ref.Node != t.Node {
+		return job.Fail("the guest was on the node %s, whose machine was to be copied from, and is on %s now", t.Node, a.ref.Node)
 	}
 	if !x.Listed {
 		if err := a.listBefore(ctx, x); err != nil {
@@ -185,120 +190,6 @@ func lifecycleStep(name string, action hypervisor.Action, says string) step {
 	}
 }
 
-// listBefore keeps which backups there are, so that ours is known among them.
-func (a *act) listBefore(ctx context.Context, x *across) error {
-	here, err := a.backups(ctx, a.hostID, a.ref.Node, x.SourceStorage)
-	if err != nil {
-		return err
-	}
-	there, err := a.backups(ctx, x.HostID, x.Node, x.TargetStorage)
-	if err != nil {
-		return err
-	}
-	for _, b := range here {
-		x.Before = append(x.Before, volumeOf(b))
-	}
-	for _, b := range there {
-		x.BeforeThere = append(x.BeforeThere, volumeOf(b))
-	}
-	x.Listed = true
-	return a.run.SaveProgress(ctx, a.progress)
-}
-
-// backups lists what is on a storage, for as long as it takes to be told.
-func (a *act) backups(ctx context.Context, hostID int64, node, storage string) (list []hypervisor.Backup, err error) {
-	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
-		list, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
-			func(ctx context.Context, at hypervisor.Backuper) ([]hypervisor.Backup, error) {
-				return at.Backups(ctx, hypervisor.BackupQuery{Storage: storage, Node: node})
-			})
-		return err
-	})
-	return list, err
-}
-
-// backUp backs the guest up and finds the backup in the target's list, which proves that both see the same storage.
-func (a *act) backUp(ctx context.Context, x *across) error {
-	spec := hypervisor.BackupSpec{Storage: x.SourceStorage, Mode: "stop", Notes: fmt.Sprintf("moved to %s", x.HostName)}
-	s := step{
-		name: stepBackup, needs: endpoint.Backup, does: hypervisor.OperationBackup,
-		says: "backing the guest up to the storage " + x.SourceStorage,
-		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
-			able, err := host.Able[hypervisor.Backuper](at)
-			if err != nil {
-				return "", err
-			}
-			return able.RunBackup(ctx, ref, spec)
-		},
-		state: func(context.Context, hypervisor.Host, hypervisor.Guest, time.Time) (State, error) {
-			return State{}, nil
-		},
-	}
-	err := a.settle(ctx, s, a.follow(ctx, s))
-	if status, verdict := job.Verdict(err); err != nil && (!verdict || status != job.Unknown) {
-		return err
-	}
-	made, failed := a.newBackup(ctx, x)
-	switch {
-	case failed != nil:
-		return errors.Join(failed, err)
-	case made == nil && err != nil:
-		return err
-	case made == nil:
-		return job.Fail("the backup was taken, and the storage %s does not list it", x.SourceStorage)
-	case err != nil:
-		a.run.Note("%s; but the backup %s is there", job.Text(err), made.ID)
-	}
-	return a.prove(ctx, x, *made)
-}
-
-// newBackup is the guest's backup that was not there before; nil where there is none.
-func (a *act) newBackup(ctx context.Context, x *across) (*hypervisor.Backup, error) {
-	list, err := a.backups(ctx, a.hostID, a.ref.Node, x.SourceStorage)
-	if err != nil {
-		return nil, err
-	}
-	var newest *hypervisor.Backup
-	for _, b := range list {
-		if b.Kind == a.asked.Kind && b.Guest == a.ref.ID && !slices.Contains(x.Before, volumeOf(b)) &&
-			(newest == nil || b.TakenAt.After(newest.TakenAt)) {
-			newest = &b
-		}
-	}
-	return newest, nil
-}
-
-// defaultProofLimit is for how long a backup may take to be seen from the other side: caches of network storages last for seconds.
-const defaultProofLimit = time.Minute
-
-// prove finds our backup in the target's list, where it was not before.
-func (a *act) prove(ctx context.Context, x *across, made hypervisor.Backup) error {
-	limit := a.ProofLimit
-	if limit == 0 {
-		limit = defaultProofLimit
-	}
-	for ends := time.Now().Add(limit); ; {
-		list, err := a.backups(ctx, x.HostID, x.Node, x.TargetStorage)
-		if err != nil {
-			return err
-		}
-		for _, b := range list {
-			if sameBackup(b, made) && !slices.Contains(x.BeforeThere, volumeOf(b)) {
-				a.run.Note("the host %s sees the backup: both have the same storage", x.HostName)
-				x.Backup = &b
-				return a.run.SaveProgress(ctx, a.progress)
-			}
-		}
-		if time.Now().After(ends) {
-			return job.Fail("the host %s does not see the backup %s: its storage %s is another one; the backup stays where it is", x.HostName,
-				made.ID, x.TargetStorage)
-		}
-		if err := wait(ctx, 500*time.Millisecond); err != nil {
-			return err
-		}
-	}
-}
-
 // wait waits, or ends with the context.
 func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
@@ -356,11 +247,14 @@ func (a *act) learnThere(ctx context.Context, x *across) (guest *hypervisor.Gues
 	return guest, ours, err
 }
 
+// restoring is the name of the step that restores it under its present id.
+func (x *across) restoring() string { return fmt.Sprintf("restore %s", x.ID) }
+
 // restoreThere makes the guest on the other side, under another id where its own was taken meanwhile.
 func (a *act) restoreThere(ctx context.Context, x *across) error {
 	spec := a.progress.Migration.Spec
 	for {
-		name := fmt.Sprintf("restore %s", x.ID)
+		name := x.restoring()
 		_, err := a.run.Do(ctx, a.requestThere(x, name, hypervisor.OperationRestore, endpoint.Backup,
 			func(ctx context.Context) (time.Time, bool, error) {
 				guest, ours, err := a.readThere(ctx, x)

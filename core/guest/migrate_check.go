@@ -22,7 +22,9 @@ type migrationCheck struct {
 	Preflight
 	db    *db.DB
 	hosts host.Opener
-	limit time.Duration
+	// machines are those of the hosts; nil logs in to none.
+	machines Machines
+	limit    time.Duration
 	// hostID and ref are where the guest is; self says that the service runs in it.
 	hostID int64
 	ref    hypervisor.GuestRef
@@ -40,6 +42,8 @@ type migrationCheck struct {
 	place hypervisor.Placement
 	// targetID is the id that the guest is to have elsewhere; it is empty for the strategy cluster.
 	targetID hypervisor.GuestID
+	// machine and targetMachine are the hosts whose machines the two nodes are, for the strategy transfer.
+	machine, targetMachine int64
 }
 
 // migrationSide is one of the two hosts, as the database knows it.
@@ -66,6 +70,8 @@ const (
 	findingVolumes      = "shared_volumes"
 	findingSourceStays  = "source_stays"
 	findingUnsupported  = "unsupported"
+	findingStrategy     = "strategy"
+	findingNoFiles      = "no_file_storage"
 	findingNotRetrieved = hypervisor.MigrationIncomplete
 )
 
@@ -74,7 +80,7 @@ func newMigrationCheck(d *db.DB, hosts host.Opener, limit time.Duration, hostID 
 	return &migrationCheck{
 		db: d, hosts: hosts, limit: limit, hostID: hostID, ref: ref, order: order,
 		Preflight: Preflight{TargetHostID: order.TargetHostID, Blockers: []MigrationFinding{}, Warnings: []MigrationFinding{},
-			Disks: []MigrationDisk{}},
+			Rejected: []MigrationFinding{}, Disks: []MigrationDisk{}},
 	}
 }
 
@@ -99,6 +105,7 @@ func addFinding(list []MigrationFinding, code, message string) []MigrationFindin
 func (m *migrationCheck) look(ctx context.Context) error {
 	fresh := *m
 	fresh.Blockers, fresh.Warnings, fresh.Disks = slices.Clone(m.Blockers), slices.Clone(m.Warnings), slices.Clone(m.Disks)
+	fresh.Rejected = slices.Clone(m.Rejected)
 	err := m.lookOnce(ctx)
 	if problem.From(err).Code != problem.CodeNotFound {
 		return err
@@ -127,6 +134,16 @@ func (m *migrationCheck) lookOnce(ctx context.Context) error {
 	strategy, within := ByCluster, m.source.ClusterID == m.target.ClusterID && m.source.ClusterID != 0
 	if !within {
 		strategy = BySharedStorage
+	}
+	if wanted := m.order.Strategy; wanted != nil {
+		switch {
+		case within && *wanted != ByCluster:
+			m.block(findingStrategy, "Both hosts are of one cluster, in which the hypervisor moves it: the strategy %s is for another cluster.",
+				*wanted)
+		case !within && *wanted == ByCluster:
+			m.block(findingStrategy, "The two hosts are not of one cluster, so that the hypervisor cannot move it by itself.")
+		}
+		strategy = *wanted
 	}
 	m.Strategy = &strategy
 	if err := m.chooseNode(ctx, within); err != nil {

@@ -18,8 +18,11 @@ func (b *lifecycleFixture) preflight(t *testing.T, p guest.Asked, order guest.Mi
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := guest.CheckMigration(t.Context(), &guest.Actor{DB: b.db, Queue: b.queue, Hosts: capable{b}},
-		guest.Request{Target: vmTarget(p), Guest: g, TeamID: 1}, order)
+	actor := &guest.Actor{DB: b.db, Queue: b.queue, Hosts: capable{b}}
+	if b.machines != nil {
+		actor.Machines = b.machines
+	}
+	found, err := guest.CheckMigration(t.Context(), actor, guest.Request{Target: vmTarget(p), Guest: g, TeamID: 1}, order)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func (w *Worker) migrate(ctx context.Context, run *job.Run) error {
 		}
 	}
 	m := a.progress.Migration
-	if m.Strategy == BySharedStorage {
+	if m.Across != nil {
 		return a.moveAcross(ctx)
 	}
 	a.steps = []step{migrationStep(m.Spec, m.Running)}
@@ -60,7 +60,7 @@ func (a *act) decideMigration(ctx context.Context, spec migrationSpec) error {
 		}
 	}
 	check := newMigrationCheck(a.DB, a.Hosts, a.readLimit(), a.hostID, a.ref, spec.Order)
-	check.self = self
+	check.self, check.machines = self, a.Machines
 	if err := check.look(ctx); err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func (a *act) decideMigration(ctx context.Context, spec migrationSpec) error {
 	if spec.Order.Storage != nil {
 		m.Spec.Storage = *spec.Order.Storage
 	}
-	if m.Strategy == BySharedStorage {
-		m.Across = check.across()
+	if check.across() {
+		m.Across = check.decided()
 	}
 	a.progress.Migration = m
 	return a.run.SaveProgress(ctx, a.progress)

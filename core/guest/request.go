@@ -35,6 +35,8 @@ type Actor struct {
 	DB    *db.DB
 	Queue *job.Queue
 	Hosts Hosts
+	// Machines are those of the hosts; nil logs in to none.
+	Machines Machines
 }
 
 // Request is which guest is to be worked on, for whom.

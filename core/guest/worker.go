@@ -18,6 +18,8 @@ import (
 type Worker struct {
 	DB    *db.DB
 	Hosts host.Opener
+	// Machines are those of the hosts; nil logs in to none.
+	Machines Machines
 	// Self reports whether the service runs in the guest; nil means that it never does.
 	Self func(ctx context.Context, guestID int64) (bool, error)
 	// Sync polls a host now. It is called when a job has made or removed a guest; nil leaves that to the next poll.

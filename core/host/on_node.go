@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -84,4 +85,21 @@ func HostOfNode(ctx context.Context, d *db.DB, hostID int64, node string) (id in
 		return 0, db.Problem(fmt.Errorf("looking for the host of a node: %w", err))
 	}
 	return id, nil
+}
+
+// Machine is the host whose machine a node is, as HostOfNode has it, and the problem that RequireSSH has where it is not logged in to.
+func (s *Store) Machine(ctx context.Context, hostID int64, node string) (id int64, err error) {
+	if id, err = HostOfNode(ctx, s.db, hostID, node); err != nil {
+		return 0, err
+	}
+	return id, s.RequireSSH(ctx, id)
+}
+
+// OnMachine is OnNode for work that runs programs and copies files.
+func (s *Store) OnMachine(ctx context.Context, id int64, limit time.Duration,
+	work func(context.Context, hypervisor.NodeExecutor) error) error {
+	_, err := OnNode(ctx, s, id, limit, func(ctx context.Context, node hypervisor.NodeExecutor) (struct{}, error) {
+		return struct{}{}, work(ctx, node)
+	})
+	return err
 }

@@ -137,8 +137,8 @@ func New(c Config) (*Service, error) {
 		DB: c.DB, Hosts: s.Hosts, Logger: c.Loggers("poll"), Heartbeat: s.Heartbeats[Polls], Unable: outdated, Interval: s.pollInterval,
 	})
 	s.Guests = &guest.Store{DB: c.DB, Self: c.Self}
-	actor := &guest.Actor{DB: c.DB, Queue: s.Queue, Hosts: s.Hosts}
-	worker := &guest.Worker{DB: c.DB, Hosts: s.Hosts, Self: c.Self.Is, Sync: func(ctx context.Context, hostID int64) error {
+	actor := &guest.Actor{DB: c.DB, Queue: s.Queue, Hosts: s.Hosts, Machines: s.Hosts}
+	worker := &guest.Worker{DB: c.DB, Hosts: s.Hosts, Machines: s.Hosts, Self: c.Self.Is, Sync: func(ctx context.Context, hostID int64) error {
 		return s.Poller.Sync(ctx, hostID)
 	}, List: func(ctx context.Context, hostID int64, storage, node string) error {
 		return s.Backups.Refresh(ctx, hostID, storage, node)

@@ -69,6 +69,7 @@ func TestConformance(t *testing.T) {
 		},
 		RoleOutput:    func(t testing.TB, made, kept []endpoint.Capability) plugin.Secret { return roleOutput(t, made, kept) },
 		BackupStorage: "nas",
+		FileStorage:   "nas",
 		UploadStorage: "nas",
 		NewStorage: func(testing.TB) (hypervisor.StorageSpec, hypervisor.StorageSetting) {
 			return hypervisor.StorageSpec{Name: fmt.Sprint("share", names.Add(1)), Type: "cifs", Config: []hypervisor.StorageSetting{

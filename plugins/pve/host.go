@@ -53,6 +53,8 @@ var (
 	_ hypervisor.NodeExecutor   = (*Host)(nil)
 	_ hypervisor.GuestExecutor  = (*Host)(nil)
 	_ hypervisor.SocketLister   = (*Host)(nil)
+
+	_ hypervisor.BackupFileLocator = (*Host)(nil)
 )
 
 // Version asks the called node for the version of its pve-manager.

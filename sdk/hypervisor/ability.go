@@ -50,6 +50,9 @@ var abilities = plugin.Abilities[*server]{
 	of[Backuper]("backup", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterBackupServiceServer(r, &backupServer{server: s})
 	}),
+	of[BackupFileLocator]("backup_file", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterBackupFileServiceServer(r, &backupFileServer{server: s})
+	}),
 	of[Migrator]("migrate", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterMigrateServiceServer(r, &migrateServer{server: s})
 	}),

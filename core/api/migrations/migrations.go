@@ -47,7 +47,8 @@ func Register(a *op.API, deps Deps) {
 			Calls: true, ReadOnly: true, Ours: s.on == op.VM, Needs: endpoint.Lifecycle,
 			Description: "Tells how it would be moved to a host, what is in the way (`blockers`) and what is to be known besides (`warnings`), " +
 				"each with a code. Both hosts are asked; nothing is reserved and nothing changes. A host of the same cluster means a node of " +
-				"it: `node` says which, where it can not only be one.",
+				"it: `node` says which, where it can not only be one. `strategy` is the first way that is there, or the one that is asked for; " +
+				"`rejected` says why others are not.",
 		})
 		op.Post(a, path, h.migrate, op.Spec{
 			ID: "migrate_" + s.kind, Summary: "Migrate " + s.one, Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Plan: true,
@@ -57,7 +58,9 @@ func Register(a *op.API, deps Deps) {
 				"is 409 `migration_blocked` with `blockers`. Where it would be stopped for the move, its name is asked for " +
 				"(409 `confirm_required`). Between clusters it goes by a backup on a storage that both hosts have: it is stopped, backed up, " +
 				"restored and started there; the one that was left is kept, stopped and tagged `moved`, and schedules that name it go with " +
-				"it. What goes wrong before it runs there has it run again where it was.",
+				"it. Where they have none, and both nodes are hosts that are logged in to by SSH, the file of the backup is copied from machine " +
+				"to machine by way of this service (`transfer`), and deleted on both sides in the end. What goes wrong before it runs there has " +
+				"it run again where it was.",
 		})
 	}
 }
@@ -67,6 +70,7 @@ type Order struct {
 	TargetHostID int64   `json:"target_host_id" minimum:"1" example:"2" doc:"A host of the same cluster, or of another one"`
 	Node         *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" example:"pve2" doc:"The node of that host's cluster; the host's own unless given"`
 	Storage      *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"local-lvm" doc:"Where its disks shall be; storages of the same names unless given"`
+	Strategy     *string `json:"strategy,omitempty" nullable:"true" enum:"cluster,shared_storage,transfer" example:"cluster" doc:"How it shall be moved and in no other way; the first of these that can be unless given"`
 }
 
 // order checks that the caller may have guests on the target.

@@ -76,6 +76,11 @@ type Config struct {
 	VM func(t testing.TB) hypervisor.VMSpec
 	// BackupStorage names a storage that can hold backups, and that every node sees; empty leaves out the cases of backups.
 	BackupStorage string
+	// FileStorage names a storage that keeps backups as files and that every node sees; empty leaves out the cases of such files.
+	FileStorage string
+	// BackupMachine gives a target as that of NodeLogin, of the machine that has the files of FileStorage. Nil leaves out the case that puts
+	// a file there.
+	BackupMachine func(t testing.TB) endpoint.Target
 	// UploadStorage names a storage that takes installation images, and that every node has; empty leaves out the cases of uploads.
 	UploadStorage string
 	// NewStorage gives a storage that can be attached and that no other case uses, with a secret among its settings of at least 8 bytes,
@@ -139,6 +144,7 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "config", s.config)
 			s.group(t, "nic", s.nic)
 			s.group(t, "backup", s.backup)
+			s.group(t, "backup_file", s.backupFile)
 			s.group(t, "migrate", s.migrate)
 			s.group(t, "network", s.network)
 			s.group(t, "upload", s.upload)

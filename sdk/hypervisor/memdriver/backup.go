@@ -35,7 +35,13 @@ func (h *Host) begun(ctx context.Context, method, storage string) (*Cluster, *Ar
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a, err := c.archive(storage)
-	return c, a, err
+	if err != nil {
+		return nil, nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c.readFolder(a)
+	return c, a, nil
 }
 
 // Backups implements hypervisor.Backuper.
@@ -79,11 +85,11 @@ func (a *Archive) Put(c *Cluster, ref hypervisor.GuestRef, takenAt time.Time) st
 	if !ok {
 		return ""
 	}
-	return a.keep(g, hypervisor.BackupSpec{}, takenAt)
+	return a.keep(c, g, hypervisor.BackupSpec{}, takenAt)
 }
 
-// keep adds a backup of a guest; it needs the cluster's lock.
-func (a *Archive) keep(g *guest, spec hypervisor.BackupSpec, takenAt time.Time) string {
+// keep adds a backup of a guest of a cluster; it needs the cluster's lock.
+func (a *Archive) keep(c *Cluster, g *guest, spec hypervisor.BackupSpec, takenAt time.Time) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.made++
@@ -94,6 +100,9 @@ func (a *Archive) keep(g *guest, spec hypervisor.BackupSpec, takenAt time.Time) 
 	}}
 	k.guest.config = g.presentConfig()
 	a.kept = append(a.kept, k)
+	if a.Folder != "" {
+		c.dump(a, k)
+	}
 	return k.ID
 }
 
@@ -133,7 +142,7 @@ func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hype
 			if c.certified {
 				spec.Notes = shortened(spec.Notes)
 			}
-			made = spec.Storage + ":" + a.keep(guest, spec, time.Now())
+			made = spec.Storage + ":" + a.keep(c, guest, spec, time.Now())
 			return nil
 		}}, nil
 	})
@@ -154,16 +163,18 @@ func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string
 	if err != nil {
 		return "", err
 	}
-	a.mu.Lock()
-	i := a.find(spec.Backup)
-	if i < 0 {
-		a.mu.Unlock()
-		return "", plugin.Errorf(plugin.NotFound, "there is no backup %.200q", spec.Backup.ID)
-	}
-	of := a.kept[i].guest
-	a.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := a.find(spec.Backup)
+	if i < 0 {
+		return "", plugin.Errorf(plugin.NotFound, "there is no backup %.200q", spec.Backup.ID)
+	}
+	of, err := c.madeOf(a, a.kept[i])
+	if err != nil {
+		return "", err
+	}
 	old := c.guests[spec.ID]
 	switch {
 	case !spec.ID.Valid():
@@ -228,10 +239,12 @@ func (c *Cluster) restored(t *task, of guest, spec hypervisor.RestoreSpec) {
 
 // DeleteBackup implements hypervisor.Backuper; it is done at once.
 func (h *Host) DeleteBackup(ctx context.Context, b hypervisor.Backup) (string, error) {
-	_, a, err := h.begun(ctx, "deletebackup", b.Storage)
+	c, a, err := h.begun(ctx, "deletebackup", b.Storage)
 	if err != nil {
 		return "", err
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	i := a.find(b)
@@ -240,6 +253,9 @@ func (h *Host) DeleteBackup(ctx context.Context, b hypervisor.Backup) (string, e
 		return "", plugin.Errorf(plugin.NotFound, "there is no backup %.200q", b.ID)
 	case a.kept[i].Protected:
 		return "", plugin.Errorf(plugin.Conflict, "backup %s is protected", b.ID)
+	}
+	if a.Folder != "" {
+		delete(c.loginMachine().files, a.file(a.kept[i].ID))
 	}
 	a.kept = slices.Delete(a.kept, i, i+1)
 	return "", nil

@@ -41,6 +41,9 @@ type Cluster struct {
 	certified  bool
 	taskMemory time.Duration
 
+	// dumps are what files of backups were made of, by their SHA-256, for all clusters of the driver.
+	dumps *sync.Map
+
 	mu sync.Mutex
 	// entries are the nodes that answer at the addresses of AddEntry.
 	entries map[string]string

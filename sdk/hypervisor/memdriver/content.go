@@ -177,6 +177,9 @@ func (c *Cluster) removeVolume(s *storage, id string) {
 	if s.Archive != nil {
 		s.Archive.mu.Lock()
 		defer s.Archive.mu.Unlock()
+		if name, found := strings.CutPrefix(id, s.Name+":"); found && s.Archive.Folder != "" {
+			delete(c.loginMachine().files, s.Archive.file(name))
+		}
 		s.Archive.kept = slices.DeleteFunc(s.Archive.kept, func(k *kept) bool { return s.Name+":"+k.ID == id })
 	}
 }

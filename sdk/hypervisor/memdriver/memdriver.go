@@ -37,6 +37,7 @@ type Driver struct {
 	byName   bool
 	// certified is true for the driver of a Certified; its clusters are of that shape.
 	certified bool
+	dumps     sync.Map
 }
 
 var (
@@ -59,6 +60,7 @@ func NewByName() *Driver {
 // Add makes a cluster at an address, "host:port", and replaces what was there.
 func (d *Driver) Add(address string, spec Spec) *Cluster {
 	c := newCluster(address, spec, d.certified)
+	c.dumps = &d.dumps
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.clusters[address] = c
@@ -111,6 +113,7 @@ func (d *Driver) cluster(target endpoint.Target) (*Cluster, error) {
 			return nil, err
 		}
 		c := newCluster(target.Address, spec, d.certified)
+		c.dumps = &d.dumps
 		c.anyToken = true
 		for method, fault := range faults {
 			c.faults[method] = fault

@@ -88,6 +88,7 @@ func conform(t *testing.T, shape memdriver.Shape) {
 	driver, clusters := shape.New()
 	cluster := clusters.Add("pool.mem:8006", memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50, TaskMemory: time.Minute})
 	cluster.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}})
+	cluster.AddStorage(memdriver.StorageSpec{Name: "dumps", Archive: &memdriver.Archive{Folder: memdriver.DumpFolder}})
 	cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 1 << 20})
 	var names atomic.Int64
 	needs := map[endpoint.Capability]string{
@@ -141,7 +142,7 @@ func conform(t *testing.T, shape memdriver.Shape) {
 				Image: "local:iso/installer.iso",
 			}
 		},
-		BackupStorage: "archive", UploadStorage: "local",
+		BackupStorage: "archive", FileStorage: "dumps", UploadStorage: "local",
 		Reboots: func(testing.TB) (func(endpoint.Capability) endpoint.Target, string) {
 			own := clusters.Add(fmt.Sprintf("reboots%d.mem:8006", names.Add(1)), memdriver.Spec{Nodes: 2, TaskTime: 100 * time.Millisecond})
 			return own.Target, own.Nodes()[1]
@@ -165,8 +166,9 @@ func conform(t *testing.T, shape memdriver.Shape) {
 			}
 			return all
 		},
-		Screen:    screen(shape, cluster),
-		NodeLogin: func(testing.TB) endpoint.Target { return cluster.NodeLogin() },
+		Screen:        screen(shape, cluster),
+		NodeLogin:     func(testing.TB) endpoint.Target { return cluster.NodeLogin() },
+		BackupMachine: func(testing.TB) endpoint.Target { return cluster.NodeLogin() },
 		Inside: func(testing.TB) drivertest.Inside {
 			in := drivertest.Inside{Target: cluster.NodeLogin(), Port: 8080,
 				Running: cluster.NewGuest(hypervisor.Container, hypervisor.GuestRunning),

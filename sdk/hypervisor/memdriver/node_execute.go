@@ -27,7 +27,7 @@ type Machine struct {
 	Keys []string
 	// UserID is that of whoever logs in.
 	UserID int
-	// Programs are those that it has besides true, false, cat, env, printf, sleep, rm and id: each gives its exit code.
+	// Programs are those that it has besides true, false, cat, env, printf, sleep, rm, sha256sum and id: each gives its exit code.
 	Programs map[string]func(ctx context.Context, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) int
 }
 
@@ -148,8 +148,12 @@ func (h *Host) RunOnNode(ctx context.Context, command hypervisor.NodeCommand, st
 	m := c.loginMachine()
 	m.ran = append(m.ran, command)
 	program := m.Programs[command.Program]
-	if command.Program == "rm" {
+	switch {
+	case program != nil:
+	case command.Program == "rm":
 		program = c.remove(m.files)
+	case command.Program == "sha256sum":
+		program = c.digest(m.files)
 	}
 	c.mu.Unlock()
 	if program == nil {
@@ -289,9 +293,12 @@ func (c *Cluster) remove(files map[string]nodeFile) func(context.Context, hyperv
 }
 
 // folders are all that there are.
-var folders = []string{"/", "/tmp", "/etc", "/var/lib"}
+var folders = []string{"/", "/tmp", "/etc", "/var/lib", DumpFolder}
 
-// CopyToNode implements hypervisor.NodeExecutor. The machine has the folders /, /tmp, /etc and /var/lib.
+// DumpFolder is the one for files of backups.
+const DumpFolder = "/var/lib/dump"
+
+// CopyToNode implements hypervisor.NodeExecutor. The machine has the folders /, /tmp, /etc, /var/lib and DumpFolder.
 func (h *Host) CopyToNode(ctx context.Context, file hypervisor.NodeFile, content io.Reader) (string, error) {
 	if err := file.Check(); err != nil {
 		return "", err

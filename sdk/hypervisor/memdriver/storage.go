@@ -45,7 +45,9 @@ func (s *storage) kind() string {
 	return "plain"
 }
 
-func (s *storage) shared() bool { return s.kind() != "dir" && s.Name != "local" }
+func (s *storage) shared() bool {
+	return s.kind() != "dir" && s.Name != "local" && (s.Archive == nil || s.Archive.Folder == "")
+}
 
 // on reports whether a node sees the storage.
 func (s *storage) on(node string) bool {
@@ -58,6 +60,10 @@ func (s *storage) listed() bool { return s.Name != "local" && (s.Archive != nil 
 
 // Archive holds the backups of a storage, or of storages of several clusters.
 type Archive struct {
+	// Folder is where they lie as files on the machine that is logged in to, such as DumpFolder; the archive is one cluster's then, and each
+	// of its nodes has one. Empty keeps them nowhere.
+	Folder string
+
 	mu   sync.Mutex
 	made int
 	kept []*kept

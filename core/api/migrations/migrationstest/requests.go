@@ -23,9 +23,9 @@ var Requests = requesttest.Requests{Changes: func(f *requesttest.Fixture) []requ
 		return fmt.Sprintf(`{"target_host_id":%d,"node":%q%s}`, f.Host, node, more)
 	}
 	return []requesttest.Change{
-		{Operation: "check_vm_migration", Body: body(vm, ""), Nulls: body(vm, `,"storage":"local"`), Path: vmPath},
-		{Operation: "migrate_vm", Body: body(vm, ""), Nulls: body(vm, `,"storage":"local","confirm":"x"`), Path: vmPath},
-		{Operation: "check_app_migration", Body: body(ct, ""), Nulls: body(ct, `,"storage":"local"`), Path: appPath},
-		{Operation: "migrate_app", Body: body(ct, ""), Nulls: body(ct, `,"storage":"local","confirm":"x"`), Path: appPath},
+		{Operation: "check_vm_migration", Body: body(vm, ""), Nulls: body(vm, `,"storage":"local","strategy":"cluster"`), Path: vmPath},
+		{Operation: "migrate_vm", Body: body(vm, ""), Nulls: body(vm, `,"storage":"local","strategy":"cluster","confirm":"x"`), Path: vmPath},
+		{Operation: "check_app_migration", Body: body(ct, ""), Nulls: body(ct, `,"storage":"local","strategy":"cluster"`), Path: appPath},
+		{Operation: "migrate_app", Body: body(ct, ""), Nulls: body(ct, `,"storage":"local","strategy":"cluster","confirm":"x"`), Path: appPath},
 	}
 }}

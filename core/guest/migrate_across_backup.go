@@ -1,0 +1,152 @@
+package guest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// listBefore keeps which backups there are, so that ours is known among them.
+func (a *act) listBefore(ctx context.Context, x *across) error {
+	here, err := a.backups(ctx, a.hostID, a.ref.Node, x.SourceStorage)
+	if err != nil {
+		return err
+	}
+	there, err := a.backups(ctx, x.HostID, x.Node, x.TargetStorage)
+	if err != nil {
+		return err
+	}
+	for _, b := range here {
+		x.Before = append(x.Before, volumeOf(b))
+	}
+	for _, b := range there {
+		x.BeforeThere = append(x.BeforeThere, volumeOf(b))
+	}
+	x.Listed = true
+	return a.run.SaveProgress(ctx, a.progress)
+}
+
+// backups lists what is on a storage, for as long as it takes to be told.
+func (a *act) backups(ctx context.Context, hostID int64, node, storage string) (list []hypervisor.Backup, err error) {
+	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
+		list, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
+			func(ctx context.Context, at hypervisor.Backuper) ([]hypervisor.Backup, error) {
+				return at.Backups(ctx, hypervisor.BackupQuery{Storage: storage, Node: node})
+			})
+		return err
+	})
+	return list, err
+}
+
+// backUp backs the guest up and finds the backup in the target's list, which proves that both see the same storage.
+func (a *act) backUp(ctx context.Context, x *across) error {
+	spec := a.movingBackup(x)
+	s := step{
+		name: stepBackup, needs: endpoint.Backup, does: hypervisor.OperationBackup,
+		says: "backing the guest up to the storage " + x.SourceStorage,
+		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
+			able, err := host.Able[hypervisor.Backuper](at)
+			if err != nil {
+				return "", err
+			}
+			return able.RunBackup(ctx, ref, spec)
+		},
+		state: func(context.Context, hypervisor.Host, hypervisor.Guest, time.Time) (State, error) {
+			return State{}, nil
+		},
+	}
+	err := a.settle(ctx, s, a.follow(ctx, s))
+	if status, verdict := job.Verdict(err); err != nil && (!verdict || status != job.Unknown) {
+		return err
+	}
+	made, failed := a.newBackup(ctx, x)
+	switch {
+	case failed != nil:
+		return errors.Join(failed, err)
+	case made == nil && err != nil:
+		return err
+	case made == nil:
+		return job.Fail("the backup was taken, and the storage %s does not list it", x.SourceStorage)
+	case err != nil:
+		a.run.Note("%s; but the backup %s is there", job.Text(err), made.ID)
+	}
+	if x.Transfer == nil {
+		return a.prove(ctx, x, *made)
+	}
+	x.Transfer.Made = made
+	if err := a.run.SaveProgress(ctx, a.progress); err != nil {
+		return err
+	}
+	return a.carry(ctx, x)
+}
+
+// movingBackup is the backup that the guest is moved by. One that is copied is made small, and told from all others by the job.
+func (a *act) movingBackup(x *across) hypervisor.BackupSpec {
+	spec := hypervisor.BackupSpec{Storage: x.SourceStorage, Mode: "stop", Notes: fmt.Sprintf("moved to %s", x.HostName)}
+	if x.Transfer != nil {
+		spec.Compress = "zstd"
+		spec.Notes += fmt.Sprintf(" by the job %d", a.run.Job().ID)
+	}
+	return spec
+}
+
+// newBackup is the guest's backup that was not there before; nil where there is none.
+func (a *act) newBackup(ctx context.Context, x *across) (*hypervisor.Backup, error) {
+	list, err := a.backups(ctx, a.hostID, a.ref.Node, x.SourceStorage)
+	if err != nil {
+		return nil, err
+	}
+	var newest *hypervisor.Backup
+	told := a.run.MadeBackup(stepBackup)
+	for _, b := range list {
+		if x.Transfer != nil && (told != "" && b.ID != told || !a.movingBackup(x).Noted(b)) {
+			continue // it will be deleted
+		}
+		if b.Kind == a.asked.Kind && b.Guest == a.ref.ID && !slices.Contains(x.Before, volumeOf(b)) &&
+			(newest == nil || b.TakenAt.After(newest.TakenAt)) {
+			newest = &b
+		}
+	}
+	return newest, nil
+}
+
+// defaultProofLimit is for how long a backup may take to be seen from the other side: caches of network storages last for seconds.
+const defaultProofLimit = time.Minute
+
+// prove finds our backup in the target's list, where it was not before.
+func (a *act) prove(ctx context.Context, x *across, made hypervisor.Backup) error {
+	return a.appears(ctx, x, func(b hypervisor.Backup) bool {
+		return sameBackup(b, made) && !slices.Contains(x.BeforeThere, volumeOf(b))
+	}, "the host "+x.HostName+" sees the backup: both have the same storage",
+		fmt.Sprintf("the host %s does not see the backup %s: its storage %s is another one; the backup stays where it is", x.HostName,
+			made.ID, x.TargetStorage))
+}
+
+// appears waits until the target lists a backup that is ours.
+func (a *act) appears(ctx context.Context, x *across, ours func(hypervisor.Backup) bool, found, missing string) error {
+	for ends := time.Now().Add(cmp.Or(a.ProofLimit, defaultProofLimit)); ; {
+		list, err := a.backups(ctx, x.HostID, x.Node, x.TargetStorage)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(list, ours); i >= 0 {
+			a.run.Note("%s", found)
+			x.Backup = &list[i]
+			return a.run.SaveProgress(ctx, a.progress)
+		}
+		if time.Now().After(ends) {
+			return job.Fail("%s", missing)
+		}
+		if err := wait(ctx, 500*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package guest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// chooseWay takes the first strategy between clusters that is there, or the one that is asked for.
+func (m *migrationCheck) chooseWay(ctx context.Context, source hypervisor.Placement) error {
+	m.reject(ByCluster, "The two hosts are not of one cluster.")
+	wanted := m.order.Strategy
+	if wanted == nil || *wanted == BySharedStorage {
+		lacks, err := m.chooseStorage(ctx, source)
+		if err != nil || lacks == nil {
+			return err
+		}
+		if wanted != nil {
+			m.block(lacks.Code, "%s", lacks.Message)
+			return nil
+		}
+		none, err := m.chooseFiles(ctx, source)
+		if err != nil {
+			return err
+		}
+		if len(none) > 0 {
+			m.block(lacks.Code, "%s", lacks.Message)
+			m.reject(ByTransfer, sentences(none))
+			return nil
+		}
+		m.Strategy = new(ByTransfer)
+		m.reject(BySharedStorage, lacks.Message)
+		return nil
+	}
+	if *wanted != ByTransfer {
+		return nil
+	}
+	none, err := m.chooseFiles(ctx, source)
+	for _, f := range none {
+		m.block(f.Code, "%s", f.Message)
+	}
+	return err
+}
+
+// reject keeps why a strategy is not there.
+func (m *migrationCheck) reject(strategy, why string) {
+	m.Rejected = addFinding(m.Rejected, strategy, why)
+}
+
+// chooseFiles finds the machines of both nodes, and on each a storage of backups that are files and that has the room. none says what is
+// missing.
+func (m *migrationCheck) chooseFiles(ctx context.Context, source hypervisor.Placement) (none []MigrationFinding, err error) {
+	lack := func(code, format string, args ...any) { none = addFinding(none, code, fmt.Sprintf(format, args...)) }
+	for _, side := range []struct {
+		hostID int64
+		node   string
+		into   *int64
+	}{{m.hostID, m.ref.Node, &m.machine}, {m.target.ID, m.TargetNode, &m.targetMachine}} {
+		if m.machines == nil {
+			lack(findingUnsupported, "Machines are not logged in to here.")
+			continue
+		}
+		*side.into, err = m.machines.Machine(ctx, side.hostID, side.node)
+		if err == nil {
+			continue
+		}
+		refused := problem.From(err)
+		if refused.Status() >= http.StatusInternalServerError && refused.Code != problem.CodeUnsupported {
+			return nil, err
+		}
+		none = append(none, MigrationFinding{string(refused.Code), fmt.Sprintf("The machine of the node %s cannot be logged in to: %s.",
+			side.node, job.Explain(err))})
+	}
+	if len(none) > 0 {
+		return none, nil
+	}
+	if m.Bytes == nil {
+		m.warn(findingNotRetrieved, "The size of a disk is not known, so that the room for its backup was not looked at.")
+	}
+	here, why := m.fileStorage(ctx, m.hostID, m.ref.Node, source, nil)
+	if here == "" {
+		lack(findingNoFiles, "No storage of the node %s takes the backup as a file: %s.", m.ref.Node, why)
+	}
+	there, why := m.fileStorage(ctx, m.target.ID, m.TargetNode, m.place, m.Disks)
+	if there == "" {
+		lack(findingNoFiles+"_there", "No storage of the node %s takes the backup as a file: %s.", m.TargetNode, why)
+	}
+	if len(none) == 0 {
+		m.SourceStorage, m.TargetStorage = &here, &there
+	}
+	return none, nil
+}
+
+// fileStorage is the storage of backups with the most room among those of a node that keep them as files; empty where there is none, and
+// why. disks are those that need room there as well.
+func (m *migrationCheck) fileStorage(ctx context.Context, hostID int64, node string, p hypervisor.Placement, disks []MigrationDisk) (
+	name, why string) {
+	all := slices.Clone(p.Storages)
+	all = slices.DeleteFunc(all, func(s hypervisor.PlacementStorage) bool { return !s.Backups || !s.Available })
+	free := func(s hypervisor.PlacementStorage) int64 {
+		if s.Free == nil {
+			return math.MaxInt64
+		}
+		return *s.Free
+	}
+	slices.SortStableFunc(all, func(a, b hypervisor.PlacementStorage) int { return cmp.Compare(free(b), free(a)) })
+	why = "it has no storage for backups that is available"
+	for i, s := range all {
+		reason := ""
+		if needed := m.backupRoom(s.Name, disks); free(s) < needed {
+			reason = fmt.Sprintf("%s has room for %d GiB, and %d GiB may be needed", s.Name, free(s)>>30, (needed+1<<30-1)>>30)
+		} else if _, err := asked(ctx, m, hostID, endpoint.Backup, func(ctx context.Context, at hypervisor.BackupFileLocator) (
+			hypervisor.BackupFile, error) {
+			return at.BackupFile(ctx, hypervisor.BackupQuery{Storage: s.Name, Node: node}, hypervisor.Backup{})
+		}); err != nil {
+			reason = job.Explain(err)
+		} else {
+			return s.Name, ""
+		}
+		if i == 0 {
+			why = reason
+		} else {
+			why += "; " + reason
+		}
+	}
+	return "", why
+}
+
+// backupRoom is how much room a storage needs for the backup, and for those of the disks that come to be on it, in bytes.
+func (m *migrationCheck) backupRoom(storage string, disks []MigrationDisk) (bytes int64) {
+	if m.Bytes != nil {
+		bytes = *m.Bytes
+	}
+	for _, d := range disks {
+		on := d.Storage
+		if m.order.Storage != nil {
+			on = *m.order.Storage
+		}
+		if on == storage && d.SizeBytes != nil {
+			bytes += *d.SizeBytes
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,245 @@
+package guest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// transfer is what a move to another cluster keeps of the backup that is copied from machine to machine.
+type transfer struct {
+	// Node is where the guest was when it was decided, and Machine and TargetMachine are the hosts whose machines the two nodes are.
+	Node          string `json:"node"`
+	Machine       int64  `json:"machine"`
+	TargetMachine int64  `json:"target_machine"`
+	// Made is the backup on the source's side.
+	Made *hypervisor.Backup `json:"made,omitempty"`
+	// To is the file that becomes the copy. It is kept before anything is sent there: what is in that place since is ours.
+	To *hypervisor.BackupFile `json:"to,omitempty"`
+}
+
+const (
+	// copyTries is how often a copy is begun whose connection breaks.
+	copyTries = 5
+	// copyMode are the permissions of the copy: it has all that the guest has.
+	copyMode = 0o600
+	// slowCopy is what a copy is given time for, in bytes a second, beyond copyGrace.
+	slowCopy  = 4 << 20
+	copyGrace = 10 * time.Minute
+)
+
+// carry copies the backup to the other side and finds it in the list there.
+func (a *act) carry(ctx context.Context, x *across) error {
+	made := *x.Transfer.Made
+	if made.SizeBytes == nil {
+		return job.Fail("the hypervisor does not tell how large the backup %s is", made.ID)
+	}
+	from, err := a.backupFile(ctx, a.hostID, hypervisor.BackupQuery{Storage: x.SourceStorage, Node: x.Transfer.Node}, made)
+	if err != nil {
+		return err
+	}
+	resumed := x.Transfer.To != nil
+	if !resumed {
+		if err := a.makeRoom(ctx, x, made); err != nil {
+			return err
+		}
+	}
+	a.run.Note("copying the backup to the host %s: %d MiB", x.HostName, *made.SizeBytes>>20)
+	limit := copyGrace + time.Duration(*made.SizeBytes/slowCopy)*time.Second
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for try, pause := 1, 500*time.Millisecond; ; try++ {
+		sum, err := a.copyOver(limited, x.Transfer, from.Path, *made.SizeBytes, limit, resumed || try > 1)
+		if err == nil {
+			a.run.Note("both machines have the same file, by its SHA-256 %s", sum)
+			break
+		}
+		select {
+		case <-a.run.Stopping():
+			return err
+		default:
+		}
+		kind := sdk.KindOf(err)
+		lost := kind == sdk.Unreachable || kind == sdk.Timeout || errors.Is(err, sdk.ErrGone)
+		switch {
+		case ctx.Err() == nil && limited.Err() != nil:
+			return job.Fail("the backup was not copied within %s", limit)
+		case kind == sdk.Invalid:
+			return job.Fail("what came of the backup on the other machine was not the same by its SHA-256 and its size, and was not stored: %s",
+				job.Explain(err))
+		case ctx.Err() != nil || !lost:
+			return err
+		case try == copyTries:
+			return job.Fail("the copy of the backup broke off %d times: %s", try, job.Explain(err))
+		}
+		a.run.Note("the copy broke off (%s); it is begun anew", job.Explain(err))
+		if err := wait(ctx, pause); err != nil {
+			return err
+		}
+		pause *= 4
+	}
+	return a.proveCopy(ctx, x, *made.SizeBytes)
+}
+
+// backupFile asks where a backup lies, or would lie, for as long as it takes to be told.
+func (a *act) backupFile(ctx context.Context, hostID int64, query hypervisor.BackupQuery, b hypervisor.Backup) (
+	file hypervisor.BackupFile, err error) {
+	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
+		file, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
+			func(ctx context.Context, at hypervisor.BackupFileLocator) (hypervisor.BackupFile, error) {
+				return at.BackupFile(ctx, query, b)
+			})
+		return err
+	})
+	return file, err
+}
+
+// makeRoom decides where the copy goes, where there is nothing yet and room enough.
+func (a *act) makeRoom(ctx context.Context, x *across, made hypervisor.Backup) error {
+	to, err := a.backupFile(ctx, x.HostID, hypervisor.BackupQuery{Storage: x.TargetStorage, Node: x.Node}, made)
+	if err != nil {
+		return err
+	}
+	there, err := a.backups(ctx, x.HostID, x.Node, x.TargetStorage)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(there, func(b hypervisor.Backup) bool { return b.ID == to.ID }) {
+		return job.Fail("the host %s has a backup %s already, which is not of this move", x.HostName, to.ID)
+	}
+	var place hypervisor.Placement
+	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
+		place, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), x.HostID, endpoint.Monitoring,
+			func(ctx context.Context, at hypervisor.Provisioner) (hypervisor.Placement, error) {
+				return at.Placement(ctx, hypervisor.PlacementQuery{Kind: a.asked.Kind, Node: x.Node, Name: x.Name, Storages: true})
+			})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if free := freeOf(place, x.TargetStorage); free != nil && *free < *made.SizeBytes {
+		return job.Fail("the storage %s of the node %s has room for %d MiB, and the backup has %d MiB", x.TargetStorage, x.Node, *free>>20,
+			*made.SizeBytes>>20)
+	}
+	x.Transfer.To = &to
+	return a.run.SaveProgress(ctx, a.progress)
+}
+
+// copyOver copies a file from one machine to the other, through this service and never to its disk. Both machines tell the SHA-256 of what
+// they have; a copy with another one is not stored. Where one was begun before, it is looked first whether it is there.
+func (a *act) copyOver(ctx context.Context, t *transfer, from string, size int64, limit time.Duration,
+	resumed bool) (sum string, err error) {
+	copied := func(ctx context.Context, source, target hypervisor.NodeExecutor) error {
+		if sum, err = digestOf(ctx, source, from, limit); err != nil {
+			return err
+		}
+		if resumed {
+			if there, err := digestOf(ctx, target, t.To.Path, limit); err == nil && there == sum {
+				return nil
+			}
+		}
+		return pipe(ctx, source, target, from, hypervisor.NodeFile{Path: t.To.Path, Mode: copyMode, Size: size, SHA256: sum}, a.run.Share)
+	}
+	// Everybody takes the login of the host with the lower id first: two that wait for each other would wait for ever.
+	if t.Machine < t.TargetMachine {
+		err = a.onBoth(ctx, t.Machine, t.TargetMachine, limit, copied)
+	} else {
+		err = a.onBoth(ctx, t.TargetMachine, t.Machine, limit, func(ctx context.Context, target, source hypervisor.NodeExecutor) error {
+			return copied(ctx, source, target)
+		})
+	}
+	return sum, err
+}
+
+func (a *act) onBoth(ctx context.Context, first, second int64, limit time.Duration,
+	work func(ctx context.Context, first, second hypervisor.NodeExecutor) error) error {
+	var failed error // of the second, which the first would take for its own
+	err := a.Machines.OnMachine(ctx, first, limit, func(ctx context.Context, one hypervisor.NodeExecutor) error {
+		failed = a.Machines.OnMachine(ctx, second, limit, func(ctx context.Context, two hypervisor.NodeExecutor) error {
+			return work(ctx, one, two)
+		})
+		return nil
+	})
+	return cmp.Or(err, failed)
+}
+
+// digestOf is the SHA-256 of a file as its machine reads it, in hexadecimal digits.
+func digestOf(ctx context.Context, machine hypervisor.NodeExecutor, path string, limit time.Duration) (string, error) {
+	var out headWriter
+	result, err := machine.RunOnNode(ctx, hypervisor.NodeCommand{Program: "sha256sum", Arguments: []string{"--", path}, Limit: limit},
+		hypervisor.NodeStreams{Output: &out})
+	if err != nil {
+		return "", err
+	}
+	sum, _, _ := strings.Cut(out.String(), " ")
+	if raw, err := hex.DecodeString(sum); !result.OK() || err != nil || len(raw) != 32 {
+		return "", sdk.Errorf(sdk.Refused, "the machine does not tell the SHA-256 of the file: sha256sum ended with %d", result.ExitCode)
+	}
+	return sum, nil
+}
+
+// headWriter keeps the first bytes of what is written.
+type headWriter struct{ bytes.Buffer }
+
+func (w *headWriter) Write(p []byte) (int, error) {
+	w.Buffer.Write(p[:min(len(p), max(0, 80-w.Len()))])
+	return len(p), nil
+}
+
+// pipe gives what one machine reads to the other; told gets the share that is done.
+func pipe(ctx context.Context, source, target hypervisor.NodeExecutor, from string, to hypervisor.NodeFile, told func(float64)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	reader, writer := io.Pipe()
+	ended := make(chan struct{})
+	defer func() {
+		_ = reader.Close() // a writer that waits goes on with an error
+		cancel()
+		<-ended
+	}()
+	go func() {
+		defer close(ended)
+		_, err := source.CopyFromNode(ctx, from, to.Size, &sharing{to: writer, size: to.Size, told: told})
+		_ = writer.CloseWithError(err) // nil is the end of the file
+	}()
+	_, err := target.CopyToNode(ctx, to, reader)
+	return err
+}
+
+// sharing tells how much of what is written has gone on, in steps of a percent.
+type sharing struct {
+	to         io.Writer
+	size, done int64
+	told       func(float64)
+}
+
+func (s *sharing) Write(p []byte) (int, error) {
+	n, err := s.to.Write(p)
+	before := s.done
+	s.done += int64(n)
+	if size := max(s.size, 1); s.done*100/size != before*100/size {
+		s.told(float64(s.done) / float64(size))
+	}
+	return n, err
+}
+
+// proveCopy finds the copy in the target's list.
+func (a *act) proveCopy(ctx context.Context, x *across, size int64) error {
+	return a.appears(ctx, x, func(b hypervisor.Backup) bool {
+		return b.ID == x.Transfer.To.ID && b.Kind == a.asked.Kind && b.SizeBytes != nil && *b.SizeBytes == size
+	}, "the host lists the copy", fmt.Sprintf("the copy is stored at the host %s, and its storage %s does not list it", x.HostName,
+		x.TargetStorage))
+}
