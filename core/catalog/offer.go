@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hostler/hostler/core/bundle"
 	"github.com/hostler/hostler/core/problem"
@@ -98,7 +99,17 @@ func (s *Store) Launch(ctx context.Context, o *Offer, request sdk.LaunchRequest)
 		err = sdk.CheckLaunch(launch, *m)
 	}
 	if err != nil {
-		return sdk.Launch{}, s.sourceProblem(fmt.Errorf("asking how the bundle is run: %w", err), info, options)
+		return sdk.Launch{}, s.sourceProblem(fmt.Errorf("asking how the bundle is run: %w", unsaid(err, o, request)), info, options)
 	}
 	return launch, nil
+}
+
+// unsaid is an error of a source whose words would repeat a secret of a request, without them.
+func unsaid(err error, o *Offer, request sdk.LaunchRequest) error {
+	for _, option := range o.Entry.Overrides {
+		if value := request.Overrides[option.Key]; option.Secret && value != "" && strings.Contains(err.Error(), value) {
+			return plugin.Errorf(plugin.KindOf(err), "the source has failed")
+		}
+	}
+	return err
 }

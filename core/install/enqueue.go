@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/secret"
 )
 
 // params are those of the job.
@@ -19,9 +20,22 @@ func (r *request) params() *params {
 	m := &r.offer.Bundle.Manifest
 	p := &params{HostID: r.HostID, ClusterID: r.place.ClusterID, Node: r.offer.Host.Node, Path: r.Path, Title: r.offer.Entry.Name,
 		Source: r.offer.Source, Slug: r.offer.Slug, Pin: m.Pin.String(), AppPin: r.offer.Entry.App.String(), Sum: r.offer.Bundle.Sum, Name: r.Name,
-		Mark: r.mark, Overrides: r.shown(), Launch: launchOf(r.launch)}
+		Mark: r.mark, Overrides: r.shown(), Launch: launchOf(r.launch, r.secrets())}
 	p.Spec.ID = string(r.place.ID)
+	for _, s := range r.secrets() {
+		p.Secrets = append(p.Secrets, secret.New(s))
+	}
 	return p
+}
+
+// secrets are the overrides that are secret.
+func (r *request) secrets() (all []string) {
+	for _, o := range r.offer.Entry.Overrides {
+		if value := r.Overrides[o.Key]; o.Secret && value != "" {
+			all = append(all, value)
+		}
+	}
+	return all
 }
 
 // shown are the overrides without what is secret.

@@ -175,6 +175,10 @@ func (r *request) prepare(ctx context.Context) error {
 	if err != nil {
 		return r.launchProblem(err)
 	}
+	if leaks(r.launch, r.secrets()) {
+		return problem.New(problem.CodeCatalogSourceError, "the source would show a secret that was set").
+			With("reason", string(plugin.Protocol))
+	}
 	if err := r.params().spec(&r.offer.Bundle.Manifest, nil).Check(); err != nil {
 		return problem.New(problem.CodeCatalogSourceError, "the bundle cannot be run on the machine: %s", said(err)).
 			With("reason", string(plugin.Protocol)).Because(err)

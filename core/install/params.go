@@ -1,6 +1,8 @@
 package install
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hostler/hostler/core/secret"
@@ -30,7 +32,9 @@ type params struct {
 	} `json:"spec"`
 	// Overrides are what was set; null is a secret.
 	Overrides map[string]*string `json:"overrides"`
-	Launch    launch             `json:"launch"`
+	// Secrets are the overrides that are secret.
+	Secrets []secret.String `json:"secrets"`
+	Launch  launch          `json:"launch"`
 	UserID    *int64             `json:"user_id"`
 	Email     string             `json:"email"`
 }
@@ -63,7 +67,8 @@ type variable struct {
 // usualLimit is how long scripts may run whose source says nothing.
 const usualLimit = time.Hour
 
-func launchOf(l sdk.Launch) launch {
+// launchOf keeps a launch. A variable that has one of the secrets in it is one, whatever the source says.
+func launchOf(l sdk.Launch, secrets []string) launch {
 	kept := launch{Interpreter: l.Interpreter, Program: l.Program, Arguments: l.Arguments, PathFolders: l.PathFolders,
 		Input: secret.New(l.Input), Prepare: l.Prepare, Sentinel: l.Sentinel, Succeeded: l.Succeeded, Steps: l.Steps, Exits: l.Exits,
 		Limit: l.Limit, VersionFile: l.VersionFile}
@@ -71,7 +76,7 @@ func launchOf(l sdk.Launch) launch {
 		kept.Limit = usualLimit
 	}
 	for _, v := range l.Environment {
-		if v.Secret {
+		if v.Secret || holds(v.Value, secrets) {
 			kept.Environment = append(kept.Environment, variable{Name: v.Name, Hidden: true, Secret: secret.New(v.Value)})
 		} else {
 			kept.Environment = append(kept.Environment, variable{Name: v.Name, Value: v.Value})
@@ -98,4 +103,24 @@ func (l *launch) shown() map[string]*string {
 		}
 	}
 	return all
+}
+
+// holds reports whether a text has one of the secrets in it.
+func holds(text string, secrets []string) bool {
+	return slices.ContainsFunc(secrets, func(secret string) bool { return secret != "" && strings.Contains(text, secret) })
+}
+
+// leaks reports whether a launch has one of the secrets where it would be seen: only variables and the input may have them. A short one
+// may stand there by chance.
+func leaks(l sdk.Launch, secrets []string) bool {
+	secrets = slices.DeleteFunc(slices.Clone(secrets), func(secret string) bool { return len(secret) < leastSecret })
+	if holds(l.Program, secrets) || holds(l.Succeeded, secrets) || holds(l.Sentinel, secrets) || holds(l.VersionFile, secrets) {
+		return true
+	}
+	has := func(text string) bool { return holds(text, secrets) }
+	return slices.ContainsFunc(l.Arguments, has) || slices.ContainsFunc(l.PathFolders, has) ||
+		slices.ContainsFunc(l.Prepare, func(f sdk.PreparedFile) bool { return has(f.Path) || has(f.Content) }) ||
+		slices.ContainsFunc(l.Steps, func(s sdk.Step) bool { return has(s.Text) }) ||
+		slices.ContainsFunc(l.Exits, func(e sdk.Exit) bool { return has(e.Text) || has(e.Reason) }) ||
+		slices.ContainsFunc(l.Environment, func(v sdk.Variable) bool { return has(v.Name) })
 }

@@ -82,6 +82,9 @@ func file(name string, mode uint32, content []byte, sum string, size int64) node
 
 // secrets are the texts that nobody may see.
 func (p *params) secrets() (all []string) {
+	for _, s := range p.Secrets {
+		all = append(all, s.Reveal())
+	}
 	for _, v := range p.Launch.Environment {
 		if v.Hidden {
 			all = append(all, v.value())

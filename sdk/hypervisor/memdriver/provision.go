@@ -45,7 +45,7 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 	for _, s := range c.storages {
 		p.Storages = append(p.Storages, hypervisor.PlacementStorage{
 			Name: s.Name, VMs: s.VMs, Containers: s.Containers, Backups: s.Archive != nil, Shared: s.Archive != nil, Available: !s.Away,
-			Templates: slices.Contains(s.Content, "templates"),
+			Templates: s.Type == "dir" || slices.Contains(s.Content, "templates"),
 			Free: ptr(s.FreeGB << 30),
 		})
 	}
