@@ -8,7 +8,6 @@ import (
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
-	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
@@ -102,9 +101,6 @@ func (r *request) enqueue(ctx context.Context) (guest.Started, error) {
 			return err
 		}
 		if err := r.place.Reserve(ctx, tx); err != nil {
-			return err
-		}
-		if err := idempotency.Keep(ctx, false); err != nil {
 			return err
 		}
 		audit.Describe(ctx, func(e *audit.Entry) {

@@ -35,8 +35,8 @@ type params struct {
 	// Secrets are the overrides that are secret.
 	Secrets []secret.String `json:"secrets"`
 	Launch  launch          `json:"launch"`
-	UserID    *int64             `json:"user_id"`
-	Email     string             `json:"email"`
+	UserID  *int64          `json:"user_id"`
+	Email   string          `json:"email"`
 }
 
 // launch is a catalog.Launch with what is secret in fields that the queue seals.

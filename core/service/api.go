@@ -76,7 +76,7 @@ func (s *Service) deps() api.Deps {
 		NICs:      nics.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Apps:      apps.Deps{Apps: s.Apps},
 		Backups:   backups.Deps{Backups: s.Backups, Guests: s.Guests, Actor: s.VMs.Actor},
-		Catalog:   catalogapi.Deps{Catalog: s.Catalog, Installs: s.Installs},
+		Catalog:   catalogapi.Deps{Catalog: s.Catalog, Installs: s.Installs, Guests: s.Guests},
 		Storage:   storageapi.Deps{Storages: s.Storages},
 		Network:   networkapi.Deps{Networks: s.Networks},
 		Uploads:   uploads.Deps{Uploads: s.Uploads},

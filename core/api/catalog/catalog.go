@@ -10,6 +10,7 @@ import (
 
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/catalog"
+	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/install"
@@ -22,11 +23,13 @@ import (
 type Deps struct {
 	Catalog  *catalog.Store
 	Installs *install.Store
+	Guests   *guest.Store
 }
 
 type handlers struct {
 	catalog  *catalog.Store
 	installs *install.Store
+	guests   *guest.Store
 }
 
 const (
@@ -36,7 +39,7 @@ const (
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
-	h := handlers{deps.Catalog, deps.Installs}
+	h := handlers{deps.Catalog, deps.Installs, deps.Guests}
 	const all = "/api/v1/catalog"
 	const one = all + "/:slug"
 	op.Get(a, all, h.list, op.Spec{
@@ -79,6 +82,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	h.registerPlans(a, one)
 	h.registerInstalls(a, one)
+	h.registerLeftovers(a, all)
 	h.registerSources(a, all+"/sources")
 }
 

@@ -37,6 +37,36 @@ func (h handlers) registerInstalls(a *op.API, one string) {
 	})
 }
 
+// registerLeftovers declares what becomes of installs that have failed.
+func (h handlers) registerLeftovers(a *op.API, all string) {
+	op.Delete(a, all+"/installs/:job_id", h.discard, op.Spec{
+		ID: "discard_install", Summary: "Destroy what a failed install has left", Tag: tag, Role: identity.Admin, On: op.Job, Ours: true,
+		Calls: true, Job: guest.Discard.Kind,
+		Status: http.StatusAccepted, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"}, Plan: true,
+		Audit: op.Audit{Action: guest.Discard.Kind}, Recall: h.installed,
+		Description: "Answers with the job that stops and destroys the container which an install that failed, was canceled or has an unknown " +
+			"end has made. It is found by the tag that the install alone has, as the hypervisor tells of it now, and is never an app. " +
+			"`confirm` must be the container's name (409 `confirm_required`). Where several were made, each takes a request.\n\n409 " +
+			"`invalid_state` for a job that is no install, has not ended, or has made an app, and where nothing is left.",
+	})
+}
+
+type discardInput struct {
+	op.Planned
+	Body *struct {
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The container's name"`
+	}
+}
+
+func (h handlers) discard(ctx context.Context, in *discardInput) (*op.Body[guest.Started], error) {
+	var confirm *string
+	if in.Body != nil {
+		confirm = in.Body.Confirm
+	}
+	started, err := h.installs.Discard(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, h.guests, confirm)
+	return &op.Body[guest.Started]{Body: started}, err
+}
+
 type installInput struct {
 	Slugged
 	op.Planned
@@ -103,7 +133,7 @@ func settings(given op.Object) (map[string]string, error) {
 	return all, nil
 }
 
-// installed makes the answer of an install again.
+// installed makes the answer of a request again, with its job as it is now.
 func (h handlers) installed(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.installs.Actor.StartedAgain(ctx, made)
+	return h.installs.Actor.Started(ctx, made.JobID, false)
 }
