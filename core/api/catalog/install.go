@@ -43,7 +43,7 @@ func (h handlers) registerLeftovers(a *op.API, all string) {
 		ID: "discard_install", Summary: "Destroy what a failed install has left", Tag: tag, Role: identity.Admin, On: op.Job, Ours: true,
 		Calls: true, Job: guest.Discard.Kind,
 		Status: http.StatusAccepted, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"}, Plan: true,
-		Audit: op.Audit{Action: guest.Discard.Kind}, Recall: h.installed,
+		Audit: op.Audit{Action: guest.Discard.Kind},
 		Description: "Answers with the job that stops and destroys the container which an install that failed, was canceled or has an unknown " +
 			"end has made. It is found by the tag that the install alone has, as the hypervisor tells of it now, and is never an app. " +
 			"`confirm` must be the container's name (409 `confirm_required`). Where several were made, each takes a request.\n\n409 " +
