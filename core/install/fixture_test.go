@@ -76,9 +76,19 @@ case $1 in
 create) echo "stopped $4 $3" >"/var/lib/ct/$2" ;;
 start) sed -i 's/^[a-z]*/running/' "/var/lib/ct/$2" ;;
 stop) sed -i 's/^[a-z]*/stopped/' "/var/lib/ct/$2" ;;
+exec)
+	# A container has a folder of its own in the place of the service's, and all else with the machine.
+	export CT=$2; shift 3; mkdir -p "/var/lib/ct-root/$CT"
+	exec unshare --mount sh -c 'mount --bind "/var/lib/ct-root/$CT" /var/lib/hostler && exec "$@"' sh "$@" ;;
 esac
 END
-chmod 755 /usr/local/sbin/pct`
+cat >/usr/local/sbin/lxc-attach <<'END'
+#!/bin/sh
+# lxc-attach -n ID -- PROGRAM ARGUMENT...
+exec pct exec "$2" "$3" "${@:4}"
+END
+sed -i '1s,/bin/sh,/bin/bash,' /usr/local/sbin/lxc-attach
+chmod 755 /usr/local/sbin/pct /usr/local/sbin/lxc-attach; mkdir -p /var/lib/hostler`
 
 // world is a machine with the hypervisor that knows its containers, and a source, for one test at a time.
 type world struct {
@@ -88,6 +98,9 @@ type world struct {
 	driver  driver
 	cluster *memdriver.Cluster
 	mem     *catalogtest.Memory
+	// source is the one of the catalog, and options its configuration.
+	source  sdk.Source
+	options map[string]*secret.String
 	url     string
 	keys    string
 	ctx     context.Context
@@ -109,9 +122,15 @@ func newWorld(t *testing.T, m *nodetest.Machine, script string, edits ...func(*s
 	mem := memdriver.New()
 	w := &world{t: t, machine: m, cluster: mem.Add("a.mem:8006", memdriver.Spec{}), mem: &catalogtest.Memory{Name: "scripts"},
 		url: dbtest.URL(t), keys: filepath.Join(t.TempDir(), "keys", "secret.key"), made: map[string]hypervisor.GuestID{}}
-	w.driver = driver{mem, w}
-	m.Run("rm -rf /var/lib/ct /var/lib/ct.log /root/*; " + pct)
+	w.driver, w.source = driver{mem, w}, w.mem
+	m.Run("rm -rf /var/lib/ct /var/lib/ct-root /var/lib/ct.log /root/*; " + pct)
 	w.script(script, edits...)
+	return w.build()
+}
+
+// build makes the first instance, enrols the host and fills the catalog.
+func (w *world) build() *world {
+	t := w.t
 	w.first = w.instance()
 	w.SQL = dbtest.On(t, w.first.DB)
 	w.Exec(`INSERT INTO users (id, email, email_key, password_hash) OVERRIDING SYSTEM VALUE
@@ -131,7 +150,8 @@ func newWorld(t *testing.T, m *nodetest.Machine, script string, edits ...func(*s
 	w.must("polling", w.first.Poller.Sync(w.ctx, 1))
 	source, err := w.first.Catalog.Source(w.ctx, "scripts")
 	w.must("reading the source", err)
-	_, err = w.first.Catalog.Update(w.ctx, "scripts", catalog.Edit{Enabled: new(true), TrustDigest: source.TrustDigest})
+	_, err = w.first.Catalog.Update(w.ctx, "scripts", catalog.Edit{Enabled: new(true), TrustDigest: source.TrustDigest, AllowPrivate: new(true),
+		Options: w.options})
 	w.must("switching the source on", err)
 	w.refresh()
 	return w
@@ -174,8 +194,8 @@ func (w *world) instance(edits ...func(*install.Store)) *instance {
 	w.must("loading the key", err)
 	i := &instance{w: w, Service: servicetest.New(w.t, func(c *service.Config) {
 		c.DB, c.Keys = dbtest.Open(w.t, w.url), keys
-		c.Drivers, c.Catalogs = servicetest.Drivers{Driver: w.driver}, servicetest.Catalogs{"scripts": w.mem}
-		c.Loops = []service.Loop{service.Jobs}
+		c.Drivers, c.Catalogs = servicetest.Drivers{Driver: w.driver}, servicetest.Catalogs{"scripts": w.source}
+		c.Loops, c.AllowLocal = []service.Loop{service.Jobs}, true
 		c.Jobs = job.Config{ResumeEvery: 100 * time.Millisecond, StopLimit: 300 * time.Millisecond, LostLimit: time.Minute}
 	})}
 	i.Installs.Pause, i.Installs.Appear = 50*time.Millisecond, 300*time.Millisecond

@@ -32,7 +32,7 @@ func TestInstall(t *testing.T) {
 		test func(*testing.T, *nodetest.Machine)
 	}{
 		{"success", success}, {"failures", failures}, {"bytes", changedBytes}, {"cancel", canceled}, {"cut", cutConnections}, {"killed", killed},
-		{"two", twoAtOnce}, {"gone", goneRun},
+		{"two", twoAtOnce}, {"gone", goneRun}, {"community", community}, {"reboot", rebooted},
 	} {
 		t.Run(s.name, func(t *testing.T) { s.test(t, m) })
 	}

@@ -156,7 +156,7 @@ func TestInstallRefusals(t *testing.T) {
 		t.Errorf("jobs and consents: %s", n)
 	}
 	i.Ask(t, "DELETE", "hosts/1/credentials/ssh_key", "", apitest.Owner, 200, "")
-	i.Ask(t, "POST", one, i.body(""), apitest.Admin, 409, "ssh_not_enrolled")
+	i.Ask(t, "POST", one, i.body(""), apitest.Admin, 409, "consent_required", "ssh_consent")
 }
 
 func TestDiscard(t *testing.T) {
