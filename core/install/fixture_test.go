@@ -261,17 +261,27 @@ func (w *world) auditing() context.Context { return w.ctx }
 // ended waits for the end of a job.
 func (w *world) ended(id int64, status job.Status, texts ...string) string {
 	w.t.Helper()
+	defer func() {
+		if w.t.Failed() {
+			w.t.Log(w.transcript(id))
+		}
+	}()
 	waittest.Until(w.t, "the end of the job", func() bool {
 		return w.Value(fmt.Sprintf("SELECT status IN ('queued', 'running') FROM jobs WHERE id = %d", id)) == "false"
 	})
 	text := w.Value(fmt.Sprintf("SELECT status || ': ' || error FROM jobs WHERE id = %d", id))
-	lines := w.Value(fmt.Sprintf("SELECT string_agg(kind || ': ' || text, E'\\n' ORDER BY seq) FROM job_events WHERE job_id = %d", id))
+	lines := w.transcript(id)
 	for _, want := range append(texts, string(status)+": ") {
 		if !strings.Contains(text+"\n"+lines, want) {
 			w.t.Errorf("the job ended as %s, want %q in it or in\n%s", text, want, lines)
 		}
 	}
 	return text + "\n" + lines
+}
+
+func (w *world) transcript(id int64) string {
+	w.t.Helper()
+	return w.Value(fmt.Sprintf("SELECT string_agg(kind || ': ' || text, E'\\n' ORDER BY seq) FROM job_events WHERE job_id = %d", id))
 }
 
 // nothingLeft fails where something of a run is on the machine.
