@@ -60,6 +60,17 @@ func (s *Store) Holds(ctx context.Context, hostID int64, purpose sdk.Purpose, su
 	return s.consent(ctx, "host_id = $1 AND purpose = $2 AND bundle = $3 AND text_version = $4", hostID, string(purpose), sum, TextVersion)
 }
 
+// HeldBy reports whether the context's caller has consented to the present text for a bundle on a host before.
+func (s *Store) HeldBy(ctx context.Context, hostID int64, purpose sdk.Purpose, sum string) (bool, error) {
+	caller := identity.FromContext(ctx)
+	if caller == nil {
+		return false, nil
+	}
+	c, err := s.consent(ctx, "host_id = $1 AND purpose = $2 AND bundle = $3 AND text_version = $4 AND actor_id = $5", hostID, string(purpose),
+		sum, TextVersion, caller.UserID)
+	return c != nil, err
+}
+
 // Last gives the newest consent to any bundle of an entry on a host, and nil where there is none.
 func (s *Store) Last(ctx context.Context, hostID int64, source, slug string) (*Consent, error) {
 	return s.consent(ctx, "host_id = $1 AND source = $2 AND slug = $3", hostID, source, slug)

@@ -82,7 +82,7 @@ func New(c Config) *Store {
 
 // pathOf is how users name an entry. The first source's entries have no prefix, but for those that would hide an operation of the API.
 func pathOf(source, slug string) string {
-	if source == firstSource && slug != "status" && slug != "refresh" && slug != "sources" {
+	if source == firstSource && slug != "status" && slug != "refresh" && slug != "sources" && slug != "installs" {
 		return slug
 	}
 	return source + "/" + slug

@@ -180,8 +180,8 @@ func (p *Plan) warn(format string, args ...any) {
 	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
 }
 
-// block tells what is in the way.
-func (s *Store) block(ctx context.Context, p *Plan, h *planHost, e *sdk.Entry) error {
+// blockEntry tells what of the entry itself is in the way.
+func (p *Plan) blockEntry(e *sdk.Entry) {
 	switch {
 	case e.Type != sdk.ContainerEntry:
 		p.blocked("entry_type", "it makes no container: only entries of the type %s can be installed", sdk.ContainerEntry)
@@ -190,6 +190,11 @@ func (s *Store) block(ctx context.Context, p *Plan, h *planHost, e *sdk.Entry) e
 	case e.Disabled != "":
 		p.blocked("disabled", "its authors have disabled it: %s", e.Disabled)
 	}
+}
+
+// block tells what is in the way.
+func (s *Store) block(ctx context.Context, p *Plan, h *planHost, e *sdk.Entry) error {
+	p.blockEntry(e)
 	if h.status != "online" {
 		p.blocked("host_unreachable", "the host does not answer")
 	}

@@ -59,6 +59,13 @@ var Uninstall = Work[hypervisor.DestroySpec]{
 	},
 }
 
+// Discard is the work that stops a container and destroys it which a failed install has left. The problem of its check: protected.
+var Discard = Work[hypervisor.DestroySpec]{
+	Kind: "app.discard", Guests: Uninstall.Guests, Needs: Uninstall.Needs, Interrupts: true, Destroys: true,
+	Loses: "the container that the install has left and its disks are destroyed, and no backup is made before",
+	Plan:  planDestroy, Check: Uninstall.Check, Steps: Uninstall.Steps,
+}
+
 // destroyStep destroys what does not run.
 var destroyStep = Step[hypervisor.DestroySpec]{
 	Name: "destroy", Does: hypervisor.OperationDestroy, Removes: true,

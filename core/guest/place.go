@@ -117,7 +117,7 @@ func usedIDs(ctx context.Context, q interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }, clusterID int64) ([]string, error) {
 	rows, err := q.Query(ctx, `SELECT params->'spec'->>'ID' FROM jobs
-		WHERE status IN ('queued', 'running') AND kind IN ('vm.create', 'vm.clone', 'app.clone', 'backup.restore')
+		WHERE status IN ('queued', 'running') AND kind IN ('vm.create', 'vm.clone', 'app.clone', 'backup.restore', 'app.install')
 		AND host_id IN (SELECT id FROM hosts WHERE cluster_id = $1) AND params->'spec'->>'ID' IS NOT NULL
 		UNION SELECT ref FROM guests WHERE cluster_id = $1`, clusterID)
 	if err != nil {

@@ -47,6 +47,7 @@ func (w *Worker) Register(q *job.Queue) {
 	Register(q, w, RollBack)
 	Register(q, w, Destroy)
 	Register(q, w, Uninstall)
+	Register(q, w, Discard)
 	for _, guest := range clone.guests() {
 		q.Register(targets[guest]+"."+clone.Kind, job.WorkerFunc(w.clone))
 	}

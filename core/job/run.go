@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5"
 
+	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/problem"
 )
 
@@ -30,6 +32,8 @@ type Run struct {
 
 	transcript *transcript
 	progress   progress
+	// atEnd is done in the transaction that ends the job as succeeded.
+	atEnd func(ctx context.Context, tx *db.Tx) error
 }
 
 // progress is what jobs.progress holds.
@@ -99,6 +103,10 @@ func (r *Run) SaveProgress(ctx context.Context, v any) error {
 
 // SetTask notes the hypervisor's task that the job started, for users to see. Run.Do does it by itself.
 func (r *Run) SetTask(ctx context.Context, id string) error { return r.save(ctx, &id) }
+
+// Life is a context that ends when the run must end whatever it does: because the service stops, or does no jobs for now, or because the
+// run lost its job. A cancel of the job does not end it. Its cause is an error that leaves the job to be resumed.
+func (r *Run) Life() context.Context { return r.untilStop }
 
 // Stopping is closed when the service stops.
 func (r *Run) Stopping() <-chan struct{} { return r.untilStop.Done() }
@@ -197,6 +205,11 @@ func (r *Run) requestCancel() {
 	}
 }
 
+// AtEnd has do called in the transaction that ends the job as succeeded, so that what the job has made and its end are there together or
+// not at all. A verdict of do's undoes what it has written, and is how the job ends then; with any other error the job is resumed. It may
+// be called more than once. do is for statements alone: it must do nothing that a transaction cannot undo.
+func (r *Run) AtEnd(do func(ctx context.Context, tx *db.Tx) error) { r.atEnd = do }
+
 // end stores how the job ended.
 func (r *Run) end(status Status, text string) error {
 	ctx, cancel := context.WithTimeout(r.untilLost, 10*time.Second)
@@ -211,11 +224,30 @@ func (r *Run) end(status Status, text string) error {
 	if status == Failed || status == Unknown {
 		shown = clean(text, 2000)
 	}
+	if status == Succeeded && r.atEnd != nil {
+		return r.queue.db.Tx(ctx, func(tx *db.Tx) error {
+			if err := r.atEnd(ctx, tx); err != nil {
+				return err
+			}
+			return r.storeEnd(ctx, tx.Pgx, status, shown)
+		})
+	}
 	tx, err := r.queue.db.Pool.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	if err := r.storeEnd(ctx, tx, status, shown); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("storing the job's end: %w", err)
+	}
+	return nil
+}
+
+// storeEnd writes the end into a transaction.
+func (r *Run) storeEnd(ctx context.Context, tx pgx.Tx, status Status, shown string) error {
 	tag, err := tx.Exec(ctx, `UPDATE jobs SET status = $3, error = $4, finished_at = now(), sealed = NULL,
 			share = CASE WHEN $3 = 'succeeded' AND share IS NOT NULL THEN 1 ELSE share END
 		WHERE id = $1 AND river_id = $2 AND status = 'running'`, r.job.ID, r.riverID, status, shown)
@@ -235,9 +267,6 @@ func (r *Run) end(status Status, text string) error {
 	_, err = tx.Exec(ctx, "UPDATE river_job SET state = 'completed', finalized_at = now() WHERE id = $1 AND state = 'running'", r.riverID)
 	if err != nil {
 		return fmt.Errorf("closing the queue's row: %w", err)
-	}
-	if err := tx.Commit(ctx); err != nil {
-		return fmt.Errorf("storing the job's end: %w", err)
 	}
 	return nil
 }

@@ -60,7 +60,12 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 		run.log.Info("the job was interrupted and will be resumed", "cause", err)
 		return
 	}
-	if err := run.end(status, text); err != nil {
+	err = run.end(status, text)
+	if undone, verdict := Verdict(err); verdict { // of Run.AtEnd
+		status = undone
+		err = run.end(status, Text(err))
+	}
+	if err != nil {
 		run.log.Warn("the job's end could not be stored; it will be resumed", "status", status, "error", err)
 		return
 	}

@@ -79,7 +79,7 @@ func (s *Service) deps() api.Deps {
 		Apps:      apps.Deps{Apps: s.Apps},
 		Scripts:   appscripts.Deps{Scripts: s.Scripts},
 		Backups:   backups.Deps{Backups: s.Backups, Guests: s.Guests, Actor: s.VMs.Actor},
-		Catalog:   catalogapi.Deps{Catalog: s.Catalog},
+		Catalog:   catalogapi.Deps{Catalog: s.Catalog, Installs: s.Installs, Guests: s.Guests},
 		Storage:   storageapi.Deps{Storages: s.Storages},
 		Network:   networkapi.Deps{Networks: s.Networks},
 		Uploads:   uploads.Deps{Uploads: s.Uploads},

@@ -32,6 +32,7 @@ import (
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/install"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/load"
 	"github.com/hostler/hostler/core/maintenance"
@@ -71,6 +72,7 @@ type Service struct {
 	Backups  *backup.Store
 	Bundles  *bundle.Store
 	Catalog  *catalog.Store
+	Installs *install.Store
 	Storages *storage.Store
 	Networks *network.Store
 	Power    *power.Store
@@ -148,10 +150,12 @@ func New(c Config) (*Service, error) {
 	s.Backups = &backup.Store{DB: c.DB, Actor: actor, Guests: s.Guests, Logger: c.Loggers("backup"), Heartbeat: s.Heartbeats[Backups],
 		Unable: outdated}
 	s.Backups.Register(s.Queue)
-	s.Bundles = &bundle.Store{DB: c.DB, Refers: []string{appscript.Refers}}
+	s.Bundles = &bundle.Store{DB: c.DB, Refers: append([]string{appscript.Refers}, install.Refers...)}
 	s.Catalog = catalog.New(catalog.Config{DB: c.DB, Keys: c.Keys, Queue: s.Queue, Sources: c.Catalogs, Bundles: s.Bundles,
 		Executors: executors{s.Hosts}, Folder: c.catalogFolder(), AllowLocal: c.AllowLocal, Logger: c.Loggers("catalog")})
 	s.Catalog.Register()
+	s.Installs = &install.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Catalog: s.Catalog, Bundles: s.Bundles, Sync: s.Poller.Sync}
+	s.Installs.Register(s.Queue)
 	s.Storages = &storage.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Guests: s.Guests, Deleted: s.Backups.Refresh}
 	s.Storages.Register(s.Queue)
 	s.Power = &power.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Sync: s.Poller.Sync}

@@ -78,7 +78,8 @@ func (row placementRow) storage() hypervisor.PlacementStorage {
 	content := strings.Split(string(row.Content), ",")
 	s := hypervisor.PlacementStorage{
 		Name: string(row.Storage), VMs: slices.Contains(content, "images"), Containers: slices.Contains(content, "rootdir"),
-		Backups: slices.Contains(content, "backup"), Shared: bool(row.Shared), Available: bool(row.Active) && bool(row.Enabled),
+		Backups: slices.Contains(content, "backup"), Templates: slices.Contains(content, "vztmpl"), Shared: bool(row.Shared),
+		Available: bool(row.Active) && bool(row.Enabled),
 	}
 	if row.Avail.Set && s.Available {
 		s.Free = &row.Avail.N

@@ -51,6 +51,9 @@ func (c *Catalog) Launch(ctx context.Context, request catalog.LaunchRequest) (ca
 	return launch, nil
 }
 
+// releaseForm are the releases that the engine's own check lets pass.
+var releaseForm = regexp.MustCompile(`^(?:8\.[0-9]|9\.[0-2])(?:[^0-9].*)?$`)
+
 var placeForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // common is what install and update have in common.
@@ -96,6 +99,9 @@ func forInstall(l *catalog.Launch, r catalog.LaunchRequest, h header, install []
 	}
 	if r.Architecture != "" && r.Architecture != "amd64" {
 		return invalid("architecture", "the scripts are run on amd64 only: on others they ask")
+	}
+	if r.Release != "" && !releaseForm.MatchString(r.Release) {
+		return invalid("release", "the scripts know the releases 8.0 to 8.9 and 9.0 to 9.2 of the hypervisor, and not this one")
 	}
 	set, err := set(r.Overrides)
 	if err != nil {

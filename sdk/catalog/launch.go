@@ -17,6 +17,8 @@ type LaunchRequest struct {
 	RootStorage, TemplateStorage, Bridge string
 	// Architecture is the node's, such as "amd64".
 	Architecture string
+	// Release is that of the hypervisor on the node, such as "9.2.11"; empty where nobody knows.
+	Release string
 	// Overrides are what the caller has set, by key of Entry.Overrides. The service has checked their types.
 	Overrides map[string]string
 	// Answers are what the caller says to questions, in order, and Yes that the caller consents where Entry.NeedsYes.

@@ -14,6 +14,7 @@ func launchRequestToProto(r LaunchRequest) *catalogv1.LaunchRequest {
 		Name: wire.Text(r.Name), Container: wire.Text(r.Container), Tags: wire.Texts(r.Tags), RootStorage: wire.Text(r.RootStorage),
 		TemplateStorage: wire.Text(r.TemplateStorage), Bridge: wire.Text(r.Bridge), Architecture: wire.Text(r.Architecture),
 		Overrides: textMap(r.Overrides), Answers: wire.Texts(r.Answers), Yes: r.Yes,
+		Release: wire.Text(r.Release),
 	}
 }
 
@@ -22,6 +23,7 @@ func launchRequestFromProto(r *catalogv1.LaunchRequest) LaunchRequest {
 		Slug: r.GetSlug(), Pin: pinFromProto(r.GetPin()), Purpose: Purpose(r.GetPurpose()), Place: r.GetPlace(), Name: r.GetName(),
 		Container: r.GetContainer(), Tags: r.GetTags(), RootStorage: r.GetRootStorage(), TemplateStorage: r.GetTemplateStorage(),
 		Bridge: r.GetBridge(), Architecture: r.GetArchitecture(), Overrides: r.GetOverrides(), Answers: r.GetAnswers(), Yes: r.GetYes(),
+		Release: r.GetRelease(),
 	}
 }
 

@@ -47,6 +47,8 @@ type PlacementStorage struct {
 	Name string
 	// VMs and Containers say whose disks it can hold, Backups whether it can hold backups.
 	VMs, Containers, Backups bool
+	// Templates says whether it can hold the templates that containers are made of.
+	Templates bool
 	// Shared is true when other nodes see the same storage.
 	Shared bool
 	// Available is false while it cannot be used.

@@ -50,6 +50,18 @@ func (w *World) failedJob() {
 	w.Change("vm", func(g *pvesim.GuestSpec) { g.Lock = "" })
 }
 
+// failedInstall leaves a job that has failed, and the container that its scripts have made.
+func (w *World) failedInstall() {
+	w.t.Helper()
+	const mark = "hostler-job-0123456789abcdef"
+	w.want(http.MethodDelete, "/apps/{app}", `{"confirm":"app","keep_ct":true}`, http.StatusOK)
+	w.Change("app", func(g *pvesim.GuestSpec) { g.Tags = mark })
+	w.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, params, finished_at)
+		SELECT 'app.install', 'failed', 1, id, 'host', id, name, jsonb_build_object('host_id', id, 'cluster_id', cluster_id, 'mark', $1::text),
+		now() FROM hosts ORDER BY id LIMIT 1`, mark)
+	w.vars["job"] = w.Value("SELECT max(id) FROM jobs")
+}
+
 // longJob leaves a job whose task runs until it is stopped.
 func (w *World) longJob() {
 	w.t.Helper()
@@ -170,6 +182,8 @@ func Acts() []Act {
 		{Operation: "create_vm", Case: "and start it", Tokens: lifecycle, Method: "POST", Path: "/vms",
 			Body: `{"host_id":{host},"name":"made","start":true}`},
 		{Operation: "delete_vm", Tokens: lifecycle, Method: "DELETE", Path: "/vms/{vm}", Body: `{"confirm":"vm"}`},
+		{Operation: "discard_install", Tokens: lifecycle, Method: "DELETE", Path: "/catalog/installs/{job}", Body: `{"confirm":"app"}`,
+			Before: (*World).failedInstall},
 		{Operation: "uninstall_app", Tokens: lifecycle, Method: "DELETE", Path: "/apps/{app}", Body: `{"confirm":"app"}`},
 		{Operation: "act_on_guests", Tokens: lifecycle, Method: "POST", Path: "/guests/actions",
 			Body: `{"action":"start","targets":[{"vm":{vm}},{"app":{app}}]}`},

@@ -10,17 +10,27 @@ import (
 
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/catalog"
+	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/install"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
 // Deps is what the resource works with.
-type Deps struct{ Catalog *catalog.Store }
+type Deps struct {
+	Catalog  *catalog.Store
+	Installs *install.Store
+	Guests   *guest.Store
+}
 
-type handlers struct{ catalog *catalog.Store }
+type handlers struct {
+	catalog  *catalog.Store
+	installs *install.Store
+	guests   *guest.Store
+}
 
 const (
 	tag         = "Catalog"
@@ -29,7 +39,7 @@ const (
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
-	h := handlers{deps.Catalog}
+	h := handlers{deps.Catalog, deps.Installs, deps.Guests}
 	const all = "/api/v1/catalog"
 	const one = all + "/:slug"
 	op.Get(a, all, h.list, op.Spec{
@@ -71,6 +81,8 @@ func Register(a *op.API, deps Deps) {
 			"entry has none, or there is no such entry.",
 	})
 	h.registerPlans(a, one)
+	h.registerInstalls(a, one)
+	h.registerLeftovers(a, all)
 	h.registerSources(a, all+"/sources")
 }
 

@@ -27,7 +27,7 @@ type Machine struct {
 	Keys []string
 	// UserID is that of whoever logs in.
 	UserID int
-	// Programs are those that it has besides true, false, cat, env, printf, sleep, rm, sha256sum and id: each gives its exit code.
+	// Programs are those that it has besides true, false, cat, env, printf, sleep, rm, sha256sum, id and uname: each gives its exit code.
 	Programs map[string]func(ctx context.Context, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) int
 }
 
@@ -243,6 +243,10 @@ var programs = map[string]func(context.Context, hypervisor.NodeCommand, hypervis
 	"false": func(context.Context, hypervisor.NodeCommand, hypervisor.NodeStreams) int { return 1 },
 	"id": func(_ context.Context, _ hypervisor.NodeCommand, s hypervisor.NodeStreams) int {
 		_, _ = io.WriteString(s.Output, "0\n")
+		return 0
+	},
+	"uname": func(_ context.Context, _ hypervisor.NodeCommand, s hypervisor.NodeStreams) int {
+		_, _ = io.WriteString(s.Output, "x86_64\n")
 		return 0
 	},
 	"cat": func(_ context.Context, _ hypervisor.NodeCommand, s hypervisor.NodeStreams) int {

@@ -46,6 +46,7 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 		p.Storages = append(p.Storages, hypervisor.PlacementStorage{
 			Name: s.Name, VMs: s.VMs, Containers: s.Containers, Backups: s.Archive != nil,
 			Shared: s.Archive != nil && s.Archive.Folder == "", Available: !s.Away, Free: ptr(s.FreeGB << 30),
+			Templates: s.Type == "dir" || slices.Contains(s.Content, "templates"),
 		})
 	}
 	return p, nil

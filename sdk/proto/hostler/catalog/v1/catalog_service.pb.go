@@ -1826,6 +1826,7 @@ type LaunchRequest struct {
 	Overrides       map[string]string      `protobuf:"bytes,13,rep,name=overrides,proto3" json:"overrides,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Answers         []string               `protobuf:"bytes,14,rep,name=answers,proto3" json:"answers,omitempty"`
 	Yes             bool                   `protobuf:"varint,15,opt,name=yes,proto3" json:"yes,omitempty"`
+	Release         string                 `protobuf:"bytes,16,opt,name=release,proto3" json:"release,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -1963,6 +1964,13 @@ func (x *LaunchRequest) GetYes() bool {
 		return x.Yes
 	}
 	return false
+}
+
+func (x *LaunchRequest) GetRelease() string {
+	if x != nil {
+		return x.Release
+	}
+	return ""
 }
 
 type Variable struct {
@@ -2538,7 +2546,7 @@ const file_hostler_catalog_v1_catalog_service_proto_rawDesc = "" +
 	"\apurpose\x18\x04 \x01(\tR\apurpose\"^\n" +
 	"\x0eBundleResponse\x128\n" +
 	"\bmanifest\x18\x01 \x01(\v2\x1c.hostler.catalog.v1.ManifestR\bmanifest\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data\"\xc0\x04\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\xda\x04\n" +
 	"\rLaunchRequest\x122\n" +
 	"\x06config\x18\x01 \x01(\v2\x1a.hostler.catalog.v1.ConfigR\x06config\x12\x12\n" +
 	"\x04slug\x18\x02 \x01(\tR\x04slug\x12-\n" +
@@ -2555,7 +2563,8 @@ const file_hostler_catalog_v1_catalog_service_proto_rawDesc = "" +
 	"\farchitecture\x18\f \x01(\tR\farchitecture\x12N\n" +
 	"\toverrides\x18\r \x03(\v20.hostler.catalog.v1.LaunchRequest.OverridesEntryR\toverrides\x12\x18\n" +
 	"\aanswers\x18\x0e \x03(\tR\aanswers\x12\x10\n" +
-	"\x03yes\x18\x0f \x01(\bR\x03yes\x1a<\n" +
+	"\x03yes\x18\x0f \x01(\bR\x03yes\x12\x18\n" +
+	"\arelease\x18\x10 \x01(\tR\arelease\x1a<\n" +
 	"\x0eOverridesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"L\n" +

@@ -1,0 +1,93 @@
+package install
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Discard destroys a container that an install has left which made no app of it, by a job. It is found by the mark of the install, as the
+// hypervisor tells of it now; of several each takes a request. confirm must be the container's name. Problems besides those of guest.Work:
+// not_found; invalid_state for a job that is no install, has not ended or has made an app, and where nothing is left of it.
+func (s *Store) Discard(ctx context.Context, jobID, teamID int64, guests *guest.Store, confirm *string) (guest.Started, error) {
+	w, err := s.left(ctx, jobID)
+	if err != nil {
+		return guest.Started{}, plan.Begin(ctx).Stop(ctx, err, plan.Confirmation{})
+	}
+	found, err := w.marked(ctx)
+	if err != nil {
+		return guest.Started{}, plan.Begin(ctx).Stop(ctx, plugin.Problem(err), plan.Confirmation{})
+	}
+	if len(found) == 0 {
+		gone := problem.New(problem.CodeInvalidState, "the hypervisor has no container of this install any more")
+		return guest.Started{}, plan.Begin(ctx).Stop(ctx, gone, plan.Confirmation{})
+	}
+	g, err := s.row(ctx, w, found[0], guests)
+	if err != nil {
+		return guest.Started{}, plan.Begin(ctx).Stop(ctx, err, plan.Confirmation{})
+	}
+	r := guest.Request{Target: job.Target{Kind: "job", ID: jobID, Name: g.Name}, Guest: g, TeamID: teamID, Confirm: confirm}
+	return guest.Discard.Start(ctx, s.Actor, r, hypervisor.DestroySpec{Purge: true})
+}
+
+// left is an install that has ended without an app.
+func (s *Store) left(ctx context.Context, jobID int64) (*work, error) {
+	var kind string
+	var status job.Status
+	var text []byte
+	err := s.DB.Pool.QueryRow(ctx, "SELECT kind, status, params FROM jobs WHERE id = $1", jobID).Scan(&kind, &status, &text)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, problem.New(problem.CodeNotFound, "there is no job %d", jobID)
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the job: %w", err))
+	}
+	switch {
+	case kind != Kind:
+		return nil, problem.New(problem.CodeInvalidState, "job %d is no install", jobID)
+	case !status.Finished():
+		return nil, problem.New(problem.CodeInvalidState, "job %d has not ended; cancel it first", jobID)
+	case status == job.Succeeded:
+		return nil, problem.New(problem.CodeInvalidState, "job %d has made an app: uninstall that", jobID)
+	}
+	w := &work{Store: s}
+	if err := json.Unmarshal(text, &w.params); err != nil {
+		return nil, fmt.Errorf("decoding the parameters of job %d: %w", jobID, err)
+	}
+	return w, nil
+}
+
+// row is the row of a container, for which the host is polled where there is none yet.
+func (s *Store) row(ctx context.Context, w *work, g hypervisor.Guest, guests *guest.Store) (*guest.Guest, error) {
+	for polled := false; ; polled = true {
+		var id int64
+		var app bool
+		err := s.DB.Pool.QueryRow(ctx, `SELECT g.id, EXISTS (SELECT FROM apps a WHERE a.guest_id = g.id) FROM guests g
+			WHERE g.cluster_id = $1 AND g.kind = 'container' AND g.ref = $2 AND g.uid IS NOT DISTINCT FROM nullif($3, '')
+			ORDER BY g.listed_at DESC NULLS LAST, g.id DESC LIMIT 1`, w.ClusterID, string(g.ID), g.UID).Scan(&id, &app)
+		switch {
+		case err == nil && app:
+			return nil, problem.New(problem.CodeInvalidState, "somebody has adopted the container %s: uninstall that app", name(g))
+		case err == nil:
+			return guests.Get(ctx, guest.Container, id)
+		case !errors.Is(err, pgx.ErrNoRows):
+			return nil, db.Problem(fmt.Errorf("looking for a container: %w", err))
+		case polled || s.Sync == nil:
+			return nil, problem.New(problem.CodeInvalidState, "the container %s is not in the inventory yet; sync the host", name(g))
+		}
+		if err := s.Sync(ctx, w.HostID); err != nil {
+			return nil, plugin.Problem(err)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package install
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/nodeunit"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// askLimit bounds one question to the hypervisor.
+const askLimit = time.Minute
+
+// judge ends the job by what there is.
+func (w *work) judge(ctx context.Context) error {
+	found, err := w.containers(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		w.clean()
+		return job.Undetermined("%s; the hypervisor does not tell which containers there are (%s): look for one with the tag %s", w.told(),
+			job.Explain(err), w.Mark)
+	}
+	w.hook("found", w.run.Job().ID)
+	verdict := w.verdict(found)
+	if verdict != nil {
+		w.tagFailed(ctx, found)
+	}
+	w.clean()
+	w.hook("cleaned", w.run.Job().ID)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if len(found) > 0 && w.Sync != nil {
+		if err := w.Sync(ctx, w.HostID); err != nil && ctx.Err() == nil {
+			w.run.Note("the host could not be polled (%s); the next poll shows the container", job.Explain(err))
+		}
+	}
+	if verdict != nil {
+		return verdict
+	}
+	w.run.Note("%s, and the container %s with the tag %s runs on the node %s", w.told(), name(found[0]), w.Mark, found[0].Node)
+	w.keep(found[0])
+	return nil
+}
+
+// well reports whether the scripts have ended as those do that have succeeded.
+func (w *work) well() bool {
+	e := w.End
+	return e.Phase == nodeunit.Ended && e.ExitCode == 0 && e.Signal == "" && !e.TimedOut && !e.Changed && !e.OutOfMemory && e.Asked == "" &&
+		(w.Done || w.Launch.Succeeded == "")
+}
+
+// containers are those with the mark, as the hypervisor tells of them now. Scripts that have ended well must have left one that runs, and
+// a hypervisor may list it a moment later: it is looked for again for a while.
+func (w *work) containers(ctx context.Context) (found []hypervisor.Guest, err error) {
+	until := time.Now().Add(cmp.Or(w.Appear, defaultAppear))
+	for {
+		err = w.run.Patiently(ctx, func(ctx context.Context) (err error) {
+			found, err = w.marked(ctx)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		runs := len(found) > 0 && found[0].Status == hypervisor.GuestRunning
+		if !w.well() || runs || time.Now().After(until) {
+			return found, nil
+		}
+		if err := w.pause(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// marked asks the hypervisor for its containers with the mark. Each is read by itself, past any cache.
+func (w *work) marked(ctx context.Context) (found []hypervisor.Guest, err error) {
+	return host.AskWithin(ctx, w.Hosts, askLimit, w.HostID, endpoint.Monitoring,
+		func(ctx context.Context, at hypervisor.Host) ([]hypervisor.Guest, error) {
+			var found []hypervisor.Guest
+			err := at.Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
+				for _, g := range page.Guests {
+					if g.Kind == hypervisor.Container && slices.Contains(g.Tags, w.Mark) {
+						found = append(found, g)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			kept := found[:0]
+			for _, g := range found {
+				now, err := at.Guest(ctx, g.GuestRef)
+				if plugin.KindOf(err) == plugin.NotFound {
+					continue
+				}
+				if err != nil {
+					return nil, err
+				}
+				g.Status, g.Lock = now.Status, now.Lock
+				kept = append(kept, g)
+			}
+			return kept, nil
+		})
+}
+
+// told says how the scripts have ended.
+func (w *work) told() string {
+	e := w.End
+	switch {
+	case e.Phase == refusedPhase:
+		return "nothing was run: " + e.Why
+	case e.Phase == gonePhase:
+		return "the folder of the run is not on the machine any more, so that it is not known how the scripts have ended"
+	case e.Phase == lostPhase:
+		return "the machine does not answer any more" + because(e.Why) + "; the scripts may still go on there, as " + nodeunit.Unit(runOf(w.Mark))
+	case e.Phase == nodeunit.Prepared:
+		return "the scripts were kept from starting"
+	case e.Changed:
+		return "nothing was run: files on the machine were not what was agreed to any more"
+	case e.Phase == nodeunit.Rebooted:
+		return "the machine went down while the scripts ran"
+	case e.Phase == nodeunit.Lost:
+		return "it is not known how the scripts have ended"
+	case w.Stopped && (e.Signal != "" || e.ExitCode != 0):
+		return "the scripts were stopped"
+	case e.TimedOut:
+		return fmt.Sprintf("the scripts did not end within %s and were stopped", w.Launch.Limit)
+	case e.OutOfMemory:
+		return "the kernel ended the scripts for want of memory"
+	case e.Asked != "":
+		return "the scripts asked for what nobody answers, or wanted what is not in the bundle: " + e.Asked
+	case e.Signal != "":
+		return "the scripts were ended by the signal " + e.Signal
+	case e.ExitCode != 0:
+		return fmt.Sprintf("the scripts ended with the status %d%s", e.ExitCode, w.explained(e.ExitCode))
+	case w.Launch.Succeeded != "" && !w.Done:
+		return "the scripts ended with the status 0, and have not said that they are done"
+	}
+	return "the scripts ended well"
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
+}
+
+// explained is what the source says of an exit status.
+func (w *work) explained(status int) string {
+	for _, e := range w.Launch.Exits {
+		if e.Status == status {
+			return ": " + strings.TrimSuffix(host.Clean(e.Text), ".")
+		}
+	}
+	return ""
+}
+
+// verdict is nil where all evidence of success is there.
+func (w *work) verdict(found []hypervisor.Guest) error {
+	text := w.told() + w.remains(found)
+	one := len(found) == 1 && found[0].Status == hypervisor.GuestRunning
+	switch {
+	case w.well() && one && w.End.Unread:
+		return job.Undetermined("%s, but whether they asked for something could not be read%s", w.told(), w.remains(found))
+	case w.well() && one:
+		if w.Stopped {
+			w.run.Note("the scripts had ended well before they could be stopped")
+		}
+		return nil
+	case w.Stopped && w.End.Phase != lostPhase && w.End.Phase != gonePhase:
+		return job.Stopped("%s", text)
+	case w.End.Phase == lostPhase, w.End.Phase == gonePhase, w.End.Phase == nodeunit.Lost:
+		return job.Undetermined("%s", text)
+	case w.well() && len(found) == 0:
+		return job.Fail("the scripts ended well, and the hypervisor has no container with the tag %s that the monitoring token sees", w.Mark)
+	case w.well() && len(found) > 1:
+		return job.Fail("the scripts ended well, and more than one container has the tag of this job: nobody knows which one is the app's%s",
+			w.remains(found))
+	case w.well():
+		return job.Fail("the scripts ended well, and the container does not run%s", w.remains(found))
+	}
+	return job.Fail("%s", text)
+}
+
+// remains says what there is of containers, and how they are destroyed.
+func (w *work) remains(found []hypervisor.Guest) string {
+	if len(found) == 0 {
+		return "; there is no container of this job"
+	}
+	names := make([]string, 0, len(found))
+	for _, g := range found {
+		names = append(names, fmt.Sprintf("%s on the node %s", name(g), host.Clean(g.Node)))
+	}
+	return fmt.Sprintf("; what was made is kept to be looked at: the container %s. DELETE /api/v1/catalog/installs/%d destroys it",
+		strings.Join(names, ", "), w.run.Job().ID)
+}
+
+func name(g hypervisor.Guest) string {
+	if g.Name == "" || g.Name == string(g.ID) {
+		return host.Clean(string(g.ID))
+	}
+	return fmt.Sprintf("%s (%s)", host.Clean(string(g.ID)), host.Clean(g.Name))
+}

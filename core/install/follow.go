@@ -1,0 +1,197 @@
+package install
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/nodeunit"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// maxAsked is how much is read of what the scripts asked for, in bytes.
+const maxAsked = 16 << 10
+
+// follow has the run started, where it is not yet, and follows it to its end.
+func (w *work) follow(ctx context.Context) error {
+	if err := w.start(ctx); err != nil || w.End != nil {
+		return err
+	}
+	w.hook("started", w.run.Job().ID)
+	out := newReader(w)
+	told := ""
+	for {
+		if err := w.stop(); err != nil || w.End != nil {
+			return err
+		}
+		waiting := w.life
+		if !w.Stopped {
+			waiting = ctx // which a cancel ends
+		}
+		heard := w.node.heard.Load()
+		limited, cancel := context.WithTimeout(waiting, cmp.Or(w.Lost, defaultLost))
+		state, next, err := nodeunit.Follow(limited, w.node, runOf(w.Mark), out.next, out)
+		cancel()
+		out.next = next
+		switch {
+		case w.life.Err() != nil:
+			return context.Cause(w.life)
+		case err == nil:
+			return w.over(out, state)
+		case errors.Is(err, job.ErrLost):
+			return err
+		case plugin.KindOf(err) == plugin.NotFound:
+			w.End = &end{Phase: gonePhase}
+			return w.save()
+		case w.node.heard.Load() == heard && limited.Err() != nil && waiting.Err() == nil:
+			w.End = &end{Phase: lostPhase}
+			return w.save()
+		case waiting.Err() != nil || limited.Err() != nil:
+			continue
+		}
+		if text := job.Explain(err); text != told {
+			w.run.Note("the machine cannot be asked (%s); the scripts go on meanwhile", text)
+			told = text
+		}
+		if err := w.pause(waiting); err != nil && w.life.Err() != nil {
+			return context.Cause(w.life)
+		}
+	}
+}
+
+// start asks for the run's start, which works once however often it is asked for. One that is not on the machine any more is not brought
+// there again: it may have run.
+func (w *work) start(ctx context.Context) error {
+	state, err := w.look()
+	if plugin.KindOf(err) == plugin.NotFound {
+		w.End = &end{Phase: gonePhase}
+		return w.save()
+	}
+	if err != nil {
+		return w.unreached(err)
+	}
+	if state.Phase != nodeunit.Prepared || state.Stopped {
+		return nil
+	}
+	if ctx.Err() != nil && w.life.Err() == nil { // it was canceled before it was started for sure
+		return w.stop()
+	}
+	err = w.run.Patiently(w.life, func(ctx context.Context) error {
+		return nodeunit.Start(ctx, w.node, w.spec(&w.manifest, nil))
+	})
+	if err == nil {
+		return nil
+	}
+	var said *plugin.Error
+	if errors.As(err, &said) && (said.Kind == plugin.Invalid || said.Kind == plugin.Conflict || said.Kind == plugin.Refused) {
+		state, err := w.look()
+		if err == nil && state.Phase != nodeunit.Prepared {
+			return nil // an earlier request has started it
+		}
+		if err == nil {
+			w.End = &end{Phase: refusedPhase, Why: host.Clean(said.Message)}
+			return w.save()
+		}
+	}
+	return w.unreached(err)
+}
+
+// unreached ends to follow a run of which the machine does not tell any more. A job that is to be resumed goes on later.
+func (w *work) unreached(err error) error {
+	var said *plugin.Error
+	switch {
+	case w.life.Err() != nil:
+		return context.Cause(w.life)
+	case errors.Is(err, job.ErrLost), !errors.As(err, &said) && db.Away(err):
+		return err
+	}
+	w.End = &end{Phase: lostPhase, Why: job.Explain(err)}
+	return w.save()
+}
+
+// look asks how the run is.
+func (w *work) look() (state nodeunit.State, err error) {
+	err = w.run.Patiently(w.life, func(ctx context.Context) (err error) {
+		state, _, err = nodeunit.Look(ctx, w.node, runOf(w.Mark), 0, 0)
+		return err
+	})
+	return state, err
+}
+
+// stop tells the run to end where the job shall be canceled.
+func (w *work) stop() error {
+	select {
+	case <-w.run.Canceled():
+	default:
+		return nil
+	}
+	if w.Stopped {
+		return nil
+	}
+	w.run.Note("canceled; telling the scripts to end")
+	err := w.run.Patiently(w.life, func(ctx context.Context) error { return nodeunit.Stop(ctx, w.node, runOf(w.Mark)) })
+	if err != nil && plugin.KindOf(err) != plugin.NotFound {
+		return w.unreached(err)
+	}
+	w.Stopped = true
+	return w.save()
+}
+
+// over keeps how the run has ended, with what the scripts asked for.
+func (w *work) over(out *reader, s nodeunit.State) error {
+	if err := out.close(); err != nil {
+		return err
+	}
+	e := &end{Phase: s.Phase, ExitCode: s.ExitCode, Signal: s.Signal, TimedOut: s.TimedOut, Changed: s.Changed, OutOfMemory: s.OutOfMemory,
+		StartedAt: s.StartedAt, EndedAt: s.EndedAt}
+	w.Stopped = w.Stopped || s.Stopped
+	if w.Launch.Sentinel != "" {
+		var err error
+		if e.Asked, err = w.asked(); err != nil {
+			if w.life.Err() != nil {
+				return context.Cause(w.life)
+			}
+			e.Unread = true
+		}
+	}
+	w.End = e
+	return w.save()
+}
+
+// asked reads what the scripts asked for; empty for nothing. What can be read of it by nobody is something, too.
+func (w *work) asked() (string, error) {
+	var text bytes.Buffer
+	err := w.run.Patiently(w.life, func(ctx context.Context) error {
+		text.Reset()
+		_, err := w.node.CopyFromNode(ctx, nodeunit.FolderOf(runOf(w.Mark))+"/"+w.Launch.Sentinel, maxAsked, &text)
+		return err
+	})
+	switch {
+	case plugin.KindOf(err) == plugin.NotFound:
+		return "", nil
+	case plugin.KindOf(err) == plugin.Refused || plugin.KindOf(err) == plugin.Conflict:
+		return "more than can be told", nil
+	case err != nil:
+		return "", err
+	}
+	var lines []string
+	for line := range strings.Lines(text.String()) {
+		if line = host.Clean(strings.TrimSpace(line)); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return w.hidden(cmp.Or(strings.Join(lines, "; "), "something")), nil
+}
+
+// hidden is a text without the secrets of the job.
+func (w *work) hidden(text string) string {
+	for _, secret := range w.secrets() {
+		text = strings.ReplaceAll(text, secret, "[secret]")
+	}
+	return text
+}

@@ -1,0 +1,102 @@
+package install
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/hostler/hostler/core/nodeunit"
+	sdk "github.com/hostler/hostler/sdk/catalog"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// launcher is what a run begins with, in the folder of its files, which the unit has just held against their checksums: it moves the bundle
+// to its place, where its files look for each other, and runs the program. $1 is the name of that place, $2 the interpreter, $3 the
+// program, $4 what comes first in PATH, $5 how many files are to be there before, then these, and then the program's arguments.
+const launcher = `set -eu; umask 022
+bundles=/var/lib/hostler/bundles
+[ -e "$bundles" ] || mkdir -m 755 "$bundles"
+[ -d "$bundles" ] && [ ! -L "$bundles" ] || exit 126
+case $(stat -c %u:%A "$bundles") in 0:d????-??-?) ;; *) exit 126 ;; esac
+place=$bundles/$1; interpreter=$2; program=$3; folders=$4; prepared=$5
+shift 5
+rm -rf -- "$place"
+mv -T bundle "$place"
+find "$place" -type d -exec chmod 755 {} +
+n=0
+while [ "$n" -lt "$prepared" ]; do
+	if [ ! -e "$1" ] && [ ! -L "$1" ]; then
+		mkdir -p -- "$(dirname -- "$1")"
+		cp -- "prepare/$n" "$1"
+	fi
+	n=$((n + 1))
+	shift
+done
+PATH=$folders$PATH; export PATH
+cd "$HOME"
+exec "$interpreter" -- "$place/$program" "$@"
+`
+
+// placeOf is the folder of a bundle on a machine.
+func placeOf(m *sdk.Manifest) string { return sdk.BundleFolder + "/" + m.Place }
+
+// runOf is the name of a job's run. The mark tells it from those of other services that use the machine.
+func runOf(mark string) string { return mark }
+
+// spec is a run of a bundle. contents are its files by checksum; nil for a run whose files are on the machine by now.
+func (p *params) spec(m *sdk.Manifest, contents map[string][]byte) nodeunit.Spec {
+	l := &p.Launch
+	folders := ""
+	for _, folder := range l.PathFolders {
+		folders += path.Join(placeOf(m), folder) + ":"
+	}
+	s := nodeunit.Spec{Run: runOf(p.Mark), Program: "/bin/sh", Limit: l.Limit, Input: []byte(l.Input.Reveal()),
+		Arguments: []string{"-c", launcher, "hostler-install", m.Place, l.Interpreter, l.Program, folders, strconv.Itoa(len(l.Prepare))}}
+	for i, f := range l.Prepare {
+		s.Arguments = append(s.Arguments, f.Path)
+		s.Files = append(s.Files, file(fmt.Sprintf("prepare/%d", i), 0o644, []byte(f.Content), sum(f.Content), int64(len(f.Content))))
+	}
+	s.Arguments = append(s.Arguments, l.Arguments...)
+	for _, v := range l.Environment {
+		s.Environment = append(s.Environment, hypervisor.NodeVariable{Name: v.Name, Value: plugin.Secret(v.value())})
+	}
+	s.Environment = append(s.Environment, hypervisor.NodeVariable{Name: sdk.RunFolderVariable, Value: plugin.Secret(nodeunit.FolderOf(s.Run))})
+	for _, f := range m.Files {
+		mode := uint32(0o644)
+		if f.Executable {
+			mode = 0o755
+		}
+		s.Files = append(s.Files, file("bundle/"+f.Path, mode, contents[f.Sum], f.Sum, f.Size))
+	}
+	return s
+}
+
+func file(name string, mode uint32, content []byte, sum string, size int64) nodeunit.File {
+	return nodeunit.File{Name: name, Mode: mode, Size: size, SHA256: sum,
+		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
+}
+
+// secrets are the texts that nobody may see.
+func (p *params) secrets() (all []string) {
+	for _, s := range p.Secrets {
+		all = append(all, s.Reveal())
+	}
+	for _, v := range p.Launch.Environment {
+		if v.Hidden {
+			all = append(all, v.value())
+		}
+	}
+	for line := range strings.Lines(p.Launch.Input.Reveal()) {
+		if line = strings.TrimSpace(line); len(line) >= leastSecret {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// leastSecret is how long an answer is at least that is kept out of the transcript: "y" is none.
+const leastSecret = 6

@@ -1,0 +1,106 @@
+package install_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/install"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/nodetest"
+	"github.com/hostler/hostler/internal/waittest"
+)
+
+var everything = identity.Visible{All: true}
+
+// A connection that breaks all the time changes nothing of what comes of it.
+func cutConnections(t *testing.T, m *nodetest.Machine) {
+	w := newWorld(t, m, `echo on; while [ ! -e /root/go ]; do sleep 0.05; done
+`+good)
+	id := w.ask()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 8 {
+			before := m.SSH.Logins()
+			m.SSH.Cut()
+			waittest.Until(t, "somebody asks again", func() bool { return m.SSH.Logins() > before })
+		}
+		_, _ = m.Try(context.Background(), "touch /root/go")
+	}()
+	<-done
+	w.ended(id, job.Succeeded)
+	if out := m.Run("cat /root/counted"); out != "run" {
+		t.Errorf("it ran as often as this: %q", out)
+	}
+	w.nothingLeft()
+}
+
+// An instance that dies at any point of a job leaves it to another one, which goes on with what is on the machine: nothing runs twice.
+func killed(t *testing.T, m *nodetest.Machine) {
+	for _, point := range []string{"taken", "prepared", "started", "ended", "found", "cleaned"} {
+		t.Run(point, func(t *testing.T) {
+			w := newWorld(t, m, good)
+			at := w.gate(w.first, point)
+			id := w.ask()
+			<-at.reached
+			t.Cleanup(func() { close(at.goOn) })
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			_ = w.first.Queue.Stop(ctx) // it does not come to a safe point, and loses the job
+			w.instance()
+			w.ended(id, job.Succeeded, "was interrupted and goes on")
+			if out := m.Run("cat /root/counted"); out != "run" || w.created() != 1 {
+				t.Errorf("it ran as often as this: %q, and %d containers were made", out, w.created())
+			}
+			if n := w.Value("SELECT count(*) FROM apps"); n != "1" {
+				t.Errorf("%s apps were made", n)
+			}
+			w.nothingLeft()
+		})
+	}
+}
+
+// Two jobs of two instances run on one machine one after the other.
+func twoAtOnce(t *testing.T, m *nodetest.Machine) {
+	w := newWorld(t, m, `mkdir /root/alone || exit 3; sleep 0.3; rmdir /root/alone
+n=$(ls /var/lib/ct | wc -l); pct create "20$n" "$NAME" "$TAGS"; pct start "20$n"; echo all done`)
+	w.instance()
+	first := w.ask()
+	second := w.ask(func(o *install.Order) { o.Name = "other" })
+	w.ended(first, job.Succeeded)
+	w.ended(second, job.Succeeded)
+	both := w.Value(fmt.Sprintf("SELECT count(*) FROM job_events WHERE job_id IN (%d, %d) AND text LIKE '%%waiting for its end'", first, second))
+	if n := w.Value("SELECT count(*) FROM apps"); n != "2" || both != "1" {
+		t.Errorf("%s apps were made, and %s jobs have waited", n, both)
+	}
+	w.nothingLeft()
+}
+
+// A run that somebody takes away from the machine is not started again.
+func goneRun(t *testing.T, m *nodetest.Machine) {
+	w := newWorld(t, m, `echo on; echo run >>/root/counted; sleep 1000`)
+	id := w.ask()
+	waittest.Until(t, "the script runs", func() bool { return m.Run("cat /root/counted 2>/dev/null || true") == "run" })
+	m.Run("systemctl kill -s KILL 'hostler-run-*' ; systemctl stop 'hostler-run-*'; rm -rf /var/lib/hostler/runs/*")
+	w.ended(id, job.Unknown, "is not on the machine any more")
+	if out := m.Run("cat /root/counted"); out != "run" {
+		t.Errorf("it ran as often as this: %q", out)
+	}
+}
+
+// A machine that goes down in the middle takes the scripts with it: that is told, and nothing runs again.
+func rebooted(t *testing.T, m *nodetest.Machine) {
+	w := newWorld(t, m, `pct create 105 "$NAME" "$TAGS"; pct start 105; echo run >>/root/counted; sleep 1000`)
+	id := w.ask()
+	waittest.Until(t, "the script runs", func() bool { return m.Run("cat /root/counted 2>/dev/null || true") == "run" })
+	m.PowerOff()
+	m.Boot()
+	w.ended(id, job.Failed, "the machine went down while the scripts ran", "the container 105 (my-wiki)")
+	if out := m.Run("cat /root/counted"); out != "run" || w.created() != 1 {
+		t.Errorf("it ran as often as this: %q", out)
+	}
+	w.nothingLeft()
+}
