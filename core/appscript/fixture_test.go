@@ -378,13 +378,6 @@ func (f *fixture) page(slug string) string {
 	return strings.TrimSpace(out)
 }
 
-// updated asks for an update, and waits for its end.
-func (f *fixture) updated(slug, status string) (id int64, transcript string) {
-	f.t.Helper()
-	id = f.ask(fmt.Sprintf("apps/%d/update", f.apps[slug].id), `{"consent":true}`)
-	return id, f.ended(id, status)
-}
-
 // last is what came of the last update of an app, on one line.
 func (f *fixture) last(slug string) string {
 	f.t.Helper()

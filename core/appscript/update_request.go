@@ -119,6 +119,14 @@ func (s *Store) Update(ctx context.Context, appID, team int64, consent bool) (gu
 
 // check finds out whether an app can be updated, and by what. No consent is asked for.
 func (s *Store) check(ctx context.Context, appID, team int64, consent bool) (*order, error) {
+	r, err := s.Apps.Request(ctx, appID, team, nil)
+	if err != nil {
+		return nil, err
+	}
+	g := r.Guest
+	if err := s.Hosts.RequireSSH(ctx, g.HostID); problem.CodeOf(err) == problem.CodeUnsupported {
+		return nil, err // nothing of what else is missing would help
+	}
 	c, err := s.candidate(ctx, appID)
 	if err != nil {
 		return nil, err
@@ -130,11 +138,6 @@ func (s *Store) check(ctx context.Context, appID, team int64, consent bool) (*or
 		return nil, problem.New(problem.CodeInvalidState, "the app's authors have disabled it: %s", host.Clean(c.entry.Entry.Disabled)).
 			With("reason", "disabled")
 	}
-	r, err := s.Apps.Request(ctx, appID, team, nil)
-	if err != nil {
-		return nil, err
-	}
-	g := r.Guest
 	switch {
 	case g.IsSelf:
 		return nil, problem.New(problem.CodeInvalidState, "the service itself runs in this app: it could not set it back").With("reason", "self")
@@ -143,9 +146,6 @@ func (s *Store) check(ctx context.Context, appID, team int64, consent bool) (*or
 	}
 	o := &order{candidate: c, request: r, given: consent}
 	p := &o.params
-	if err := s.Hosts.RequireSSH(ctx, g.HostID); problem.CodeOf(err) == problem.CodeUnsupported {
-		return nil, err // nothing of what else is missing would help
-	}
 	if p.HostID, err = host.HostOfNode(ctx, s.DB, g.HostID, g.Node); err != nil {
 		return nil, err
 	}

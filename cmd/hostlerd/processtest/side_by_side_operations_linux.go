@@ -117,7 +117,7 @@ func sideRequests() []sideRequest {
 		{operation: "put_app_script", body: m{"content": "echo"}, pve: ok, lxd: ok},
 		{operation: "revert_app_script", pve: "409 invalid_state", lxd: "409 invalid_state"},
 		{operation: "get_app_update", pve: ok, lxd: ok},
-		{operation: "update_app", body: m{"consent": true}, pve: "409 invalid_state", lxd: "409 invalid_state"},
+		{operation: "update_app", body: m{"consent": true}, pve: "409 invalid_state", lxd: unsupported},
 		{operation: "clone_app", body: m{"full": false}, pve: "409 linked_clone_needs_template", lxd: unsupported},
 		{operation: "uninstall_app", pve: "409 confirm_required", lxd: unsupported},
 		{operation: "act_on_app", pve: accepted, lxd: accepted},

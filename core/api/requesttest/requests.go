@@ -39,6 +39,8 @@ type Change struct {
 	Calling string
 	// Skips says that what the body names is refused thing by thing: the request succeeds and tells of each in its member skipped.
 	Skips bool
+	// Nameless says that the body names nothing: it is about all that the caller may see, and of another team's things nothing is told.
+	Nameless bool
 	// Nulls is a body in which every field can be tried with null, where Body cannot: fields that depend on one another.
 	Nulls string
 	// Spoils says that it takes away what Values name, when it is asked of them: a sweep over all operations ends with it.

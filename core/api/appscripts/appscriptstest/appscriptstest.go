@@ -15,7 +15,7 @@ var Requests = requesttest.Requests{
 		return []requesttest.Change{
 			{Operation: "put_app_script", Body: `{"content":"#!/bin/sh\necho zqcanary\n"}`},
 			{Operation: "update_app", Body: `{"consent":true}`, Status: 409, Code: "invalid_state", Why: "the app's script was edited"},
-			{Operation: "update_all_apps", Body: `{"consent":true}`},
+			{Operation: "update_all_apps", Body: `{"consent":true}`, Nameless: true},
 			{Operation: "revert_app_script", Status: 409, Code: "invalid_state", Why: "the app was adopted: the catalog has no entry of it"},
 		}
 	},
