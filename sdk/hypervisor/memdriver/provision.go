@@ -46,7 +46,7 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 		p.Storages = append(p.Storages, hypervisor.PlacementStorage{
 			Name: s.Name, VMs: s.VMs, Containers: s.Containers, Backups: s.Archive != nil, Shared: s.Archive != nil, Available: !s.Away,
 			Templates: s.Type == "dir" || slices.Contains(s.Content, "templates"),
-			Free: ptr(s.FreeGB << 30),
+			Free:      ptr(s.FreeGB << 30),
 		})
 	}
 	return p, nil
