@@ -56,12 +56,5 @@ CREATE INDEX app_updates_app ON app_updates (app_id, job_id DESC);
 CREATE INDEX app_updates_batch ON app_updates (batch) WHERE batch IS NOT NULL;
 CREATE INDEX app_updates_bundle ON app_updates (bundle);
 
--- Which job runs scripts on a host's machine, or in a container there: one at a time.
-CREATE TABLE host_script_jobs (
-    host_id bigint PRIMARY KEY REFERENCES hosts ON DELETE CASCADE,
-    job_id  bigint NOT NULL REFERENCES jobs ON DELETE CASCADE
-);
-CREATE INDEX host_script_jobs_job ON host_script_jobs (job_id);
-
 -- +goose Down
-DROP TABLE host_script_jobs, app_updates, app_script_versions;
+DROP TABLE app_updates, app_script_versions;

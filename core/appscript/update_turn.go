@@ -23,7 +23,7 @@ func (u *update) turn(ctx context.Context) error {
 			return u.orStopped(ctx, err)
 		}
 		if ready {
-			if ready, err = nodeunit.Claim(ctx, u.DB, u.params.HostID, u.run.Job().ID); err != nil {
+			if ready, err = u.take(ctx); err != nil {
 				return u.orStopped(ctx, err)
 			}
 		}
@@ -40,10 +40,26 @@ func (u *update) turn(ctx context.Context) error {
 	}
 }
 
+// take takes the lease of the machine, and reports whether the job has it. A host that is gone has nothing to be waited for: what is done
+// there next says so.
+func (u *update) take(ctx context.Context) (bool, error) {
+	var cluster *int64
+	var node string
+	err := u.DB.Pool.QueryRow(ctx, "SELECT cluster_id, entry_node FROM hosts WHERE id = $1", u.params.HostID).Scan(&cluster, &node)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && cluster == nil {
+		return true, nil
+	}
+	if err != nil {
+		return false, db.Problem(fmt.Errorf("looking for a machine: %w", err))
+	}
+	holder, err := nodeunit.Take(ctx, u.DB, *cluster, node, u.run.Job().ID)
+	return holder == 0, err
+}
+
 // wait is turn for a job that has begun already.
 func (u *update) wait(ctx context.Context) error {
 	for {
-		ready, err := nodeunit.Claim(ctx, u.DB, u.params.HostID, u.run.Job().ID)
+		ready, err := u.take(ctx)
 		if err != nil || ready {
 			return err
 		}

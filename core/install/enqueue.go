@@ -18,7 +18,8 @@ import (
 func (r *request) params() *params {
 	m := &r.offer.Bundle.Manifest
 	p := &params{HostID: r.HostID, ClusterID: r.place.ClusterID, Node: r.offer.Host.Node, Path: r.Path, Title: r.offer.Entry.Name,
-		Source: r.offer.Source, Slug: r.offer.Slug, Pin: m.Pin.String(), AppPin: r.offer.Entry.App.String(), Sum: r.offer.Bundle.Sum, Name: r.Name,
+		Source: r.offer.Source, Slug: r.offer.Slug, Pin: m.Pin.String(), AppPin: r.offer.Entry.App.String(), Sum: r.offer.Bundle.Sum,
+		Name: r.Name,
 		Mark: r.mark, Overrides: r.shown(), Launch: launchOf(r.launch, r.secrets())}
 	p.Spec.ID = string(r.place.ID)
 	for _, s := range r.secrets() {

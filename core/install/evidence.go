@@ -123,7 +123,8 @@ func (w *work) told() string {
 	case e.Phase == gonePhase:
 		return "the folder of the run is not on the machine any more, so that it is not known how the scripts have ended"
 	case e.Phase == lostPhase:
-		return "the machine does not answer any more" + because(e.Why) + "; the scripts may still go on there, as " + nodeunit.Unit(runOf(w.Mark))
+		return "the machine does not answer any more" + because(e.Why) + "; the scripts may still go on there, as " +
+			nodeunit.Unit(runOf(w.Mark))
 	case e.Phase == nodeunit.Prepared:
 		return "the scripts were kept from starting"
 	case e.Changed:

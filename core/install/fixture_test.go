@@ -150,8 +150,9 @@ func (w *world) build() *world {
 	w.must("polling", w.first.Poller.Sync(w.ctx, 1))
 	source, err := w.first.Catalog.Source(w.ctx, "scripts")
 	w.must("reading the source", err)
-	_, err = w.first.Catalog.Update(w.ctx, "scripts", catalog.Edit{Enabled: new(true), TrustDigest: source.TrustDigest, AllowPrivate: new(true),
-		Options: w.options})
+	_, err = w.first.Catalog.Update(w.ctx, "scripts", catalog.Edit{Enabled: new(true), TrustDigest: source.TrustDigest,
+		AllowPrivate: new(true),
+		Options:      w.options})
 	w.must("switching the source on", err)
 	w.refresh()
 	return w
@@ -287,7 +288,8 @@ func (w *world) transcript(id int64) string {
 // nothingLeft fails where something of a run is on the machine.
 func (w *world) nothingLeft() {
 	w.t.Helper()
-	left := w.machine.Run("ls -A /var/lib/hostler/runs /var/lib/hostler/bundles /run/hostler-runs 2>/dev/null | grep -v ':$' | grep . || true; " +
+	left := w.machine.Run("ls -A /var/lib/hostler/runs /var/lib/hostler/bundles /run/hostler-runs 2>/dev/null " +
+		"| grep -v ':$' | grep . || true; " +
 		"systemctl list-units --all --no-legend 'hostler-run-*'")
 	if left != "" {
 		w.t.Errorf("left on the machine: %s", left)

@@ -2,11 +2,13 @@
 // the container that they have made.
 //
 // A request checks all that can be known before, and keeps with its job what will run: the bundle by its checksum, how the source says
-// that it is run, and the consent of the person. The job brings the bundle to the machine and starts it as a unit of systemd (core/nodeunit),
+// that it is run, and the consent of the person. The job brings the bundle to the machine and starts it as a unit of systemd
+// (core/nodeunit),
 // which goes on when the service does not. It runs once, whatever dies.
 //
 // Nothing is taken for success but evidence: the scripts have ended well, have asked nothing that nobody answers, have said that they
-// are done, and the hypervisor tells of exactly one running container with the mark that this job alone has. Neither a number nor a text on
+// are done, and the hypervisor tells of exactly one running container with the mark that this job alone has. Neither a number nor
+// a text on
 // the screen says which container it is.
 package install
 

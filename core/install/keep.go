@@ -10,8 +10,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/app"
+	"github.com/hostler/hostler/core/appscript"
+	"github.com/hostler/hostler/core/bundle"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/job"
+	sdk "github.com/hostler/hostler/sdk/catalog"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -56,7 +59,8 @@ func (w *work) app(ctx context.Context, tx *db.Tx, g hypervisor.Guest) (id int64
 	var since time.Time
 	var gone bool
 	err = tx.Pgx.QueryRow(ctx, `SELECT id, adopted_at, guest_id IS NULL FROM apps WHERE cluster_id = $1
-		AND identity = coalesce('uid:' || $2::text, 'container:' || $3::text) FOR UPDATE`, w.ClusterID, uid, string(g.ID)).Scan(&id, &since, &gone)
+		AND identity = coalesce('uid:' || $2::text,
+			'container:' || $3::text) FOR UPDATE`, w.ClusterID, uid, string(g.ID)).Scan(&id, &since, &gone)
 	switch {
 	case err == nil && since.Before(w.run.Job().CreatedAt):
 		return 0, job.Fail("the container %s runs, and an app whose container is gone had this id before: forget that app, and adopt the "+
@@ -72,7 +76,8 @@ func (w *work) app(ctx context.Context, tx *db.Tx, g hypervisor.Guest) (id int64
 	}
 	// The row of the container is there when a poll has seen it; else the next poll finds the app's container. The app belongs to the host
 	// of that row, whichever member of the cluster has installed it.
-	err = tx.Pgx.QueryRow(ctx, `INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, guest_uid, vmid, guest_name, name, slug, adopted_by)
+	err = tx.Pgx.QueryRow(ctx,
+		`INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, guest_uid, vmid, guest_name, name, slug, adopted_by)
 		SELECT coalesce(g.host_id, h.id), $2, g.id, $3, $4, $5, $6, $7, $8, (SELECT id FROM users WHERE id = $9 FOR KEY SHARE)
 		FROM (SELECT id FROM hosts WHERE id = $1 FOR KEY SHARE) h LEFT JOIN guests g ON g.cluster_id = $2
 			AND g.identity = coalesce('uid:' || $4::text, 'container:' || $3::text)
@@ -86,7 +91,7 @@ func (w *work) app(ctx context.Context, tx *db.Tx, g hypervisor.Guest) (id int64
 	return id, nil
 }
 
-// kept writes what the app was installed by. What an app's scripts and their versions begin with is here, and in nothing else.
+// kept writes what the app was installed by, and the first version of its script.
 func (w *work) kept(ctx context.Context, tx *db.Tx, id int64, g hypervisor.Guest) error {
 	overrides, err := json.Marshal(w.Overrides)
 	if err != nil {
@@ -101,7 +106,8 @@ func (w *work) kept(ctx context.Context, tx *db.Tx, id int64, g hypervisor.Guest
 	if err != nil {
 		return fmt.Errorf("encoding the evidence: %w", err)
 	}
-	_, err = tx.Pgx.Exec(ctx, `INSERT INTO app_installs (app_id, job_id, source, slug, pin, app_pin, bundle, overrides, environment, version_file,
+	_, err = tx.Pgx.Exec(ctx,
+		`INSERT INTO app_installs (app_id, job_id, source, slug, pin, app_pin, bundle, overrides, environment, version_file,
 		mark, evidence, installed_by, installed_email)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, (SELECT id FROM users WHERE id = $13 FOR KEY SHARE), $14)
 		ON CONFLICT (app_id) DO NOTHING`, id, w.run.Job().ID, w.Source, w.Slug, w.Pin, w.AppPin, w.Sum, string(overrides), string(environment),
@@ -109,5 +115,10 @@ func (w *work) kept(ctx context.Context, tx *db.Tx, id int64, g hypervisor.Guest
 	if err != nil {
 		return fmt.Errorf("keeping what an app was installed by: %w", err)
 	}
-	return nil
+	pin, ok := sdk.ParsePin(w.Pin)
+	if !ok {
+		return fmt.Errorf("the pin %.100q of a job is none", w.Pin)
+	}
+	return appscript.Start(ctx, tx, appscript.Installed{AppID: id, JobID: w.run.Job().ID, By: w.Email, Sum: w.Sum, Program: w.Launch.Program,
+		Commit: w.AppPin, Key: bundle.Key{Source: w.Source, Slug: w.Slug, Purpose: sdk.Install, Pin: pin}})
 }

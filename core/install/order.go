@@ -137,8 +137,9 @@ func (r *request) consented(ctx context.Context) error {
 			return err
 		}
 	}
-	return problem.New(problem.CodeConsentRequired, "scripts would run as root on the machine of the host: look at the plan, and send consent "+
-		"with the sum of the bundle that you agree to").With("sum", r.offer.Bundle.Sum).With("consent", r.offer.ConsentText)
+	return problem.New(problem.CodeConsentRequired,
+		"scripts would run as root on the machine of the host: look at the plan, and send consent "+
+			"with the sum of the bundle that you agree to").With("sum", r.offer.Bundle.Sum).With("consent", r.offer.ConsentText)
 }
 
 // diskKey is the override that says the size of the container's disk in GiB.
@@ -152,7 +153,8 @@ func (r *request) prepare(ctx context.Context) error {
 		disk = n
 	}
 	var err error
-	r.place, err = guest.PlaceContainer(ctx, r.Actor, guest.ContainerOrder{HostID: r.HostID, Node: r.offer.Host.Node, Name: r.Name, CTID: r.CTID,
+	r.place, err = guest.PlaceContainer(ctx, r.Actor, guest.ContainerOrder{HostID: r.HostID, Node: r.offer.Host.Node, Name: r.Name,
+		CTID:    r.CTID,
 		Storage: r.Storage, TemplateStorage: r.TemplateStorage, Bridge: r.Bridge, DiskGB: disk})
 	if err != nil {
 		return err

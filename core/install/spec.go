@@ -14,7 +14,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// launcher is what a run begins with, in the folder of its files, which the unit has just held against their checksums: it moves the bundle
+// launcher is what a run begins with, in the folder of its files, which the unit has just held against their checksums: it moves
+// the bundle
 // to its place, where its files look for each other, and runs the program. $1 is the name of that place, $2 the interpreter, $3 the
 // program, $4 what comes first in PATH, $5 how many files are to be there before, then these, and then the program's arguments.
 const launcher = `set -eu; umask 022
@@ -64,7 +65,8 @@ func (p *params) spec(m *sdk.Manifest, contents map[string][]byte) nodeunit.Spec
 	for _, v := range l.Environment {
 		s.Environment = append(s.Environment, hypervisor.NodeVariable{Name: v.Name, Value: plugin.Secret(v.value())})
 	}
-	s.Environment = append(s.Environment, hypervisor.NodeVariable{Name: sdk.RunFolderVariable, Value: plugin.Secret(nodeunit.FolderOf(s.Run))})
+	s.Environment = append(s.Environment, hypervisor.NodeVariable{Name: sdk.RunFolderVariable,
+		Value: plugin.Secret(nodeunit.FolderOf(s.Run))})
 	for _, f := range m.Files {
 		mode := uint32(0o644)
 		if f.Executable {

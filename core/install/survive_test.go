@@ -72,7 +72,8 @@ n=$(ls /var/lib/ct | wc -l); pct create "20$n" "$NAME" "$TAGS"; pct start "20$n"
 	second := w.ask(func(o *install.Order) { o.Name = "other" })
 	w.ended(first, job.Succeeded)
 	w.ended(second, job.Succeeded)
-	both := w.Value(fmt.Sprintf("SELECT count(*) FROM job_events WHERE job_id IN (%d, %d) AND text LIKE '%%waiting for its end'", first, second))
+	both := w.Value(fmt.Sprintf("SELECT count(*) FROM job_events WHERE job_id IN (%d, %d) AND text LIKE '%%waiting for its end'",
+		first, second))
 	if n := w.Value("SELECT count(*) FROM apps"); n != "2" || both != "1" {
 		t.Errorf("%s apps were made, and %s jobs have waited", n, both)
 	}
@@ -93,11 +94,14 @@ func goneRun(t *testing.T, m *nodetest.Machine) {
 
 // A machine that goes down in the middle takes the scripts with it: that is told, and nothing runs again.
 func rebooted(t *testing.T, m *nodetest.Machine) {
-	w := newWorld(t, m, `pct create 105 "$NAME" "$TAGS"; pct start 105; echo run >>/root/counted; sleep 1000`)
+	w := newWorld(t, m, `pct create 105 "$NAME" "$TAGS"; pct start 105; echo run >>/root/counted; echo on; sleep 1000`)
 	id := w.ask()
-	waittest.Until(t, "the script runs", func() bool { return m.Run("cat /root/counted 2>/dev/null || true") == "run" })
+	waittest.Until(t, "the script is followed", func() bool {
+		return w.Value("SELECT count(*) FROM job_events WHERE kind = 'log' AND text = 'on'") == "1"
+	})
 	m.PowerOff()
 	m.Boot()
+	m.SSH.Cut() // what was connected before ends, as it does where the server goes down with its machine
 	w.ended(id, job.Failed, "the machine went down while the scripts ran", "the container 105 (my-wiki)")
 	if out := m.Run("cat /root/counted"); out != "run" || w.created() != 1 {
 		t.Errorf("it ran as often as this: %q", out)

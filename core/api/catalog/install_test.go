@@ -48,7 +48,8 @@ func newInstalls(t *testing.T) *installs {
 	if err := i.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	i.Ask(t, "PATCH", "catalog/sources/scripts", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, catalogtest.Trust()), apitest.Owner, 200, "")
+	i.Ask(t, "PATCH", "catalog/sources/scripts", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, catalogtest.Trust()), apitest.Owner,
+		200, "")
 	i.Ask(t, "POST", "catalog/refresh", "", apitest.Admin, 202, "")
 	waittest.Until(t, "the refresh", func() bool { return i.Value("SELECT bool_and(finished_at IS NOT NULL) FROM jobs") == "true" })
 	i.Queue.Suspend() // what is asked for from now on never begins
@@ -80,7 +81,8 @@ func TestInstall(t *testing.T) {
 	t.Parallel()
 	i := newInstalls(t)
 	const one = "catalog/wiki/install"
-	i.Ask(t, "POST", one, `{"host_id":1,"name":"wiki"}`, apitest.Admin, 409, "consent_required", `"sum":"`+i.sum, `"consent":"On the host lab`)
+	i.Ask(t, "POST", one, `{"host_id":1,"name":"wiki"}`, apitest.Admin, 409, "consent_required", `"sum":"`+i.sum,
+		`"consent":"On the host lab`)
 	i.Ask(t, "POST", one, `{"host_id":1,"name":"wiki","consent":true}`, apitest.Admin, 409, "consent_required")
 	i.Ask(t, "POST", one+"?plan=true", `{"host_id":1,"name":"wiki"}`, apitest.Admin, 200, "", `"error":"consent_required"`, i.sum)
 	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "", `"blockers":[]`, "run as root on the machine of lab")

@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hostler/hostler/core/api/hosts/hoststest"
 	"github.com/hostler/hostler/core/api/requesttest"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/sdk/catalog"
 	sources "github.com/hostler/hostler/sdk/catalog/catalogtest"
 	"github.com/hostler/hostler/sdk/hypervisor"
-	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
 // Source is a source in memory, called "mem", with an entry "wiki" of which there is a bundle.
@@ -46,11 +44,11 @@ func Trust() string {
 // icon is the beginning of a picture, and enough to be one.
 const icon = "89504e470d0a1a0a"
 
-// install is on a host of its own whose machine can be logged in to. No script runs there: the machine has no shell.
+// install is on the host, whose machine can be logged in to then. No script runs there: the machine has no shell.
 func install(f *requesttest.Fixture) requesttest.Change {
 	f.T.Helper()
 	const name = requesttest.Canary + "-install"
-	host := hoststest.Enrol(f.T, f.API, name, name+".mem", f.NewCluster(name, memdriver.Spec{Nodes: 1}))
+	host := f.Host
 	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", host), `{"rotate_ssh":true,"ssh_consent":true}`, 200)
 	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/ssh/verify", host), "", 200)
 	_, pin := source()
