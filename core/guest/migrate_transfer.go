@@ -74,7 +74,7 @@ func (m *migrationCheck) chooseFiles(ctx context.Context, source hypervisor.Plac
 		switch refused := problem.From(err); refused.Code {
 		case problem.CodeUnsupported, problem.CodeSSHNotEnrolled, problem.CodeConsentRequired:
 			none = append(none, MigrationFinding{string(refused.Code), fmt.Sprintf("The machine of the node %s cannot be logged in to: %s.",
-				side.node, job.Explain(err))})
+				side.node, refused.Detail)})
 		default:
 			return nil, err
 		}
