@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/http"
 	"slices"
 
 	"github.com/hostler/hostler/core/job"
@@ -72,12 +71,13 @@ func (m *migrationCheck) chooseFiles(ctx context.Context, source hypervisor.Plac
 		if err == nil {
 			continue
 		}
-		refused := problem.From(err)
-		if refused.Status() >= http.StatusInternalServerError && refused.Code != problem.CodeUnsupported {
+		switch refused := problem.From(err); refused.Code {
+		case problem.CodeUnsupported, problem.CodeSSHNotEnrolled, problem.CodeConsentRequired:
+			none = append(none, MigrationFinding{string(refused.Code), fmt.Sprintf("The machine of the node %s cannot be logged in to: %s.",
+				side.node, refused.Detail)})
+		default:
 			return nil, err
 		}
-		none = append(none, MigrationFinding{string(refused.Code), fmt.Sprintf("The machine of the node %s cannot be logged in to: %s.",
-			side.node, job.Explain(err))})
 	}
 	if len(none) > 0 {
 		return none, nil
