@@ -5,16 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // Discard destroys a container that an install has left which made no app of it, by a job. It is found by the mark of the install, as the
@@ -26,6 +30,9 @@ func (s *Store) Discard(ctx context.Context, jobID, teamID int64, guests *guest.
 		return guest.Started{}, plan.Begin(ctx).Stop(ctx, err, plan.Confirmation{})
 	}
 	found, err := w.marked(ctx)
+	if err == nil && len(found) == 0 {
+		found, err = w.remembered(ctx)
+	}
 	if err != nil {
 		return guest.Started{}, plan.Begin(ctx).Stop(ctx, plugin.Problem(err), plan.Confirmation{})
 	}
@@ -66,6 +73,39 @@ func (s *Store) left(ctx context.Context, jobID int64) (*work, error) {
 		return nil, fmt.Errorf("decoding the parameters of job %d: %w", jobID, err)
 	}
 	return w, nil
+}
+
+// remembered are the containers with the mark that the polls have seen and that are there. A token that may not look at them does not have
+// them in its list, and is refused here, with what it lacks.
+func (w *work) remembered(ctx context.Context) ([]hypervisor.Guest, error) {
+	rows, err := w.DB.Pool.Query(ctx, `SELECT node, ref, coalesce(uid, ''), name FROM guests
+		WHERE cluster_id = $1 AND kind = 'container' AND $2 = ANY (tags) ORDER BY id LIMIT 10`, w.ClusterID, w.Mark)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("looking for containers with a mark: %w", err))
+	}
+	known, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (g hypervisor.Guest, err error) {
+		g.Kind = hypervisor.Container
+		return g, row.Scan(&g.Node, &g.ID, &g.UID, &g.Name)
+	})
+	if err != nil || len(known) == 0 {
+		return nil, db.Problem(err)
+	}
+	return host.AskWithin(ctx, w.Hosts, askLimit, w.HostID, endpoint.Monitoring,
+		func(ctx context.Context, at hypervisor.Host) (found []hypervisor.Guest, err error) {
+			for _, g := range known {
+				now, err := at.Guest(ctx, g.GuestRef)
+				if sdk.KindOf(err) == sdk.NotFound {
+					continue
+				}
+				if err != nil {
+					return nil, err
+				}
+				if slices.Contains(now.Tags, w.Mark) {
+					found = append(found, now)
+				}
+			}
+			return found, nil
+		})
 }
 
 // row is the row of a container, for which the host is polled where there is none yet.

@@ -1,4 +1,4 @@
-// Made of the OpenAPI document by make ui; do not edit. Document: 230addbae842d33b6202e572d2cf2260001aa518de011f518388cb4c45dd8509
+// Made of the OpenAPI document by make ui; do not edit. Document: 4f52abbce6edb28eb38e948458e73851cdba4e20ea120cac8674969ee23bfb3b
 
 /** Every operation that needs a role: the role, where it must be held, then the entitlement, the token, and when it is confirmed. */
 export const operations = {
@@ -132,6 +132,7 @@ export const operations = {
   delete_vm_snapshot: 'operator vm  lifecycle',
   detach_storage: 'owner host  lifecycle always:name',
   disable_totp: 'none anywhere',
+  discard_install: 'admin job   always:name',
   download_storage_content: 'admin host  lifecycle',
   edit_bridge: 'admin host  lifecycle',
   edit_storage: 'admin host  lifecycle',
@@ -150,6 +151,8 @@ export const operations = {
   get_app_config: 'viewer app  monitoring',
   get_app_firewall_options: 'viewer app  monitoring',
   get_app_logs: 'viewer app',
+  get_app_script: 'operator app',
+  get_app_update: 'viewer app',
   get_catalog_entry: 'viewer anywhere store.catalog',
   get_catalog_file: 'admin anywhere store.catalog',
   get_catalog_icon: 'viewer anywhere store.catalog',
@@ -180,6 +183,7 @@ export const operations = {
   get_vm_config: 'viewer vm  monitoring',
   get_vm_firewall_options: 'viewer vm  monitoring',
   get_vm_options: 'viewer vm  monitoring',
+  install_catalog_entry: 'admin anywhere',
   list_activity: 'viewer anywhere',
   list_alert_kinds: 'viewer instance',
   list_alert_rules: 'viewer instance',
@@ -192,6 +196,7 @@ export const operations = {
   list_app_firewall_rules: 'viewer app  monitoring',
   list_app_nics: 'viewer app  monitoring',
   list_app_ports: 'viewer app',
+  list_app_script_versions: 'operator app',
   list_app_snapshots: 'viewer app',
   list_apps: 'viewer anywhere',
   list_audit: 'admin anywhere',
@@ -276,6 +281,7 @@ export const operations = {
   plan_catalog_entry: 'admin anywhere store.catalog',
   power_node: 'owner host  node_power always:node',
   probe_host: 'admin instance',
+  put_app_script: 'admin app',
   query_metrics: 'viewer anywhere',
   read_app_firewall_log: 'viewer app  monitoring',
   read_cluster_firewall_log: 'viewer host  monitoring',
@@ -300,6 +306,7 @@ export const operations = {
   resolve_app_web_url: 'viewer app',
   restore_backup: 'admin backup  backup always:name',
   retry_job: 'operator job',
+  revert_app_script: 'admin app',
   revert_network: 'admin host  lifecycle',
   revoke_api_key: 'none anywhere',
   revoke_session: 'none anywhere',
@@ -322,6 +329,8 @@ export const operations = {
   test_notification_channel: 'admin channel',
   uninstall_app: 'admin app apps.uninstall  always:name',
   update_alert_rule: 'admin instance',
+  update_all_apps: 'operator anywhere',
+  update_app: 'operator app',
   update_backup: 'operator backup  backup',
   update_catalog_source: 'owner instance',
   update_maintenance_window: 'admin instance',

@@ -1,4 +1,4 @@
-// Made of the OpenAPI document by make ui; do not edit. Document: 230addbae842d33b6202e572d2cf2260001aa518de011f518388cb4c45dd8509
+// Made of the OpenAPI document by make ui; do not edit. Document: 4f52abbce6edb28eb38e948458e73851cdba4e20ea120cac8674969ee23bfb3b
 export interface paths {
     "/api/v1/alert-rules": {
         parameters: {
@@ -202,6 +202,22 @@ export interface paths {
         get: operations["list_discovered_apps"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/update-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["update_all_apps"];
         delete?: never;
         options?: never;
         head?: never;
@@ -592,6 +608,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app_id}/script": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_app_script"];
+        put: operations["put_app_script"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app_id}/script/revert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["revert_app_script"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app_id}/script/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_app_script_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app_id}/snapshots": {
         parameters: {
             query?: never;
@@ -634,6 +698,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["rollback_app_snapshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app_id}/update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_app_update"];
+        put?: never;
+        post: operations["update_app"];
         delete?: never;
         options?: never;
         head?: never;
@@ -960,6 +1040,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/catalog/installs/{job_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["discard_install"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/catalog/refresh": {
         parameters: {
             query?: never;
@@ -1082,6 +1178,22 @@ export interface paths {
         get: operations["get_catalog_icon"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/catalog/{slug}/install": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["install_catalog_entry"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3809,6 +3921,7 @@ export interface components {
             what: "raised" | "acknowledged" | "silenced" | "resolved";
             by: components["schemas"]["AlertPerson"] | null;
             text: string;
+            until: string | null;
         };
         AlertKindInfo: {
             kind: string;
@@ -4010,6 +4123,97 @@ export interface components {
         };
         ApplyNetworkRequest: {
             confirm?: string | null;
+            undo_after_s?: number | null;
+        };
+        AppscriptAll: {
+            jobs: components["schemas"]["JobView"][];
+            skipped: components["schemas"]["AppscriptSkipped"][];
+        };
+        AppscriptConsent: {
+            text: string;
+            version: number;
+            given: boolean;
+            by: string | null;
+            at: string | null;
+        };
+        AppscriptDiff: {
+            own: components["schemas"]["CatalogDiffCount"];
+            engine: components["schemas"]["CatalogDiffCount"];
+            overlay: components["schemas"]["CatalogDiffCount"];
+            files: components["schemas"]["BundleChange"][];
+        };
+        AppscriptDrift: {
+            drifted: boolean;
+            version: number;
+            sha256: string;
+            added: number;
+            removed: number;
+            diff: string | null;
+        };
+        AppscriptLast: {
+            job_id: number;
+            /** @enum {string} */
+            status: "queued" | "running" | "succeeded" | "failed" | "canceled" | "unknown";
+            outcome: ("updated" | "nothing_to_do" | "rolled_back" | "needs_human") | null;
+            text: string;
+            version_before: string | null;
+            version_after: string | null;
+            exit_code: number | null;
+            snapshot: string | null;
+            ended_at: string | null;
+        };
+        AppscriptScript: {
+            version: number;
+            /** @enum {string} */
+            source: "upstream" | "edited";
+            /** @enum {string} */
+            reason: "install" | "edit" | "revert" | "update";
+            sha256: string;
+            size: number;
+            path: string | null;
+            bundle: string | null;
+            commit: string | null;
+            pin: string | null;
+            job_id: number | null;
+            created_by: string | null;
+            created_at: string;
+            current: boolean;
+            content: string | null;
+            drift: components["schemas"]["AppscriptDrift"] | null;
+        };
+        AppscriptSkipped: {
+            app_id: number;
+            app: string;
+            reason: string;
+            detail: string;
+        };
+        AppscriptState: {
+            available: boolean;
+            reason: ("edited" | "no_entry" | "no_commit" | "no_script" | "current") | null;
+            detail: string | null;
+            commit: string | null;
+            catalog_commit: string | null;
+            sum: string | null;
+            pin: string | null;
+            diff: components["schemas"]["AppscriptDiff"] | null;
+            consent: components["schemas"]["AppscriptConsent"] | null;
+            last: components["schemas"]["AppscriptLast"] | null;
+        };
+        AppscriptVersion: {
+            version: number;
+            /** @enum {string} */
+            source: "upstream" | "edited";
+            /** @enum {string} */
+            reason: "install" | "edit" | "revert" | "update";
+            sha256: string;
+            size: number;
+            path: string | null;
+            bundle: string | null;
+            commit: string | null;
+            pin: string | null;
+            job_id: number | null;
+            created_by: string | null;
+            created_at: string;
         };
         AttachStorageRequest: {
             host_id: number;
@@ -4510,10 +4714,37 @@ export interface components {
             device?: string;
             tls_fingerprint?: string;
         };
+        ChannelTrial: {
+            id: number;
+            channel_id: number;
+            channel: string;
+            team_id: number;
+            message_id: string;
+            /** @enum {string} */
+            kind: "alert" | "job_failed" | "backup_report" | "new_login" | "update_done" | "update_rolled_back" | "test" | "digest";
+            incident: string | null;
+            /** @enum {string} */
+            event: "open" | "resolved" | "told";
+            /** @enum {string} */
+            severity: "info" | "warning" | "critical";
+            title: string;
+            /** @enum {string} */
+            state: "pending" | "held" | "folded" | "sent" | "failed" | "skipped";
+            held_for: ("quiet" | "cap") | null;
+            held_until: string | null;
+            digest_id: number | null;
+            attempts: number;
+            created_at: string;
+            tried_at: string | null;
+            done_at: string | null;
+            error: string | null;
+            notice: string | null;
+        };
         CheckVmMigrationRequest: {
             target_host_id: number;
             node?: string | null;
             storage?: string | null;
+            strategy?: ("cluster" | "shared_storage" | "transfer") | null;
         };
         CloneVmRequest: {
             full?: boolean;
@@ -4889,6 +5120,9 @@ export interface components {
         DisableTotpRequest: {
             password: string;
         };
+        DiscardInstallRequest: {
+            confirm?: string | null;
+        };
         DownloadStorageContentRequest: {
             url: string;
             content: string;
@@ -5080,6 +5314,8 @@ export interface components {
             text: string;
             time: string | null;
             guest: string | null;
+            scope: ("node" | "guest" | "group") | null;
+            group: string | null;
             level: string | null;
             chain: string | null;
             direction: string | null;
@@ -5462,7 +5698,8 @@ export interface components {
             app?: number;
         };
         GuestPreflight: {
-            strategy: ("cluster" | "shared_storage") | null;
+            strategy: ("cluster" | "shared_storage" | "transfer") | null;
+            rejected: components["schemas"]["GuestMigrationFinding"][];
             possible: boolean;
             node: string;
             target_host_id: number;
@@ -5900,6 +6137,21 @@ export interface components {
             paths: string[];
             console_limits: components["schemas"]["HostConsoleLimit"][];
         };
+        InstallCatalogEntryRequest: {
+            host_id: number;
+            name: string;
+            consent?: boolean;
+            ctid?: number | null;
+            overrides?: {
+                [key: string]: unknown;
+            };
+            sum?: string | null;
+            storage?: string | null;
+            template_storage?: string | null;
+            bridge?: string | null;
+            answers?: string[];
+            yes?: boolean;
+        };
         JobAgain: {
             job?: components["schemas"]["JobView"];
             jobs?: components["schemas"]["JobView"][];
@@ -6020,6 +6272,7 @@ export interface components {
             target_host_id: number;
             node?: string | null;
             storage?: string | null;
+            strategy?: ("cluster" | "shared_storage" | "transfer") | null;
             confirm?: string | null;
         };
         NetworkAttachment: {
@@ -6229,6 +6482,10 @@ export interface components {
             request_id: string;
         } & {
             [key: string]: unknown;
+        };
+        PutAppScriptRequest: {
+            content: string;
+            digest?: string;
         };
         ReconfigureAppRequest: {
             cores?: number | null;
@@ -6615,6 +6872,13 @@ export interface components {
                 [key: string]: string;
             } | null;
             enabled?: boolean;
+        };
+        UpdateAllAppsRequest: {
+            consent?: boolean;
+            stop_after?: number;
+        };
+        UpdateAppRequest: {
+            consent?: boolean;
         };
         UpdateBackupRequest: {
             protected: boolean;
@@ -7337,6 +7601,50 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    update_all_apps: {
+        parameters: {
+            query?: {
+                plan?: boolean;
+                plan_digest?: string;
+            };
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UpdateAllAppsRequest"] | null;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plan"];
+                };
+            };
+            202: {
+                headers: {
+                    "Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppscriptAll"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
             422: components["responses"]["Invalid"];
             default: components["responses"]["Problem"];
         };
@@ -8569,6 +8877,127 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    get_app_script: {
+        parameters: {
+            query?: {
+                version?: number;
+            };
+            header?: never;
+            path: {
+                app_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppscriptScript"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    put_app_script: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutAppScriptRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppscriptScript"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    revert_app_script: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                app_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppscriptScript"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    list_app_script_versions: {
+        parameters: {
+            query?: {
+                page?: number;
+                per_page?: number;
+            };
+            header?: never;
+            path: {
+                app_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Total-Count"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppscriptVersion"][];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
     list_app_snapshots: {
         parameters: {
             query?: never;
@@ -8732,6 +9161,80 @@ export interface operations {
             502: components["responses"]["HypervisorFailed"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["Timeout"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_app_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppscriptState"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    update_app: {
+        parameters: {
+            query?: {
+                plan?: boolean;
+                plan_digest?: string;
+            };
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                app_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UpdateAppRequest"] | null;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plan"];
+                };
+            };
+            202: {
+                headers: {
+                    "Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuestStarted"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            501: components["responses"]["Unsupported"];
             default: components["responses"]["Problem"];
         };
     };
@@ -9468,6 +9971,54 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    discard_install: {
+        parameters: {
+            query?: {
+                plan?: boolean;
+                plan_digest?: string;
+            };
+            header?: never;
+            path: {
+                job_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DiscardInstallRequest"] | null;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plan"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuestStarted"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            501: components["responses"]["Unsupported"];
+            502: components["responses"]["HypervisorFailed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
+            default: components["responses"]["Problem"];
+        };
+    };
     refresh_catalog: {
         parameters: {
             query?: never;
@@ -9697,6 +10248,57 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    install_catalog_entry: {
+        parameters: {
+            query?: {
+                plan?: boolean;
+                plan_digest?: string;
+            };
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstallCatalogEntryRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plan"];
+                };
+            };
+            202: {
+                headers: {
+                    "Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuestStarted"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            501: components["responses"]["Unsupported"];
+            502: components["responses"]["HypervisorFailed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
             default: components["responses"]["Problem"];
         };
     };
@@ -15301,7 +15903,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChannelDelivery"];
+                    "application/json": components["schemas"]["ChannelTrial"];
                 };
             };
             401: components["responses"]["Unauthenticated"];
