@@ -44,11 +44,8 @@ var rules = []rule{
 // nouns stand in the order of who is below whom: a noun imports only nouns before it.
 var nouns = []string{"problem", "heartbeat", "db", "scope", "secret", "idempotency", "plan", "notify", "audit", "proxy", "identity",
 	"setting", "plugin", "job", "change", "schedule", "host", "nodeunit", "outbound", "load", "metric", "task", "remotewrite", "channel",
-	"guest", "console", "vm", "app", "backup", "cluster", "alert", "upload", "storage", "bundle", "catalog", "appscript", "install", "network",
-	"power",
-	"firewall", "option", "poll",
-	"maintenance",
-	"selfupdate",
+	"guest", "console", "vm", "app", "backup", "cluster", "alert", "upload", "storage", "bundle", "catalog", "appscript", "install",
+	"network", "power", "firewall", "option", "poll", "maintenance", "selfupdate",
 	"feed", "activity", "search", "service", "ui"}
 
 func TestImportDirections(t *testing.T) {

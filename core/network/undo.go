@@ -128,8 +128,8 @@ func (s *Store) arm(ctx context.Context, run *job.Run, params applyParams, scrip
 
 // notArmed is the end of an apply that would not be as safe as it was asked for.
 func notArmed(err error) error {
-	return job.Fail("the machine could not be asked to put its network back if need be: %s. Nothing was applied; undo_after_s 0 applies without",
-		strings.TrimSuffix(job.Explain(err), "."))
+	return job.Fail("the machine could not be asked to put its network back if need be: %s. Nothing was applied; undo_after_s 0 applies "+
+		"without", strings.TrimSuffix(job.Explain(err), "."))
 }
 
 func runFile(name, content string) nodeunit.File {

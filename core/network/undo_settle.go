@@ -81,5 +81,6 @@ func (s *Store) putBack(ctx context.Context, run *job.Run, a *armed, verdict err
 	case back:
 		return job.Undetermined("%s. The machine was to put its old network back by itself, and that did not end well: see the transcript", said)
 	}
-	return job.Undetermined("%s. The machine has not put its old network back: it was restarted, or somebody has ended what was to do it", said)
+	return job.Undetermined("%s. The machine has not put its old network back: it was restarted, or somebody has ended what was to do it",
+		said)
 }

@@ -140,8 +140,8 @@ func New(c Config) (*Service, error) {
 	})
 	s.Guests = &guest.Store{DB: c.DB, Self: c.Self}
 	actor := &guest.Actor{DB: c.DB, Queue: s.Queue, Hosts: s.Hosts, Machines: s.Hosts}
-	worker := &guest.Worker{DB: c.DB, Hosts: s.Hosts, Machines: s.Hosts, Self: c.Self.Is, Sync: func(ctx context.Context, hostID int64) error {
-		return s.Poller.Sync(ctx, hostID)
+	worker := &guest.Worker{DB: c.DB, Hosts: s.Hosts, Machines: s.Hosts, Self: c.Self.Is, Sync: func(ctx context.Context, id int64) error {
+		return s.Poller.Sync(ctx, id)
 	}, List: func(ctx context.Context, hostID int64, storage, node string) error {
 		return s.Backups.Refresh(ctx, hostID, storage, node)
 	}}

@@ -132,8 +132,8 @@ func parentID(storage, text string) string {
 	return storage + ":" + strings.Join(parts, "/")
 }
 
-// Content implements hypervisor.ContentLister. Of disks and backups the hypervisor leaves out what the token may not use, so that its rights
-// are asked for as well: two requests. All other kinds of content are shown whole or refused, and take one.
+// Content implements hypervisor.ContentLister. Of disks and backups the hypervisor leaves out what the token may not use, so that its
+// rights are asked for as well: two requests. All other kinds of content are shown whole or refused, and take one.
 func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hypervisor.ContentList, error) {
 	if !storageName.MatchString(query.Storage) {
 		return hypervisor.ContentList{}, plugin.Errorf(plugin.NotFound, "there is no storage %.80q", query.Storage)

@@ -21,8 +21,8 @@ func (k *facts) nicsOf(end firewall.End) []nicFacts {
 	return nics[:min(len(nics), comparedNICs)]
 }
 
-// pairsByNIC are the ways between two ends by the interfaces of guests: every two that are on bridges of one name, and each of a guest with
-// who is outside. Of guests without such two the ends are as a packet takes them that names no interface.
+// pairsByNIC are the ways between two ends by the interfaces of guests: every two that are on bridges of one name, and each of a guest
+// with who is outside. Of guests without such two the ends are as a packet takes them that names no interface.
 func (k *facts) pairsByNIC(from, to firewall.End) (pairs []pair) {
 	of, at := k.nicsOf(from), k.nicsOf(to)
 	if len(of) < 2 && len(at) < 2 {

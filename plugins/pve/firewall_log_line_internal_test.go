@@ -17,14 +17,17 @@ func TestFirewallLogLines(t *testing.T) {
 	when := time.Date(2026, 11, 25, 10, 0, 0, 0, time.UTC)
 	for line, want := range map[string]firewall.LogEntry{
 		"0 6 PVEFW-HOST-OUT" + at + "ACCEPT: IN= OUT=vmbr0 SRC=10.0.0.1 DST=10.0.0.2 PROTO=TCP SPT=1 DPT=65535": {
-			Scope: firewall.NodeScope, Level: "info", Chain: "PVEFW-HOST-OUT", Direction: "out", Action: "ACCEPT", Protocol: "tcp", Source: "10.0.0.1",
+			Scope: firewall.NodeScope, Level: "info", Chain: "PVEFW-HOST-OUT", Direction: "out", Action: "ACCEPT",
+			Protocol: "tcp", Source: "10.0.0.1",
 			Destination: "10.0.0.2", SourcePort: "1", DestinationPort: "65535", InterfaceOut: "vmbr0"},
 		// An error of ICMP tells of another packet.
 		"0 0 PVEFW-FORWARD" + at + "DROP: IN=a OUT=b SRC=10.0.0.1 DST=10.0.0.2 PROTO=ICMP TYPE=3 CODE=1 [SRC=10.0.0.3 DST=10.0.0.4 SPT=5 ]": {
-			Scope: firewall.NodeScope, Level: "emerg", Chain: "PVEFW-FORWARD", Direction: "forward", Action: "DROP", Protocol: "icmp", Source: "10.0.0.1",
+			Scope: firewall.NodeScope, Level: "emerg", Chain: "PVEFW-FORWARD", Direction: "forward", Action: "DROP",
+			Protocol: "icmp", Source: "10.0.0.1",
 			Destination: "10.0.0.2", InterfaceIn: "a", InterfaceOut: "b"},
 		"999999999 7 PVEFW-blacklist" + at + "DROP: SRC=::ffff:10.0.0.1 DST=fe80::1%eth0 PROTO=47 SPT=65536 DPT=-1": {
-			Guest: "999999999", Scope: firewall.GuestScope, Level: "debug", Chain: "PVEFW-blacklist", Action: "DROP", Protocol: "47", Source: "::ffff:10.0.0.1"},
+			Guest: "999999999", Scope: firewall.GuestScope, Level: "debug", Chain: "PVEFW-blacklist", Action: "DROP", Protocol: "47",
+			Source: "::ffff:10.0.0.1"},
 		"100 6 veth100i1-IN" + at + "policy REJECT: IN=fwbr100i1 OUT=fwbr100i1 PHYSIN=fwln100i1 PHYSOUT=veth100i1 SRC=1.2.3.4 SRC=5.6.7.8": {
 			Guest: "100", Scope: firewall.GuestScope, Level: "info", Chain: "veth100i1-IN", Direction: "in", Action: "REJECT", Source: "1.2.3.4",
 			InterfaceIn: "fwln100i1", InterfaceOut: "veth100i1"},

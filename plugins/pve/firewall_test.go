@@ -164,17 +164,20 @@ func writeLogs(t testing.TB, w *fixture, ref hypervisor.GuestRef) []firewalltest
 		{Text: "0 5 - 25/Nov/2026:11:00:00 +0100 starting pvefw logger"},
 		{Text: "0 6 PVEFW-HOST-IN 25/Nov/2026:11:00:01 +0100 policy DROP: IN=vmbr0 PHYSIN=eno1 MAC=bc:24:11:00:00:01:bc:24:11:00:01:00:08:00 " +
 			"SRC=192.0.2.7 DST=192.0.2.1 LEN=60 TOS=0x00 PREC=0x00 TTL=64 ID=1 DF PROTO=TCP SPT=40000 DPT=22 SEQ=1 ACK=0 WINDOW=64240 SYN ",
-			Entry: &firewall.LogEntry{Time: at(1), Scope: firewall.NodeScope, Level: "info", Chain: "PVEFW-HOST-IN", Direction: "in", Action: "DROP", Protocol: "tcp",
+			Entry: &firewall.LogEntry{Time: at(1), Scope: firewall.NodeScope, Level: "info", Chain: "PVEFW-HOST-IN",
+				Direction: "in", Action: "DROP", Protocol: "tcp",
 				Source: "192.0.2.7", Destination: "192.0.2.1", SourcePort: "40000", DestinationPort: "22", InterfaceIn: "vmbr0"}},
 		{Text: id + " 4 tap" + id + "i0-OUT 25/Nov/2026:11:00:02 +0100 REJECT: IN=fwbr" + id + "i0 OUT=fwbr" + id + "i0 PHYSIN=tap" + id +
 			"i0 PHYSOUT=fwln" + id + "i0 MAC=00 SRC=2001:0db8:0000:0000:0000:0000:0000:0001 DST=2001:0db8:0000:0000:0000:0000:0000:0002 LEN=64 " +
 			"TC=0 HOPLIMIT=255 FLOWLBL=0 PROTO=ICMPv6 TYPE=128 CODE=0 ID=1 SEQ=1 ",
-			Entry: &firewall.LogEntry{Time: at(2), Guest: id, Scope: firewall.GuestScope, Level: "warning", Chain: "tap" + id + "i0-OUT", Direction: "out", Action: "REJECT",
+			Entry: &firewall.LogEntry{Time: at(2), Guest: id, Scope: firewall.GuestScope, Level: "warning", Chain: "tap" + id + "i0-OUT",
+				Direction: "out", Action: "REJECT",
 				Protocol: "icmpv6", Source: "2001:db8::1", Destination: "2001:db8::2", InterfaceIn: "tap" + id + "i0",
 				InterfaceOut: "fwln" + id + "i0"}},
 		{Text: id + " 6 something that nobody knows"},
 		{Text: id + " 6 GROUP-web-IN 25/Nov/2026:11:00:03 +0100 ACCEPT: IN= OUT=vmbr0 SRC=10.0.0.1 DST=10.0.0.2 PROTO=UDP SPT=1 DPT=53 LEN=9 ",
-			Entry: &firewall.LogEntry{Time: at(3), Guest: id, Scope: firewall.GroupScope, Group: "web", Level: "info", Chain: "GROUP-web-IN", Direction: "in", Action: "ACCEPT",
+			Entry: &firewall.LogEntry{Time: at(3), Guest: id, Scope: firewall.GroupScope, Group: "web", Level: "info", Chain: "GROUP-web-IN",
+				Direction: "in", Action: "ACCEPT",
 				Protocol: "udp", Source: "10.0.0.1", Destination: "10.0.0.2", SourcePort: "1", DestinationPort: "53", InterfaceOut: "vmbr0"}},
 	}
 	node := firewalltest.WrittenLog{Scope: nodeScope(ref.Node)}

@@ -1,8 +1,8 @@
 package pve
 
 // undo is the script that keeps a node's network configuration, and puts it back: hypervisor.NodeNetwork.Undo. What is staged is
-// /etc/network/interfaces.new, which an apply renames (pve-manager, Network.pm), so the file tells by its bytes whether it is still what was
-// staged: what somebody has written since is left alone.
+// /etc/network/interfaces.new, which an apply renames (pve-manager, Network.pm), so the file tells by its bytes whether it is still what
+// was staged: what somebody has written since is left alone.
 const undo = `set -u; LC_ALL=C; export LC_ALL
 f=/etc/network/interfaces
 sum() { set -- $(sha256sum <"$1") && echo "$1"; }

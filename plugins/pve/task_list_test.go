@@ -42,7 +42,8 @@ func TestANodeThatDoesNotTellItsTasks(t *testing.T) {
 	silence := func(path string) {
 		t.Helper()
 		w.ClearFaults()
-		w.fault(t, pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "No route to host", Match: pvesim.Match{Path: path}})
+		w.fault(t, pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "No route to host",
+			Match: pvesim.Match{Path: path}})
 	}
 	silence("/nodes/pve2/tasks")
 	everything := hypervisor.TaskQuery{Limit: 500, Since: w.Now().Add(-time.Hour)}
@@ -106,7 +107,8 @@ func TestNewestTasksTakeOneRequest(t *testing.T) {
 	begin("pve2", 19)
 	begin("pve3", 19)
 	list("all that is cut off is older", 40, 40)
-	w.fault(t, pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "No route to host", Match: pvesim.Match{Path: "/nodes/pve1/tasks"}})
+	w.fault(t, pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "No route to host",
+		Match: pvesim.Match{Path: "/nodes/pve1/tasks"}})
 	w.ResetStats()
 	got, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500})
 	if err != nil || len(got.Tasks) != 25+22+38 {

@@ -68,9 +68,11 @@ type draftRound struct {
 // draftRounds have each request once before the hypervisor gets it, or once it has carried it out. The last one of those that are made
 // switches the rule on, which was made switched off.
 var draftRounds = map[string]draftRound{
-	"put back": {carriedOut, []string{"POST {firewall}/aliases", "POST {firewall}/rules", "PUT {firewall}/rules/{pos}", "PUT {firewall}/options"},
+	"put back": {carriedOut, []string{"POST {firewall}/aliases", "POST {firewall}/rules", "PUT {firewall}/rules/{pos}",
+		"PUT {firewall}/options"},
 		[]string{"PUT {firewall}/options", "DELETE {firewall}/rules/{pos}", "DELETE {firewall}/aliases/{name}"}},
-	"confirmed": {lost, []string{"POST {firewall}/aliases", "POST {firewall}/rules", "PUT {firewall}/rules/{pos}", "PUT {firewall}/options"}, nil},
+	"confirmed": {lost, []string{"POST {firewall}/aliases", "POST {firewall}/rules", "PUT {firewall}/rules/{pos}",
+		"PUT {firewall}/options"}, nil},
 }
 
 // The service, or the plugin, is killed at each request by which a draft is made and put back, before the hypervisor gets it or once it

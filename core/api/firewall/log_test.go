@@ -18,8 +18,10 @@ import (
 
 func packet(second int, action, proto, from, to string) sdk.LogLine {
 	at := time.Date(2026, 3, 1, 12, 0, second, 0, time.UTC)
-	return sdk.LogLine{Text: fmt.Sprintf("%d %s %s", second, action, from), Entry: &sdk.LogEntry{Time: at, Guest: "101", Scope: sdk.GroupScope, Group: "web",
-		Level: "info", Chain: "IN", Direction: "in", Action: action, Protocol: proto, Source: from, Destination: to, DestinationPort: "22"}}
+	return sdk.LogLine{Text: fmt.Sprintf("%d %s %s", second, action, from),
+		Entry: &sdk.LogEntry{Time: at, Guest: "101", Scope: sdk.GroupScope,
+			Group: "web",
+			Level: "info", Chain: "IN", Direction: "in", Action: action, Protocol: proto, Source: from, Destination: to, DestinationPort: "22"}}
 }
 
 func TestLogIsFiltered(t *testing.T) {
@@ -53,9 +55,11 @@ func TestLogIsFiltered(t *testing.T) {
 				t.Errorf("%s%s: %q, want %q", s.word, query, got, want)
 			}
 		}
-		l.Ask(t, "GET", url+"?start=2&limit=1", "", apitest.Viewer, 200, "", `{"n":3,"text":"firewall was restarted","time":null,"guest":null,"scope":null`)
-		l.Ask(t, "GET", url+"?limit=1", "", apitest.Viewer, 200, "", `"time":"2026-03-01T12:00:01Z","guest":"101","scope":"group","group":"web",`+
-			`"level":"info","chain":"IN"`,
+		l.Ask(t, "GET", url+"?start=2&limit=1", "", apitest.Viewer, 200, "",
+			`{"n":3,"text":"firewall was restarted","time":null,"guest":null,"scope":null`)
+		l.Ask(t, "GET", url+"?limit=1", "", apitest.Viewer, 200, "",
+			`"time":"2026-03-01T12:00:01Z","guest":"101","scope":"group","group":"web",`+
+				`"level":"info","chain":"IN"`,
 			`"direction":"in","action":"DROP","proto":"tcp","source":"198.51.100.7","dest":"192.0.2.10","sport":null,"dport":"22"`)
 	}
 	url := l.VM("running") + "/firewall/log"

@@ -62,8 +62,8 @@ func (s *Store) same(ctx context.Context, hostID int64, of *stored) error {
 }
 
 // renamed decides of guests that have other names by now, by scope, whether they are those that the draft was made for. Their firewalls
-// tell: what the draft has made of one stands nowhere else. Those that are not are absent. The others are known by their new names from now
-// on, also while their firewalls are put back.
+// tell: what the draft has made of one stands nowhere else. Those that are not are absent. The others are known by their new names from
+// now on, also while their firewalls are put back.
 func (w *work) renamed(ctx context.Context, others map[int]*otherName, read map[int]sdk.State, way []step) error {
 	known := false
 	for i, other := range others {
