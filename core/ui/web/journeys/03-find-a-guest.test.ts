@@ -108,12 +108,16 @@ test('filter and sort are quick', async () => {
     const named = (name: string): number => metrics.find((metric) => metric.name === name)?.value ?? 0
     return (named('ScriptDuration') + named('LayoutDuration') + named('RecalcStyleDuration')) * 1000
   }
-  const times: number[] = []
-  for (const word of ['w', 'we', 'web', 'we', 'w', '', 'd', 'db', 'd', '']) {
-    const before = await busy()
-    await page.getByRole('searchbox').fill(word)
-    await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))))
-    times.push((await busy()) - before)
+  // A busy machine makes each step longer, and none shorter: of three rounds the shortest counts.
+  const words = ['w', 'we', 'web', 'we', 'w', '', 'd', 'db', 'd', '']
+  const times = words.map(() => Infinity)
+  for (let round = 0; round < 3; round++) {
+    for (const [step, word] of words.entries()) {
+      const before = await busy()
+      await page.getByRole('searchbox').fill(word)
+      await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))))
+      times[step] = Math.min(times[step]!, (await busy()) - before)
+    }
   }
   times.sort((a, b) => a - b)
   const median = times[Math.floor(times.length / 2)]!
