@@ -148,7 +148,8 @@ func TestDatabaseServerGoesAway(t *testing.T) {
 			config := s.config()
 			config.ReadyTime, config.DatabaseWait, config.StopTime = 8*time.Second, 10*time.Second, 5*time.Second
 			if long {
-				config.ReadyTime, config.DatabaseWait = 2*time.Second, time.Second
+				// Enough for a service with its plugins on a busy machine, where the server is there again.
+				config.ReadyTime, config.DatabaseWait = 6*time.Second, time.Second
 			}
 			s.untidy = true
 			for _, p := range points {
