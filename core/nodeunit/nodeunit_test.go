@@ -302,7 +302,7 @@ func secrets(t *testing.T, f fixture) {
 // A folder in which another user can write is nothing to run from.
 func unsafeFolder(t *testing.T, f fixture) {
 	for _, spoil := range []string{"chown 1000", "chmod g+w", "chmod o+w"} {
-		f.Run(spoil + " /var/lib/hostler")
+		f.Run("mkdir -p -m 700 /var/lib/hostler; " + spoil + " /var/lib/hostler")
 		if err := nodeunit.Prepare(t.Context(), f.node, script("unsafe", "true")); plugin.KindOf(err) != plugin.Refused {
 			t.Errorf("after %s: %v", spoil, err)
 		}
