@@ -118,6 +118,7 @@ func sideRequests() []sideRequest {
 		{operation: "revert_app_script", pve: "409 invalid_state", lxd: "409 invalid_state"},
 		{operation: "get_app_update", pve: ok, lxd: ok},
 		{operation: "update_app", body: m{"consent": true}, pve: "409 invalid_state", lxd: unsupported},
+		{operation: "update_all_apps", body: m{"consent": true}, pve: accepted, lxd: accepted}, // none has an update
 		{operation: "clone_app", body: m{"full": false}, pve: "409 linked_clone_needs_template", lxd: unsupported},
 		{operation: "uninstall_app", pve: "409 confirm_required", lxd: unsupported},
 		{operation: "act_on_app", pve: accepted, lxd: accepted},
