@@ -268,8 +268,8 @@ func (s *Server) accept() {
 	}
 }
 
-// config writes the present configuration into a file. It needs the lock. Logins have no home: what a developer's shell reads there may take
-// long, or wait for a lock that another login has.
+// config writes the present configuration into a file. It needs the lock. Logins have no home: what a developer's shell reads there may
+// take long, or wait for a lock that another login has.
 func (s *Server) config() string {
 	text := s.more + "\nAuthorizedKeysFile " + s.AuthorizedKeys() + `
 StrictModes no
