@@ -239,10 +239,13 @@ export class Visitor {
   /** accessible holds what is shown against WCAG 2.2 AA; or only its colours, where the rest has been looked at in others. */
   async accessible(what: string, colours = false): Promise<void> {
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const axe = new AxeBuilder({ page: this.page })
-    const { violations } = await (colours ? axe.withRules('color-contrast') : axe.withTags(tags)).analyze()
-    const found = violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`)
-    expect(found, what).toEqual([])
+    const look = async (): Promise<string[]> => {
+      const axe = new AxeBuilder({ page: this.page })
+      const { violations } = await (colours ? axe.withRules('color-contrast') : axe.withTags(tags)).analyze()
+      return violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`)
+    }
+    // What is shown may still be changing when it is looked at first.
+    await expect.poll(look, { message: what, timeout: 15_000 }).toEqual([])
   }
 
   /** picture writes what is shown where a reader can look at it, when HOSTLER_PICTURES names a folder. */
