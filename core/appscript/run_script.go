@@ -3,8 +3,6 @@ package appscript
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -85,15 +83,13 @@ func (u *update) spec(b *bundle.Bundle) nodeunit.Spec {
 			}})
 	}
 	for name, content := range map[string][]byte{"enter": []byte(enter), "sums": sums.Bytes(), "modes": modes.Bytes()} {
-		sum := sha256.Sum256(content)
-		spec.Files = append(spec.Files, nodeunit.File{Name: name, Mode: 0o755, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]),
-			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }})
+		spec.Files = append(spec.Files, nodeunit.Bytes(name, 0o755, content))
 	}
 	slices.SortFunc(spec.Files, func(a, b nodeunit.File) int { return strings.Compare(a.Name, b.Name) })
 	return spec
 }
 
-func (u *update) runName() string { return fmt.Sprintf("update-%d", u.run.Job().ID) }
+func (u *update) runName() string { return u.progress.Run }
 
 func (u *update) limit() time.Duration {
 	switch {
@@ -189,74 +185,43 @@ func (u *update) follow(ctx context.Context, node hypervisor.NodeExecutor) (node
 		}
 	})
 	defer stopped()
-	out := &lines{u: u}
+	var failed error
+	out := &nodeunit.Lines{Take: u.takeLine, Keep: func() error {
+		failed = u.save(u.hold)
+		return failed
+	}}
 	state, _, err := nodeunit.Follow(limited, node, u.runName(), u.progress.Offset, out)
+	if err == nil {
+		err = out.Close()
+	}
 	switch {
 	case u.hold.Err() != nil:
 		return state, context.Cause(u.hold)
-	case out.err != nil:
-		return state, out.err
+	case failed != nil:
+		return state, failed
 	case err != nil:
 		u.run.Note("how the script goes on cannot be found out: %s", job.Explain(err))
 		return nodeunit.State{}, nil
 	}
-	out.end()
 	return state, nil
 }
 
-// lines takes a script's output into the transcript, line by line.
-type lines struct {
-	u    *update
-	rest []byte
-	err  error
-}
-
-// maxLine is how much of a line is kept, in bytes.
-const maxLine = 8 << 10
-
-// Write implements io.Writer. What is checkpointed ends with a line.
-func (l *lines) Write(p []byte) (int, error) {
-	l.rest = append(l.rest, p...)
-	for {
-		at := bytes.IndexByte(l.rest, '\n')
-		if at < 0 && len(l.rest) < maxLine {
-			break
+// takeLine takes a line of the script's output into the transcript. What it draws over itself is there for a moment only.
+func (u *update) takeLine(size int64, shown []string) {
+	launch := &u.params.Launch
+	u.progress.Offset += size
+	for _, text := range shown {
+		if launch.Succeeded != "" && strings.Contains(text, launch.Succeeded) {
+			u.progress.Succeeded = true
 		}
-		if at < 0 {
-			at = len(l.rest) - 1
-		}
-		l.line(string(l.rest[:at+1]))
-		l.u.progress.Offset += int64(at + 1)
-		l.rest = l.rest[at+1:]
-	}
-	l.err = l.u.save(l.u.hold)
-	return len(p), l.err
-}
-
-func (l *lines) end() {
-	if len(l.rest) > 0 {
-		l.line(string(l.rest))
-		l.u.progress.Offset += int64(len(l.rest))
-	}
-}
-
-func (l *lines) line(text string) {
-	launch := &l.u.params.Launch
-	if launch.Succeeded != "" && strings.Contains(text, launch.Succeeded) {
-		l.u.progress.Succeeded = true
-	}
-	for _, step := range launch.Steps {
-		if strings.Contains(text, step.Text) {
-			l.u.run.Share(step.Progress)
+		for _, step := range launch.Steps {
+			if strings.Contains(text, step.Text) {
+				u.run.Share(step.Progress)
+			}
 		}
 	}
-	// What scripts draw with carriage returns is there only for the moment.
-	text = strings.TrimRight(text, "\r\n")
-	if at := strings.LastIndexByte(text, '\r'); at >= 0 {
-		text = text[at+1:]
-	}
-	if text = host.Clean(text); text != "" {
-		l.u.run.Log(text)
+	if len(shown) > 0 {
+		u.run.Log(shown[len(shown)-1])
 	}
 }
 

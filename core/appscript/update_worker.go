@@ -31,8 +31,9 @@ type update struct {
 
 // progress is the checkpoint.
 type progress struct {
-	// Begun says that it was the job's turn.
-	Begun bool `json:"begun,omitempty"`
+	// Begun says that it was the job's turn, and Run is the name of its run in the container.
+	Begun bool   `json:"begun,omitempty"`
+	Run   string `json:"run,omitempty"`
 	// Before is the app as it was, and After as it is when the script has run.
 	Before *observation `json:"before,omitempty"`
 	After  *observation `json:"after,omitempty"`
@@ -116,7 +117,7 @@ func (u *update) begin(ctx context.Context) error {
 		return job.Fail("the app's script has another version by now; nothing was done")
 	}
 	u.run.Note("the consent is that of %s, of %s", given.ActorEmail, given.GivenAt.Format(time.RFC3339))
-	u.progress.Begun = true
+	u.progress.Begun, u.progress.Run = true, nodeunit.NewRun("update")
 	return u.save(ctx)
 }
 

@@ -19,13 +19,13 @@ const cleanLimit = 2 * time.Minute
 // clean takes the run and the bundle away from the machine, where nothing of it goes on any more. What stays is told.
 func (w *work) clean() {
 	if w.End != nil && (w.End.Phase == lostPhase || w.End.Phase == gonePhase && w.node.heard.Load() == 0) {
-		w.run.Note("left on the machine: %s and %s", nodeunit.FolderOf(runOf(w.Mark)), placeOf(&w.manifest))
+		w.run.Note("left on the machine: %s and %s", nodeunit.FolderOf(w.Mark), placeOf(&w.manifest))
 		return
 	}
 	ctx, cancel := context.WithTimeout(w.life, cleanLimit)
 	defer cancel()
 	err := w.run.Patiently(ctx, func(ctx context.Context) error {
-		if err := nodeunit.Remove(ctx, w.node, runOf(w.Mark)); err != nil {
+		if err := nodeunit.Remove(ctx, w.node, w.Mark); err != nil {
 			return err
 		}
 		result, err := w.node.RunOnNode(ctx, hypervisor.NodeCommand{Program: "rm", Arguments: []string{"-rf", "--", placeOf(&w.manifest)},
@@ -36,7 +36,7 @@ func (w *work) clean() {
 		return err
 	})
 	if err != nil && w.life.Err() == nil {
-		w.run.Note("left on the machine, which could not be asked (%s): %s and %s", job.Explain(err), nodeunit.FolderOf(runOf(w.Mark)),
+		w.run.Note("left on the machine, which could not be asked (%s): %s and %s", job.Explain(err), nodeunit.FolderOf(w.Mark),
 			placeOf(&w.manifest))
 	}
 }

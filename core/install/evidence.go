@@ -124,7 +124,7 @@ func (w *work) told() string {
 		return "the folder of the run is not on the machine any more, so that it is not known how the scripts have ended"
 	case e.Phase == lostPhase:
 		return "the machine does not answer any more" + because(e.Why) + "; the scripts may still go on there, as " +
-			nodeunit.Unit(runOf(w.Mark))
+			nodeunit.Unit(w.Mark)
 	case e.Phase == nodeunit.Prepared:
 		return "the scripts were kept from starting"
 	case e.Changed:

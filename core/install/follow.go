@@ -23,7 +23,7 @@ func (w *work) follow(ctx context.Context) error {
 		return err
 	}
 	w.hook("started", w.run.Job().ID)
-	out := newReader(w)
+	out, from := w.lines(), w.Offset
 	told := ""
 	for {
 		if err := w.stop(); err != nil || w.End != nil {
@@ -35,9 +35,9 @@ func (w *work) follow(ctx context.Context) error {
 		}
 		heard := w.node.heard.Load()
 		limited, cancel := context.WithTimeout(waiting, cmp.Or(w.Lost, defaultLost))
-		state, next, err := nodeunit.Follow(limited, w.node, runOf(w.Mark), out.next, out)
+		state, next, err := nodeunit.Follow(limited, w.node, w.Mark, from, out)
 		cancel()
-		out.next = next
+		from = next
 		switch {
 		case w.life.Err() != nil:
 			return context.Cause(w.life)
@@ -117,7 +117,7 @@ func (w *work) unreached(err error) error {
 // look asks how the run is.
 func (w *work) look() (state nodeunit.State, err error) {
 	err = w.run.Patiently(w.life, func(ctx context.Context) (err error) {
-		state, _, err = nodeunit.Look(ctx, w.node, runOf(w.Mark), 0, 0)
+		state, _, err = nodeunit.Look(ctx, w.node, w.Mark, 0, 0)
 		return err
 	})
 	return state, err
@@ -134,7 +134,7 @@ func (w *work) stop() error {
 		return nil
 	}
 	w.run.Note("canceled; telling the scripts to end")
-	err := w.run.Patiently(w.life, func(ctx context.Context) error { return nodeunit.Stop(ctx, w.node, runOf(w.Mark)) })
+	err := w.run.Patiently(w.life, func(ctx context.Context) error { return nodeunit.Stop(ctx, w.node, w.Mark) })
 	if err != nil && plugin.KindOf(err) != plugin.NotFound {
 		return w.unreached(err)
 	}
@@ -143,8 +143,8 @@ func (w *work) stop() error {
 }
 
 // over keeps how the run has ended, with what the scripts asked for.
-func (w *work) over(out *reader, s nodeunit.State) error {
-	if err := out.close(); err != nil {
+func (w *work) over(out *nodeunit.Lines, s nodeunit.State) error {
+	if err := out.Close(); err != nil {
 		return err
 	}
 	e := &end{Phase: s.Phase, ExitCode: s.ExitCode, Signal: s.Signal, TimedOut: s.TimedOut, Changed: s.Changed, OutOfMemory: s.OutOfMemory,
@@ -168,7 +168,7 @@ func (w *work) asked() (string, error) {
 	var text bytes.Buffer
 	err := w.run.Patiently(w.life, func(ctx context.Context) error {
 		text.Reset()
-		_, err := w.node.CopyFromNode(ctx, nodeunit.FolderOf(runOf(w.Mark))+"/"+w.Launch.Sentinel, maxAsked, &text)
+		_, err := w.node.CopyFromNode(ctx, nodeunit.FolderOf(w.Mark)+"/"+w.Launch.Sentinel, maxAsked, &text)
 		return err
 	})
 	switch {

@@ -2,7 +2,6 @@ package install
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 )
 
@@ -17,9 +16,4 @@ func newMark() string {
 	random := make([]byte, 8)
 	_, _ = rand.Read(random) // which never fails
 	return markPrefix + hex.EncodeToString(random)
-}
-
-func sum(content string) string {
-	s := sha256.Sum256([]byte(content))
-	return hex.EncodeToString(s[:])
 }

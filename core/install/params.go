@@ -24,7 +24,7 @@ type params struct {
 	Sum    string `json:"sum"`
 	// Name is the app's and the container's.
 	Name string `json:"name"`
-	// Mark is a tag that no container has but the one of this job.
+	// Mark is a tag that no container has but the one of this job, and the name of its run on the machine, which other services use too.
 	Mark string `json:"mark"`
 	// Spec has the id that was asked for, which other jobs keep off: see guest.ContainerPlace.Reserve.
 	Spec struct {

@@ -45,9 +45,6 @@ exec "$interpreter" -- "$place/$program" "$@"
 // placeOf is the folder of a bundle on a machine.
 func placeOf(m *sdk.Manifest) string { return sdk.BundleFolder + "/" + m.Place }
 
-// runOf is the name of a job's run. The mark tells it from those of other services that use the machine.
-func runOf(mark string) string { return mark }
-
 // spec is a run of a bundle. contents are its files by checksum; nil for a run whose files are on the machine by now.
 func (p *params) spec(m *sdk.Manifest, contents map[string][]byte) nodeunit.Spec {
 	l := &p.Launch
@@ -55,11 +52,11 @@ func (p *params) spec(m *sdk.Manifest, contents map[string][]byte) nodeunit.Spec
 	for _, folder := range l.PathFolders {
 		folders += path.Join(placeOf(m), folder) + ":"
 	}
-	s := nodeunit.Spec{Run: runOf(p.Mark), Program: "/bin/sh", Limit: l.Limit, Input: []byte(l.Input.Reveal()),
+	s := nodeunit.Spec{Run: p.Mark, Program: "/bin/sh", Limit: l.Limit, Input: []byte(l.Input.Reveal()),
 		Arguments: []string{"-c", launcher, "hostler-install", m.Place, l.Interpreter, l.Program, folders, strconv.Itoa(len(l.Prepare))}}
 	for i, f := range l.Prepare {
 		s.Arguments = append(s.Arguments, f.Path)
-		s.Files = append(s.Files, file(fmt.Sprintf("prepare/%d", i), 0o644, []byte(f.Content), sum(f.Content), int64(len(f.Content))))
+		s.Files = append(s.Files, nodeunit.Bytes(fmt.Sprintf("prepare/%d", i), 0o644, []byte(f.Content)))
 	}
 	s.Arguments = append(s.Arguments, l.Arguments...)
 	for _, v := range l.Environment {
@@ -72,14 +69,10 @@ func (p *params) spec(m *sdk.Manifest, contents map[string][]byte) nodeunit.Spec
 		if f.Executable {
 			mode = 0o755
 		}
-		s.Files = append(s.Files, file("bundle/"+f.Path, mode, contents[f.Sum], f.Sum, f.Size))
+		s.Files = append(s.Files, nodeunit.File{Name: "bundle/" + f.Path, Mode: mode, Size: f.Size, SHA256: f.Sum,
+			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(contents[f.Sum])), nil }})
 	}
 	return s
-}
-
-func file(name string, mode uint32, content []byte, sum string, size int64) nodeunit.File {
-	return nodeunit.File{Name: name, Mode: mode, Size: size, SHA256: sum,
-		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
 }
 
 // secrets are the texts that nobody may see.

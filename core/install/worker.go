@@ -203,7 +203,7 @@ func (w *work) others(ctx context.Context) (other string, err error) {
 		other = ""
 		runs, err := nodeunit.List(ctx, w.node)
 		for _, run := range runs {
-			if run == runOf(w.Mark) {
+			if run == w.Mark {
 				continue
 			}
 			state, _, err := nodeunit.Look(ctx, w.node, run, 0, 0)

@@ -3,7 +3,6 @@ package nodeunit_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -18,10 +17,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-func file(name, content string) nodeunit.File {
-	return nodeunit.File{Name: name, Mode: 0o755, Size: int64(len(content)), SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(content))),
-		Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
-}
+func file(name, content string) nodeunit.File { return nodeunit.Bytes(name, 0o755, []byte(content)) }
 
 // script is a run of a script of ours.
 func script(run, content string) nodeunit.Spec {

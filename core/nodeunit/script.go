@@ -16,9 +16,15 @@ const (
 
 // prepare is the script that takes a run's folder in: from the standard input comes its digest in a line, and then an archive. A service
 // that runs on the machine has its own files in the parent folder, where these belong to its user: nothing is run from there.
-const prepare = `set -u; umask 077; LC_ALL=C; export LC_ALL
+const prepare = takeIn + `sync -f "$new" && mv -T -- "$new" "$dir" || exit 27
+trap - EXIT
+`
+
+// takeIn brings a run's folder to the machine as $new, and checks it, where $dir is not there yet. It wants no more than busybox has: "-o" of
+// tar leaves the owners alone.
+const takeIn = `set -u; umask 077; LC_ALL=C; export LC_ALL
 for d in /var/lib/hostler /var/lib/hostler/runs; do
-	[ -e "$d" ] || mkdir -m 700 "$d" || exit 27
+	[ -e "$d" ] || mkdir -p -m 700 "$d" || exit 27
 	[ -d "$d" ] && [ ! -L "$d" ] || exit 23
 	case $(stat -c %u:%A "$d") in 0:d????-??-?) ;; *) exit 23 ;; esac
 done
@@ -30,14 +36,27 @@ if [ -e "$dir" ]; then
 	rm -rf -- "$dir" || exit 27
 fi
 find /var/lib/hostler/runs -maxdepth 1 -name '.new-*' -mmin +1440 -exec rm -rf -- {} +
-new=$(mktemp -d /var/lib/hostler/runs/.new-XXXXXXXXXX) || exit 27
+new=$(mktemp -d /var/lib/hostler/runs/.new-XXXXXX) || exit 27
 trap 'rm -rf -- "$new"' EXIT
 trap 'exit 27' HUP INT TERM
-tar -x --no-same-owner -p -f - -C "$new" || exit 27
+tar -x -o -p -f - -C "$new" || exit 27
 have=$(sha256sum <"$new/sums"); [ "${have%% *}" = "$want" ] || exit 22
-(cd "$new" && sha256sum -c --quiet --strict sums >/dev/null 2>&1) || exit 22
-sync -f "$new" && mv -T -- "$new" "$dir" || exit 27
-trap - EXIT
+(cd "$new" && sha256sum -c sums >/dev/null 2>&1) || exit 22
+`
+
+// become makes a launcher, which is in the run's folder, the run's program.
+const become = `PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root; export PATH HOME
+set --
+while IFS=" " read -r hostler_k hostler_v; do
+	hostler_v=$(printf "%bx" "$hostler_v"); set -- "$@" "${hostler_v%x}"
+done <command
+while IFS=" " read -r hostler_k hostler_v; do
+	hostler_v=$(printf "%bx" "$hostler_v"); export "$hostler_k=${hostler_v%x}"
+done <environment
+rm -f environment
+trap - TERM HUP INT
+umask 022
+cd files && exec "$@"
 `
 
 // start is the script that starts the unit, once: see launch. The digest comes from the standard input.
@@ -69,18 +88,7 @@ hostler_new=.start-$INVOCATION_ID
 mkdir "$hostler_new" && cat /proc/sys/kernel/random/boot_id >"$hostler_new/boot" && date +%s >"$hostler_new/at" &&
 	echo "$INVOCATION_ID" >"$hostler_new/invocation" && mv -T "$hostler_new" started 2>/dev/null || { rm -rf "$hostler_new"; exit 125; }
 sha256sum -c --quiet --strict sums >/dev/null 2>&1 || { : >started/changed; exit 126; }
-PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root; export PATH HOME
-set --
-while IFS=" " read -r hostler_k hostler_v; do
-	hostler_v=$(printf "%bx" "$hostler_v"); set -- "$@" "${hostler_v%x}"
-done <command
-while IFS=" " read -r hostler_k hostler_v; do
-	hostler_v=$(printf "%bx" "$hostler_v"); export "$hostler_k=${hostler_v%x}"
-done <environment
-rm -f environment
-umask 022
-cd files && exec "$@"
-`
+` + become
 
 // finish is what systemd runs after the unit's last process, in whichever way that ended (systemd.service(5), ExecStopPost). It writes to
 // memory as well: the disk may be full.

@@ -54,27 +54,7 @@ func scriptsOf(node hypervisor.NodeExecutor) scripts {
 }
 
 // prepareSession is prepare with what busybox has.
-const prepareSession = `set -u; umask 077; LC_ALL=C; export LC_ALL
-for d in /var/lib/hostler /var/lib/hostler/runs; do
-	[ -e "$d" ] || mkdir -p -m 700 "$d" || exit 27
-	[ -d "$d" ] && [ ! -L "$d" ] || exit 23
-	case $(stat -c %u:%A "$d") in 0:d????-??-?) ;; *) exit 23 ;; esac
-done
-IFS= read -r want || exit 27
-dir=/var/lib/hostler/runs/$1
-if [ -e "$dir" ]; then
-	have=$(sha256sum <"$dir/sums"); [ "${have%% *}" != "$want" ] || exit 0
-	[ ! -e "$dir/started" ] || exit 21
-	rm -rf -- "$dir" || exit 27
-fi
-find /var/lib/hostler/runs -maxdepth 1 -name '.new-*' -mmin +1440 -exec rm -rf -- {} +
-new=$(mktemp -d /var/lib/hostler/runs/.new-XXXXXX) || exit 27
-trap 'rm -rf -- "$new"' EXIT
-trap 'exit 27' HUP INT TERM
-tar -x -o -p -f - -C "$new" || exit 27
-have=$(sha256sum <"$new/sums"); [ "${have%% *}" = "$want" ] || exit 22
-(cd "$new" && sha256sum -c sums >/dev/null 2>&1) || exit 22
-mv -- "$new" "$dir" || exit 27
+const prepareSession = takeIn + `mv -- "$new" "$dir" || exit 27
 sync
 trap - EXIT
 `
@@ -121,19 +101,7 @@ IFS= read -r hostler_limit <limit
 (
 	trap : TERM HUP INT
 	(
-		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root; export PATH HOME
-		set --
-		while IFS=" " read -r hostler_k hostler_v; do
-			hostler_v=$(printf "%bx" "$hostler_v"); set -- "$@" "${hostler_v%x}"
-		done <command
-		while IFS=" " read -r hostler_k hostler_v; do
-			hostler_v=$(printf "%bx" "$hostler_v"); export "$hostler_k=${hostler_v%x}"
-		done <environment
-		rm -f environment
-		trap - TERM HUP INT
-		umask 022
-		cd files && exec "$@"
-	) <input >>output 2>&1
+` + become + `	) <input >>output 2>&1
 	hostler_code=$?
 	[ -e ending ] || over exit-code exited $hostler_code
 ) &

@@ -2,6 +2,8 @@ package nodeunit
 
 import (
 	"archive/tar"
+	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -53,6 +55,16 @@ type File struct {
 	// Open gives the content. It is closed after it was read.
 	Open func() (io.ReadCloser, error)
 }
+
+// Bytes is a file of a run with a content that is at hand.
+func Bytes(name string, mode uint32, content []byte) File {
+	return File{Name: name, Mode: mode, Size: int64(len(content)), SHA256: fmt.Sprintf("%x", sha256.Sum256(content)),
+		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
+}
+
+// NewRun is a name for a run that no other one has, also of another service that uses the machine, or of one whose database was set back:
+// what the run is for, in small letters, and something random behind it.
+func NewRun(what string) string { return what + "-" + strings.ToLower(rand.Text()) }
 
 // FolderOf is a run's folder on the machine, and FilesOf that of its files, in which the program runs.
 func FolderOf(run string) string { return Folder + "/" + run }
