@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -88,29 +86,30 @@ func tellUndo(p *host.Place, v *verdict, after time.Duration, why string, pl *pl
 	}
 }
 
+// machine is where an undo waits. Each call logs in by itself, so that no login is held while the machine waits.
+func (s *Store) machine(a *armed) host.Login {
+	return host.Login{Hosts: s.Hosts, HostID: a.Host, Limit: armLimit}
+}
+
 // arm has a machine wait. It was asked before where a request was not made then: that is called off first.
 func (s *Store) arm(ctx context.Context, run *job.Run, params applyParams, script string) (*armed, error) {
 	var known applied
 	if err := run.Progress(&known); err != nil {
 		return nil, err
 	}
-	count := 1
 	if known.Undo != nil {
 		if _, err := s.disarm(ctx, known.Undo); err != nil {
 			return nil, notArmed(err)
 		}
-		_, _ = fmt.Sscanf(known.Undo.Run[strings.LastIndexByte(known.Undo.Run, '-')+1:], "%d", &count)
-		count++
 	}
-	a := &armed{Host: params.UndoHost, Run: fmt.Sprintf("network-%d-%d", run.Job().ID, count)}
-	a.Until = time.Now().Add(time.Duration(params.UndoAfterS) * time.Second)
+	after := time.Duration(params.UndoAfterS) * time.Second
+	a := &armed{Host: params.UndoHost, Run: nodeunit.NewRun("network"), Until: time.Now().Add(after)}
 	known.Undo = a
 	if err := run.SaveProgress(ctx, known); err != nil {
 		return nil, err
 	}
-	spec := nodeunit.Spec{Run: a.Run, Program: "./wait", Arguments: []string{fmt.Sprint(params.UndoAfterS)},
-		Files: []nodeunit.File{runFile("wait", waiter), runFile("undo", script)},
-		Limit: time.Duration(params.UndoAfterS)*time.Second + undoTime + undoTime}
+	spec := nodeunit.Spec{Run: a.Run, Program: "./wait", Arguments: []string{fmt.Sprint(params.UndoAfterS)}, Limit: after + 2*undoTime,
+		Files: []nodeunit.File{nodeunit.Bytes("wait", 0o700, []byte(waiter)), nodeunit.Bytes("undo", 0o600, []byte(script))}}
 	_, err := host.OnNode(ctx, s.Hosts, a.Host, armLimit, func(ctx context.Context, node hypervisor.NodeExecutor) (struct{}, error) {
 		if err := nodeunit.Prepare(ctx, node, spec); err != nil {
 			return struct{}{}, err
@@ -132,39 +131,20 @@ func notArmed(err error) error {
 		"without", strings.TrimSuffix(job.Explain(err), "."))
 }
 
-func runFile(name, content string) nodeunit.File {
-	return nodeunit.File{Name: name, Mode: 0o700, Size: int64(len(content)), SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(content))),
-		Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
-}
-
-// keeps waits until a machine has kept what it is to put back.
+// keeps waits until a machine has kept what it is to put back, and waits itself.
 func keeps(ctx context.Context, node hypervisor.NodeExecutor, run string) error {
-	return looking(ctx, func() (bool, error) {
+	for {
 		state, out, err := nodeunit.Look(ctx, node, run, 0, undoOutput)
 		switch {
 		case err != nil:
-			return false, err
-		case saidLine(out, "kept"):
-			return true, nil
-		case state.Final():
-			return false, sdk.Errorf(sdk.Refused, "it could not keep its present network: %s", host.Clean(string(out)))
-		}
-		return false, nil
-	})
-}
-
-// looking asks until it is so, in pauses.
-func looking(ctx context.Context, ask func() (bool, error)) error {
-	for {
-		if done, err := ask(); done || err != nil {
 			return err
+		case state.Final():
+			return sdk.Errorf(sdk.Refused, "it could not keep its present network: %s", host.Clean(string(out)))
+		case saidLine(out, "kept"):
+			return nil
 		}
-		timer := time.NewTimer(200 * time.Millisecond)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
+		if err := pause(ctx, 200*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }
@@ -177,45 +157,24 @@ func saidLine(out []byte, line string) bool {
 // disarm calls a machine off, and takes what is its own away. undone says that it was too late: the old network is back, or what the
 // machine says tells why not. It may be called again.
 func (s *Store) disarm(ctx context.Context, a *armed) (undone bool, err error) {
-	return host.OnNode(ctx, s.Hosts, a.Host, armLimit, func(ctx context.Context, node hypervisor.NodeExecutor) (bool, error) {
-		state, _, err := nodeunit.Look(ctx, node, a.Run, 0, 0)
-		if err == nil && !state.Final() {
-			err = nodeunit.Stop(ctx, node, a.Run)
-		}
-		if sdk.KindOf(err) == sdk.NotFound {
-			return false, nil // called off before, or never asked
-		}
-		if err != nil {
-			return false, err
-		}
-		undone, _, err := s.over(ctx, node, a)
-		return undone, err
-	})
+	ctx, cancel := context.WithTimeout(ctx, armLimit)
+	defer cancel()
+	err = nodeunit.Stop(ctx, s.machine(a), a.Run) // which changes nothing where it has ended
+	if sdk.KindOf(err) == sdk.NotFound {
+		return false, nil // called off before, or never asked
+	}
+	if err != nil {
+		return false, err
+	}
+	undone, _, err = s.over(ctx, a)
+	return undone, err
 }
 
-// over waits for the end of a run, and takes it away.
-func (s *Store) over(ctx context.Context, node hypervisor.NodeExecutor, a *armed) (undone bool, out []byte, err error) {
-	err = looking(ctx, func() (bool, error) {
-		var state nodeunit.State
-		state, out, err = nodeunit.Look(ctx, node, a.Run, 0, undoOutput)
-		return err == nil && state.Final(), err
-	})
-	if err != nil {
+// over waits for the end of an undo, takes it away, and gives what it has said.
+func (s *Store) over(ctx context.Context, a *armed) (undone bool, out []byte, err error) {
+	var said bytes.Buffer
+	if _, _, err := nodeunit.Follow(ctx, s.machine(a), a.Run, 0, &said); err != nil {
 		return false, nil, err
 	}
-	return saidLine(out, "undoing"), out, nodeunit.Remove(ctx, node, a.Run)
-}
-
-// undone waits until a machine has put its network back, or was cut off from doing so, and gives what it has said.
-func (s *Store) undone(ctx context.Context, a *armed) (back bool, out []byte, err error) {
-	type end struct {
-		back bool
-		out  []byte
-	}
-	e, err := host.OnNode(ctx, s.Hosts, a.Host, max(0, time.Until(a.Until))+undoTime,
-		func(ctx context.Context, node hypervisor.NodeExecutor) (end, error) {
-			back, out, err := s.over(ctx, node, a)
-			return end{back, out}, err
-		})
-	return e.back, e.out, err
+	return saidLine(said.Bytes(), "undoing"), said.Bytes(), nodeunit.Remove(ctx, s.machine(a), a.Run)
 }

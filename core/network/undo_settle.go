@@ -52,19 +52,21 @@ func (s *Store) resolve(ctx context.Context, run *job.Run, a *armed, staged bool
 			told = true
 			run.Note("the machine could not be called off (%s); trying again until %s", job.Explain(err), clock(a.Until))
 		}
-		timer := time.NewTimer(min(lookPause, max(time.Millisecond, time.Until(a.Until))))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return context.Cause(ctx)
+		if err := pause(ctx, min(lookPause, time.Until(a.Until))); err != nil {
+			return err
 		}
 	}
 }
 
 // putBack waits for a machine to put its network back, and adds what came of it to a verdict.
 func (s *Store) putBack(ctx context.Context, run *job.Run, a *armed, verdict error) error {
-	back, out, err := s.undone(ctx, a)
+	// Nothing is asked while the machine only waits.
+	if err := pause(ctx, time.Until(a.Until)); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, undoTime)
+	defer cancel()
+	back, out, err := s.over(limited, a)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

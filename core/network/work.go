@@ -193,13 +193,21 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *host.Place, params 
 					"has not ended within %s. %s.%s", known.Task, ends, whereabouts(n, params), restoring(run, params)))
 			}
 		}
-		timer := time.NewTimer(min(lookPause, limit/4+time.Millisecond, steady/4+time.Millisecond))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return context.Cause(ctx)
+		if err := pause(ctx, min(lookPause, limit/4+time.Millisecond, steady/4+time.Millisecond)); err != nil {
+			return err
 		}
+	}
+}
+
+// pause waits for as long, or until the context ends, and then gives its cause.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,9 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/inventorytest"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
 	corenetwork "github.com/hostler/hostler/core/network"
+	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
 	"github.com/hostler/hostler/internal/waittest"
@@ -34,12 +37,24 @@ type fixture struct {
 	t        *testing.T
 	cluster  *memdriver.Cluster
 	networks *corenetwork.Store
+	// config makes what all instances on the fixture's database have.
+	config func(*service.Config)
 }
 
 func newFixture(t *testing.T, tokens ...endpoint.Capability) *fixture {
 	t.Helper()
 	driver := memdriver.New()
 	f := &fixture{t: t, cluster: driver.Add("net.mem:8006", memdriver.Spec{Nodes: 2})}
+	url, key := dbtest.URL(t), filepath.Join(t.TempDir(), "secret.key")
+	f.config = func(c *service.Config) {
+		keys, err := secret.Load(t.Context(), key, func(context.Context) ([]secret.KeyID, error) { return nil, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.DB, c.Keys, c.Drivers = dbtest.Open(t, url), keys, servicetest.Drivers{Driver: driver}
+		c.Loops = []service.Loop{service.Jobs}
+		c.Jobs = job.Config{ResumeEvery: 100 * time.Millisecond, StopLimit: 300 * time.Millisecond}
+	}
 	f.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) {
 		hosts.Register(a, d.Hosts)
 		jobs.Register(a, d.Jobs)
@@ -49,10 +64,7 @@ func newFixture(t *testing.T, tokens ...endpoint.Capability) *fixture {
 		f.networks = d.Network.Networks
 		d.Network.Networks.Answers, d.Network.Networks.Steady = time.Second, 50*time.Millisecond
 		network.Register(a, d.Network)
-	}, func(c *service.Config) {
-		c.Drivers = servicetest.Drivers{Driver: driver}
-		c.Loops = []service.Loop{service.Jobs}
-	})
+	}, f.config)
 	if err := f.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/nodeunit"
+	"github.com/hostler/hostler/core/service/servicetest"
 	"github.com/hostler/hostler/internal/nodetest"
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -118,5 +119,52 @@ func TestUndoOfApply(t *testing.T) {
 	machine.Boot()
 	f.cluster.PutBack("node1")
 	f.ended(started, "unknown", "has not put its old network back: it was restarted")
+	leaves(t, machine)
+}
+
+// another is an instance that goes on with the jobs of the first one, which ends and loses what it was at.
+func (f *fixture) another() {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_ = f.Queue.Stop(ctx)
+	second := servicetest.New(f.t, f.config)
+	second.Networks.Answers, second.Networks.Steady = time.Second, 50*time.Millisecond
+	if err := second.Start(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// A service that ends while the machine waits leaves that to the next one: it calls the machine off where all is well, and tells what the
+// machine has done where the node was cut off.
+func TestUndoOfApplyOutlivesTheService(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	machine := f.logIn()
+	waits := "systemctl is-active 'hostler-run-network-*' || true"
+	f.networks.Steady = time.Hour
+	f.create("br2", `{}`, 201, "")
+	well := f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, "")
+	waittest.Until(t, "the network is applied", func() bool { return f.cluster.Staged("node1") == "" })
+	if is := machine.Run(waits); is != "active" {
+		t.Errorf("the machine is %q", is)
+	}
+	f.another()
+	f.ended(well, "succeeded", "was interrupted", "the machine was called off")
+	leaves(t, machine)
+
+	g := newFixture(t, endpoint.Lifecycle)
+	machine = g.logIn()
+	g.networks.UndoAfter = 5 * time.Second
+	g.create("br2", `{}`, 201, "")
+	g.cluster.CutByApply("node1", true)
+	cut := g.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, "")
+	waittest.Until(t, "the node is cut off", func() bool { return g.cluster.Staged("node1") == "" })
+	g.another()
+	waittest.Until(t, "the machine puts its network back", func() bool {
+		return strings.Contains(machine.Run("ls /var/lib/hostler/runs/network-*/files || true"), "back")
+	})
+	g.cluster.PutBack("node1")
+	g.ended(cut, "failed", "was interrupted", "has put its old network back by itself")
 	leaves(t, machine)
 }
