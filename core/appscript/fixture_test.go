@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -215,7 +216,11 @@ func newFixture(t *testing.T, updates map[string]string) *fixture {
 	f := &fixture{t: t, mem: &catalogtest.Memory{Name: "scripts"}, machine: nodetest.Start(t), apps: map[string]app{}, done: map[string]int{},
 		keyFile: filepath.Join(t.TempDir(), "keys", "secret.key"), url: dbtest.URL(t)}
 	if _, err := f.machine.Try(t.Context(), "command -v python3 curl"); err != nil {
-		t.Skip("there is no python3 and curl to serve and fetch pages with")
+		missing := "there is no python3 and curl to serve and fetch pages with"
+		if os.Getenv("HOSTLER_NODE_REQUIRED") != "" {
+			t.Fatal(missing)
+		}
+		t.Skip(missing)
 	}
 	keys, err := loadKeys(f.keyFile)
 	if err != nil {

@@ -24,7 +24,7 @@ var scenarios = []struct {
 	// version of the app's script that is the newest afterwards.
 	version int
 }{
-	{"works", `. "$(dirname -- "$0")/engine/lib.sh"; engine; clear; ` + works + "echo all done", "succeeded",
+	{"works", `. "$(dirname -- "$0")/engine/lib.sh"; engine; clear; ` + works + `printf '\033[1;92mall \033[4mdone\033[0m\n'`, "succeeded",
 		"updated 1.0 2.0 before-update-ID", "two", "updated from 1.0 to 2.0", 2},
 	{"nothing", "echo it is new enough; echo all done", "succeeded", "nothing_to_do 1.0 1.0 none", "one", "the app is still at 1.0", 2},
 	{"breaks", newVersion + `kill "$(cat /root/pid)"; echo all done`, "failed", "rolled_back 1.0 1.0 none", "one",

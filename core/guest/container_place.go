@@ -39,9 +39,8 @@ const (
 	usualBridge  = "vmbr0"
 )
 
-// PlaceContainer asks the hypervisor where a container can be made. All that is wrong with the order is one problem invalid; other
-// problems
-// are those of host.Ask.
+// PlaceContainer asks the hypervisor where a container can be made. All that is wrong with the order is one problem invalid;
+// other problems are those of host.Ask.
 func PlaceContainer(ctx context.Context, a *Actor, order ContainerOrder) (*ContainerPlace, error) {
 	p, err := a.placeOn(ctx, order.HostID, "ctid", hypervisor.PlacementQuery{Kind: hypervisor.Container, Node: order.Node, Name: order.Name,
 		Number: order.CTID, ID: order.CTID != nil, Storages: true, Bridges: true})
@@ -104,8 +103,7 @@ func (p *place) chooseStorage(field string, wanted *string, bytes int64, fits fu
 }
 
 // Reserve keeps the id that was asked for from other jobs, for a job that the transaction enqueues, whose parameters have it as
-// spec.ID. It
-// is problem invalid where another one has it by now.
+// spec.ID. It is problem invalid where another one has it by now.
 func (c *ContainerPlace) Reserve(ctx context.Context, tx *db.Tx) error {
 	if c.ID == "" {
 		return nil
