@@ -8,8 +8,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Login is a host's machine for those who ask it seldom and for long: each call logs in by itself, and takes a slot among the logins of the
-// host for as long as it lasts. Errors are those of OnNode.
+// Login is a host's machine for those who ask it seldom and for long: each call logs in by itself, and takes a slot among the logins of
+// the host for as long as it lasts. Errors are those of OnNode.
 type Login struct {
 	Hosts *Store
 	// HostID is the host, and Limit bounds a call of a command that has no limit itself.

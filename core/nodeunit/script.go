@@ -20,8 +20,8 @@ const prepare = takeIn + `sync -f "$new" && mv -T -- "$new" "$dir" || exit 27
 trap - EXIT
 `
 
-// takeIn brings a run's folder to the machine as $new, and checks it, where $dir is not there yet. It wants no more than busybox has: "-o" of
-// tar leaves the owners alone.
+// takeIn brings a run's folder to the machine as $new, and checks it, where $dir is not there yet. It wants no more than busybox has: "-o"
+// of tar leaves the owners alone.
 const takeIn = `set -u; umask 077; LC_ALL=C; export LC_ALL
 for d in /var/lib/hostler /var/lib/hostler/runs; do
 	[ -e "$d" ] || mkdir -p -m 700 "$d" || exit 27
