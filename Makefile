@@ -1,15 +1,16 @@
-# make run     the service with a simulated cluster; Ctrl-C stops all of it
-# make test    all tests, with the race detector
-# make build   all programs into bin/, plugins into bin/plugins/
-# make faults  every fault of an update, where make test tries those that stand for the others
+# make run       the service with a simulated cluster; Ctrl-C stops all of it
+# make test      the short tier of the tests: what every change runs
+# make check     everything else, in parts: PARTS="race kills lxd node updater contract page package privileges"; see CONTRIBUTING.md
+# make build     all programs into bin/, plugins into bin/plugins/
 # make contract  the OpenAPI document through a linter, three client generators and schemathesis, against the real service
-# make bench   the figures of speed and load
-# make lint    gofmt, length of lines, vet, staticcheck, buf, shellcheck
-# make ui      the web page from core/ui/web into core/ui/dist, which is committed; make ui-test tries it in a browser, make ui-dev serves
-#              its sources before a service that make run has started
-# make deb     the Debian package [VERSION=1.2.3]; make deb-check builds it twice and asks lintian; make package-test tries
-#              it on a Debian of its own (root)
-# make proto   Go code from sdk/proto        make generate   all other generated files
+# make bench     the figures of speed and load
+# make lint      gofmt, length of lines, vet, staticcheck, buf, shellcheck
+# make ui        the web page from core/ui/web into core/ui/dist, which is committed; make ui-test tries it in a browser, make ui-dev serves
+#                its sources before a service that make run has started
+# make deb       the Debian package [VERSION=1.2.3]; make deb-check builds it twice and asks lintian; make package-test tries
+#                it on a Debian of its own (root)
+# make proto     Go code from sdk/proto
+# make generate  all other generated files [GENERATE=./package]
 
 SHELL := /bin/sh
 GO ?= go
@@ -34,20 +35,23 @@ BUF := $(TOOLS)/buf-v1.57.2
 PROTOC_GEN_GO := $(TOOLS)/v1.36.12/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/v1.6.2/protoc-gen-go-grpc
 
-# Without paths in it what was compiled serves every checkout; make lint vets. Tests wait for a good part of their time, so one
-# package more than there are processors runs. The limit bounds what hangs, on a busy machine too. At its end a program with the race
-# detector waits a second for reports of goroutines that nobody waits for: a tenth is enough for them, and there are seventy programs.
-TEST_FLAGS = -race -trimpath -vet=off -timeout 40m -p $$(($$(nproc) + 1))
+# Without paths in them, compiled packages serve every checkout; make lint vets. -w leaves out what only a debugger needs. Tests wait for a
+# good part of their time, so one package more than there are processors runs. The timeout bounds what hangs.
+TEST_FLAGS = -trimpath -vet=off -ldflags=-w -shuffle=on -timeout 40m -p $$(($$(nproc) + 1))
+# At its end a program with the race detector waits a second for reports of goroutines that nobody waits for: a tenth is enough.
+RACE_FLAGS = -race $(TEST_FLAGS)
 
 RELEASE := $(BIN)/release
 GOARCH ?= $(shell $(GO) env GOARCH)
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 PACKAGING := updater/packaging
 UI := core/ui/web
-SCRIPTS := .ci/run .ci/deps $(UI)/node-folder $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
+SCRIPTS := .ci/run .ci/check .ci/deps $(UI)/node-folder $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
 	migrations/testdata/schema24/write $(wildcard plugins/scripts/overlay/*)
 
-.PHONY: run test build faults contract contract-tools bench lint proto generate deps deps-run ui ui-dev ui-test ui-check ui-tools clean release-tree release-tarball deb deb-check package-test
+PARTS ?= race kills lxd node updater contract page package privileges
+
+.PHONY: run test check $(PARTS:%=check-%) build contract contract-tools bench lint proto generate tools deps deps-run ui ui-dev ui-test ui-smoke ui-check ui-tools clean release-tree release-tarball deb deb-check package-test
 
 run: deps-run build
 	@exec $(BIN)/hostler-demo --bin $(BIN)
@@ -57,18 +61,60 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hostlerd ./cmd/hostler-updater ./cmd/hostler-console ./cmd/hostler-sign ./cmd/pvesim ./cmd/hostler-demo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ $(PLUGINS:%=./cmd/%)
 
-# Programs that tests start are built as make build does, without the race detector: what they have in common is compiled once,
-# and before the tests' time begins. What takes longest and waits most comes first, so that nothing long is left alone at the end.
-# The golden files are held without the race detector, which takes ten times the processor there: the parts have tests of their own.
-test: export GORACE = atexit_sleep_ms=100
-test: deps
-	CGO_ENABLED=0 $(GO) build -trimpath ./core/service ./plugins/pve ./plugins/pve/pvesim ./plugins/lxd ./updater ./sdk/hypervisor/memdriver
-	$(GO) test $(TEST_FLAGS) $$($(GO) list ./updater/... ./cmd/... ./plugins/... ./... | grep -v /pvegolden$$)
-	$(GO) test -trimpath -vet=off -timeout 30m ./cmd/hostlerd/pvegolden
-	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test $(TEST_FLAGS) ./...); done
+# Programs that tests start are built as make build does: what they have in common is compiled once, before the tests' time begins.
+test: export CGO_ENABLED = 0
+test:
+	@.ci/deps test
+	$(GO) build -trimpath ./core/service ./plugins/pve ./plugins/pve/pvesim ./plugins/lxd ./updater ./sdk/hypervisor/memdriver
+	$(GO) test -short $(TEST_FLAGS) ./...
+	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test -short $(TEST_FLAGS) ./...); done
 
-faults: deps
-	HOSTLER_ALL_FAULTS=1 $(GO) test -timeout 30m ./updater/
+# Each test that make test leaves out runs in one of the parts of make check.
+check:
+	@.ci/check $(PARTS)
+
+# Packages whose tests start whole programs: the race detector would see next to nothing of them.
+PROGRAMS := ./cmd/hostlerd/processtest ./cmd/hostlerd/pvegolden ./updater
+# Packages whose tests log in to an SSH server or boot a machine with systemd, and those that start LXD.
+NODE := ./core/api/network ./core/appscript ./core/install ./core/nodeunit ./internal/nodetest ./plugins/pve ./plugins/pve/pvessh
+LXD := ./plugins/lxd/...
+# Tests of processtest that start LXD.
+LXD_TESTS := '^TestSideBySide$$'
+
+# Root can start all servers that tests want, so a test that cannot start one fails. Elsewhere it skips.
+ROOT := $(if $(filter 0,$(shell id -u)),1)
+check-race check-kills check-lxd check-node: export HOSTLER_SSHD_REQUIRED ?= $(ROOT)
+check-race check-kills check-lxd check-node: export HOSTLER_LXD_REQUIRED ?= $(ROOT)
+check-race check-kills check-lxd check-node: export HOSTLER_NODE_REQUIRED ?= $(ROOT)
+check-race check-lxd check-node: export GORACE = atexit_sleep_ms=100
+
+# In core/api only the short tier: the race detector takes ten times the processor in its sweeps, which check-privileges runs without it.
+check-race: deps
+	$(GO) test $(RACE_FLAGS) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(PROGRAMS) $(NODE) $(LXD) ./core/api)")
+	$(GO) test -short $(RACE_FLAGS) ./core/api
+	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test $(RACE_FLAGS) ./...); done
+
+check-kills: deps
+	CGO_ENABLED=0 $(GO) test $(TEST_FLAGS) -parallel 4 -skip $(LXD_TESTS) ./cmd/hostlerd/processtest
+
+check-lxd: deps
+	$(GO) test $(RACE_FLAGS) $(LXD)
+	CGO_ENABLED=0 $(GO) test $(TEST_FLAGS) -run $(LXD_TESTS) ./cmd/hostlerd/processtest
+
+check-node: deps
+	$(GO) test $(RACE_FLAGS) $(NODE)
+
+check-updater: deps
+	CGO_ENABLED=0 $(GO) test $(TEST_FLAGS) ./updater
+
+check-privileges: deps
+	CGO_ENABLED=0 $(GO) test $(TEST_FLAGS) ./cmd/hostlerd/pvegolden ./core/api
+
+check-contract: contract
+
+check-page: ui-check ui-test
+
+check-package: deb-check package-test
 
 # The files of a release, the same for tarball and package: one commit and version give the same bytes wherever they are built.
 release-tree:
@@ -138,6 +184,11 @@ ui-check: ui-tools
 ui-dev: ui-tools
 	cd $(UI) && PATH="$$(./node-folder):$$PATH" npm run -s dev
 
+# What every change tries in a browser: the tests of the kit, signing in, and starting a VM and reading its transcript.
+ui-smoke: ui-tools build
+	@.ci/deps ui
+	cd $(UI) && PATH="$$(./node-folder):$$PATH" && npm run -s test && npm run -s journeys 01-first-owner 04-start-and-stop
+
 # UI_TESTS: test, journeys, or none for both. HOSTLER_PICTURES names a folder for pictures of every page.
 ui-test: UI_TESTS ?= test journeys
 ui-test: ui-tools build
@@ -152,7 +203,8 @@ bench: deps
 # As make build builds, so that one compilation of what the project stands on serves all.
 lint: export CGO_ENABLED = 0
 lint: export GOFLAGS = -trimpath
-lint: deps $(STATICCHECK) $(BUF)
+lint: $(STATICCHECK) $(BUF)
+	@.ci/deps lint
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "not formatted:"; echo "$$unformatted"; exit 1; }
 	@long=$$(git ls-files '*.go' ':!*.pb.go' | LC_ALL=C.UTF-8 xargs grep -nE '^.{140,}$$' | grep -vE '`[a-z]+:"'); [ -z "$$long" ] || \
 		{ echo "lines that do not end before column 140 (those with a struct tag may, for it cannot be broken):"; echo "$$long"; exit 1; }
@@ -174,11 +226,15 @@ breaking: $(BUF)
 proto: $(BUF) $(PROTOC_GEN_GO) $(PROTOC_GEN_GO_GRPC)
 	PATH="$(dir $(PROTOC_GEN_GO)):$(dir $(PROTOC_GEN_GO_GRPC)):$$PATH" $(BUF) generate
 
-# As make lint compiles, which has also vetted what is compiled here.
+# As make lint compiles, which has also vetted what is compiled here. GENERATE names packages; all of them by default.
 generate: export CGO_ENABLED = 0
 generate: export GOFLAGS = -trimpath -vet=off
-generate: deps
-	$(GO) generate ./...
+generate:
+	@.ci/deps test
+	$(GO) generate $(or $(GENERATE),./...)
+
+# Programs that make lint and make proto run.
+tools: $(STATICCHECK) $(BUF) $(PROTOC_GEN_GO) $(PROTOC_GEN_GO_GRPC)
 
 deps:
 	@.ci/deps

@@ -135,6 +135,9 @@ func updaterProgram(t testing.TB) string {
 // programs is a folder with old/ and new/, each the files of a release.
 func programs(t testing.TB) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("makes real releases: make check runs it")
+	}
 	built.once.Do(func() { built.dir, built.err = build() })
 	if built.err != nil {
 		t.Fatalf("building the programs: %v", built.err)

@@ -93,6 +93,9 @@ func server(t *testing.T) *httptest.Server {
 
 // TestTenThousandGuestsInLittleMemory polls a large server through the real process.
 func TestTenThousandGuestsInLittleMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures memory: make check runs it")
+	}
 	t.Parallel()
 	driver, pid := start(t)
 	info, err := driver.Info(t.Context())

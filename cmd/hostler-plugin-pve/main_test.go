@@ -57,6 +57,9 @@ func start(t *testing.T) (*plugin.Connection, int) {
 
 // TestTenThousandGuestsInLittleMemory polls a large cluster through the real process.
 func TestTenThousandGuestsInLittleMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures memory: make check runs it")
+	}
 	t.Parallel()
 	conn, pid := start(t)
 	driver := hypervisor.NewClient(conn)

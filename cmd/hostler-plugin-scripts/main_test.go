@@ -53,6 +53,9 @@ func start(t *testing.T) (*catalog.Client, int) {
 
 // TestThousandEntriesInLittleMemory syncs a large repository through the real process.
 func TestThousandEntriesInLittleMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures memory: make check runs it")
+	}
 	t.Parallel()
 	source, pid := start(t)
 	server := scriptstest.NewServer(t)

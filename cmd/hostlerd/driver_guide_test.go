@@ -21,6 +21,9 @@ var (
 // TestDriverGuide follows sdk/DRIVER.md in an empty folder: blocks of Go that begin with "// file:" become files, blocks of sh are run
 // in their order in one shell. In the end the suite has passed. A part of the suite in between is only compiled.
 func TestDriverGuide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("follows a guide and builds its plugin: make check runs it")
+	}
 	t.Parallel()
 	repository, err := filepath.Abs("../..")
 	if err != nil {

@@ -12,6 +12,9 @@ import (
 // TestSourceGuide follows the README of the example of a source in an empty folder, as TestDriverGuide does with the guide of drivers. The
 // files in it are those of the example.
 func TestSourceGuide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("follows a guide and builds its plugin: make check runs it")
+	}
 	t.Parallel()
 	repository, err := filepath.Abs("../..")
 	if err != nil {

@@ -54,6 +54,9 @@ var sights = map[string]activity.Sight{
 
 // However many rows there are, few are read: each source is walked along an index.
 func TestPlanReadsFewRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills a large table: make check runs it")
+	}
 	t.Parallel()
 	d := dbtest.New(t)
 	fill(t, d, 20_000)

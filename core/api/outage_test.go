@@ -179,6 +179,9 @@ func TestTrailOfACommitThatHangs(t *testing.T) {
 
 // While nobody knows whether a change was made the answer says so, and the same request with the same key finds out.
 func TestAnswerOfACommitThatNobodyKnowsOf(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a database server: make check runs it")
+	}
 	t.Parallel()
 	o := newOutage(t, dbtest.OwnOptions{Settings: []string{"wal_level=replica", "max_wal_senders=2", "synchronous_commit=on"}})
 	server := httptest.NewServer(o.Handler)
@@ -214,6 +217,9 @@ func (f fixed) Authenticate(context.Context, *http.Request) (*identity.Caller, e
 
 // Nothing that reads says 500 when the database is killed, and the log tells of it once.
 func TestReadingFromAKilledDatabase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a database server: make check runs it")
+	}
 	t.Parallel()
 	o := newOutage(t, dbtest.OwnOptions{})
 	o.furnish()
@@ -282,6 +288,9 @@ func TestReadingFromAKilledDatabase(t *testing.T) {
 
 // A full disk refuses changes with a reason of its own, reading goes on, the log says it once, and the trail has the gap.
 func TestFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills a disk: make check runs it")
+	}
 	t.Parallel()
 	// A vacuum of the catalog removes what PostgreSQL keeps for new connections, and without room for it there are none: whoever makes
 	// room is connected before.

@@ -352,6 +352,9 @@ func within(t *testing.T, all []sent, perMinute int) (count int) {
 // requests to a cluster than the setting allows, and nearly all of them are used; a guest that changed comes before those that nobody has
 // read. After 110 minutes, which is somewhat more than 20 a minute would take, each guest was read.
 func TestDetailBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays hours of polls: make check runs it")
+	}
 	t.Parallel()
 	r := newReadings(t)
 	const guests, perMinute, minutes = 2000, 20, 110
@@ -402,6 +405,9 @@ func TestDetailBudget(t *testing.T) {
 
 // A larger budget is used as well, and a small one is kept.
 func TestOtherDetailBudgets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays hours of polls: make check runs it")
+	}
 	t.Parallel()
 	r := newReadings(t)
 	for _, c := range []struct{ perMinute, least int }{{600, 560}, {100, 90}, {20, 18}, {31, 26}, {1, 1}} {

@@ -109,6 +109,9 @@ func (h *haltingHost) Act(ctx context.Context, ref hypervisor.GuestRef, action h
 // killed enqueues a job, kills the process that does it at the point, and lets the fixture's own instance go on.
 func (b *lifecycleFixture) killed(t *testing.T, when, request string, want job.Status, enqueue func() int64) (*job.Job, string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts and kills a service: make check runs it")
+	}
 	server := sdk.NewServer(hclog.NewNullLogger())
 	if err := (hypervisor.Service{Driver: b.served, HostType: (*memdriver.Host)(nil)}).Register(server); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,9 @@ import (
 
 // A flood of log-ins takes the memory of two hashes and not of all. Not parallel: other tests would be measured too.
 func TestFloodOfLogInsIsBoundedInMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures memory: make check runs it")
+	}
 	const each, most = 64 << 20, 3 * 64 << 20
 	s := identity.New(dbtest.New(t), identity.Config{
 		Argon2: identity.Argon2{Memory: each >> 10, Time: 1, Threads: 1}, Hashes: 2, HashWait: time.Minute,

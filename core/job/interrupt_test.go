@@ -114,6 +114,9 @@ func TestStopWithAStubbornWorker(t *testing.T) {
 // All connections of two instances break again and again while jobs come in: every job ends, with one task each, or does not know
 // whether there was one where tasks are forgotten.
 func TestDatabaseConnectionsBreakUnderLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes the database away: make check runs it")
+	}
 	t.Parallel()
 	const guests = 40
 	inBothShapes(t, memdriver.Spec{TaskTime: 100 * time.Millisecond}, func(t *testing.T, w *fixture) {

@@ -111,6 +111,9 @@ func (l *line) mend() {
 // The only instance loses its database for a while, at each point of a job: it comes back by itself and ends the job, with one task
 // at most.
 func TestDatabaseAwayForAWhile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes the database away: make check runs it")
+	}
 	t.Parallel()
 	for _, point := range points {
 		t.Run(point, func(t *testing.T) {

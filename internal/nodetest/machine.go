@@ -51,6 +51,9 @@ type process struct {
 // Start boots one. It ends with the test.
 func Start(t testing.TB) *Machine {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("boots a machine: make check runs it")
+	}
 	group := ready(t)
 	m := &Machine{t: t, dir: t.TempDir(), group: filepath.Join(group, "hostler-test-"+rand.Text())}
 	m.SSH = sshdtest.Start(t)

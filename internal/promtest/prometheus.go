@@ -22,6 +22,9 @@ type Prometheus struct{ URL string }
 // Start starts a Prometheus with a configuration, and stops it in the end. The test is skipped where none is installed.
 func Start(t *testing.T, configuration string) *Prometheus {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a Prometheus: make check runs it")
+	}
 	program, err := exec.LookPath("prometheus")
 	if err != nil {
 		t.Skip("prometheus is not installed: .ci/deps installs Debian's")

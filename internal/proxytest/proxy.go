@@ -43,6 +43,9 @@ type Change struct{ From, To string }
 // service of its clients from 127.0.0.1. The test is skipped where the proxy is not installed.
 func Start(t testing.TB, kind, service string, certificate *Certificate, changes ...Change) *Proxy {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a proxy: make check runs it")
+	}
 	how := map[string]func(testing.TB, place) []string{"nginx": nginx, "caddy": caddy, "haproxy": haproxy, HAProxyTCP: haproxyTCP}[kind]
 	if how == nil {
 		t.Fatalf("there is no proxy of the kind %s", kind)

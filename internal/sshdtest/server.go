@@ -56,6 +56,9 @@ type Server struct {
 // Start starts one with a host key of ed25519 and nobody's key to log in with. It ends with the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts an SSH server: make check runs it")
+	}
 	sshd := find(t)
 	who, err := user.Current()
 	if err != nil {

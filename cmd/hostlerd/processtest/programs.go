@@ -20,6 +20,9 @@ var programs struct {
 // bin is the folder of the programs: hostlerd, pvesim, hostler-demo, hostler-console and plugins/.
 func bin(t testing.TB) string {
 	t.Helper()
+	if testing.Short() && t.Name() != "TestMainJob" {
+		t.Skip("starts whole programs: make check runs it")
+	}
 	programs.once.Do(func() {
 		if programs.dir, programs.err = os.MkdirTemp("", "hostler-bin-"); programs.err != nil {
 			return

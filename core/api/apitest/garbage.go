@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,7 +20,7 @@ import (
 type GarbageConfig struct {
 	// Seed makes a run repeatable.
 	Seed uint64
-	// PerOperation is the number of requests to each operation; 60 when zero.
+	// PerOperation is the number of requests to each operation; 60 when zero. The short tier sends a tenth of them.
 	PerOperation int
 	// As is who sends them; an owner when nil.
 	As *Caller
@@ -30,6 +31,8 @@ type GarbageConfig struct {
 	Values map[string]string
 }
 
+func (c *GarbageConfig) requests() int { return cmp.Or(c.PerOperation, 60) }
+
 // garbageCanary is in hostile values; a 422 must not repeat it.
 const garbageCanary = "gArBaGe7"
 
@@ -38,6 +41,9 @@ const garbageCanary = "gArBaGe7"
 // anything but a problem document when it is an error, or repeat a rejected value.
 func (a *API) Garbage(t *testing.T, config GarbageConfig) {
 	t.Helper()
+	if testing.Short() {
+		config.PerOperation = max(1, config.requests()/10)
+	}
 	d := a.document(t)
 	statuses := map[int]int{}
 	for i, o := range d.operations {
@@ -54,14 +60,11 @@ func (a *API) Garbage(t *testing.T, config GarbageConfig) {
 
 // garbage sends hostile requests to one operation and says what is wrong with the answers.
 func (a *API) garbage(t testing.TB, d *document, i int, config GarbageConfig, statuses map[int]int) (complaints []string) {
-	if config.PerOperation == 0 {
-		config.PerOperation = 60
-	}
 	if config.As == nil {
 		config.As = Owner
 	}
 	g := &generator{rand.New(rand.NewPCG(config.Seed, uint64(i))), d, config.Values}
-	for range config.PerOperation {
+	for range config.requests() {
 		r, what := g.request(a.URL, d.operations[i])
 		answer, err := a.Do(t.Context(), r, config.As)
 		if err != nil {

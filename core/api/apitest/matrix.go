@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/internal/sampletest"
 )
 
 // Column is one kind of caller of the matrix.
@@ -78,6 +79,8 @@ type MatrixConfig struct {
 	// its rows, by operation.
 	Golden     string
 	GoldenRows map[string]string
+	// Sample is how many cells stand for each other in the short tier, which asks one of so many; 0 asks all.
+	Sample uint32
 }
 
 // Matrix holds every operation against the usual callers, for a resource by itself: MatrixWith without anything there.
@@ -114,6 +117,9 @@ func (a *API) MatrixWith(t *testing.T, config MatrixConfig) {
 		t.Run(c.Name, func(t *testing.T) {
 			run := func() {
 				for _, o := range d.operations {
+					if config.Sample > 0 && !sampletest.Chosen(c.Name+" "+o.ID, config.Sample) {
+						continue
+					}
 					for _, complaint := range m.cell(t.Context(), c, o) {
 						t.Error(complaint)
 					}

@@ -292,6 +292,9 @@ func TestServiceThatStops(t *testing.T) {
 
 // A reader that stops reading is cut, holds up nobody meanwhile, and resumes without a gap.
 func TestReaderThatStopsReading(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills the kernel's buffers: make check runs it")
+	}
 	t.Parallel()
 	i := newInstance(t, "")
 	inventorytest.Many(t, i.DB, 10_000, 0)

@@ -105,6 +105,9 @@ func runAs(uid int, program string, args ...string) (string, error) {
 // launch is run without the wait.
 func launch(t *testing.T, config private.Config, uid int, environment ...string) *service {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a service in a process of its own: make check runs it")
+	}
 	config.Logger = nil
 	text, err := json.Marshal(config)
 	if err != nil {

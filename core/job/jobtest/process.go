@@ -41,6 +41,9 @@ type Process struct {
 // Start starts the test's program as a child with the arguments. It ends with the test.
 func Start(t testing.TB, args ...string) *Process {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts and kills a service: make check runs it")
+	}
 	text, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)

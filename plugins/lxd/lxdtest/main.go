@@ -4,6 +4,7 @@ package lxdtest
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -43,6 +44,11 @@ func Main(m *testing.M, after ...func()) {
 		if furnished = err == nil; !furnished {
 			unavailable = "the namespaces cannot be furnished: " + err.Error()
 		}
+		os.Exit(run())
+	}
+	flag.Parse()
+	if testing.Short() {
+		unavailable = "make check starts it"
 		os.Exit(run())
 	}
 	if unavailable = missing(); unavailable == "" {
@@ -102,7 +108,7 @@ func available(t testing.TB) {
 	case furnished:
 	case unavailable == "":
 		t.Fatal("lxdtest: TestMain does not call lxdtest.Main")
-	case os.Getenv(required) != "":
+	case os.Getenv(required) != "" && !testing.Short():
 		t.Fatalf("%s is set, but there can be no LXD: %s", required, unavailable)
 	default:
 		t.Skip("no LXD: ", unavailable)
