@@ -228,9 +228,14 @@ func TestAReceiverThatHangsHoldsUpNobodyElse(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var turn sync.WaitGroup
 	turn.Go(func() { _ = f.Turn(ctx) })
-	waittest.Until(t, "the quick one is told", func() bool { q := f.queue(told.ID); return q.LastOKAt != nil && q.Pending == 0 })
+	waittest.Until(t, "all are tried, and the quick one is told", func() bool {
+		q := f.queue(told.ID)
+		return q.LastOKAt != nil && q.Pending == 0 &&
+			dbtest.Value[int](t, f.DB, "SELECT count(*) FROM notification_deliveries WHERE attempts > 0") == 3
+	})
 	cancel()
 	turn.Wait()
+	f.again()
 	newFixtureOn(t, f.DB, f.keys, func(c *channel.Config) { c.SendTime = 5 * time.Second }).turn() // and here for five seconds
 	quick.wantTitles(t, "alert:1 open")
 	if q := f.queue(silent.ID); q.Failures != 1 || q.Pending != 1 || !strings.Contains(*q.LastError, "cannot be reached") {
