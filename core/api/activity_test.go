@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // A row of the trail that started a job is told by the job; every other row is told, one about a job too.
@@ -16,10 +16,7 @@ func TestActivityOfRealOperations(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.furnish()
-	for deadline := time.Now().Add(time.Minute); h.id("SELECT count(*) FROM jobs WHERE finished_at IS NULL") > 0 &&
-		time.Now().Before(deadline); {
-		time.Sleep(10 * time.Millisecond)
-	}
+	waittest.Until(t, "all jobs have ended", func() bool { return h.id("SELECT count(*) FROM jobs WHERE finished_at IS NULL") == 0 })
 	h.Run(t,
 		apitest.Scenario{Name: "refused", Method: "POST", URL: fmt.Sprintf("/api/v1/vms/%d/stop", h.vm), As: apitest.Viewer, Status: 403,
 			Error: "forbidden"},

@@ -18,6 +18,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
@@ -85,18 +86,9 @@ func (o *outage) standby(t *testing.T, wanted bool) {
 	}
 	o.server.Exec(t, "", "ALTER SYSTEM SET synchronous_standby_names = '"+name+"'")
 	o.server.Exec(t, "", "SELECT pg_reload_conf()")
-	o.await(t, "the server to know its standbys", func() bool {
+	waittest.Until(t, "the server to know its standbys", func() bool {
 		return o.id("SELECT count(*) FROM pg_settings WHERE name = 'synchronous_standby_names' AND setting = '"+name+"'") == 1
 	})
-}
-
-func (o *outage) await(t *testing.T, what string, reached func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !reached(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
 }
 
 // hanging posts a team, with an Idempotency-Key that is its name, and returns once its commit hangs. key is the request's id.
@@ -123,7 +115,7 @@ func (o *outage) hanging(ctx context.Context, t *testing.T, url, key string) (na
 			done <- answer
 		}()
 		hangs := false
-		o.await(t, "the commit", func() bool {
+		waittest.Until(t, "the commit", func() bool {
 			select {
 			case <-done:
 				return true
@@ -195,14 +187,14 @@ func TestAnswerOfACommitThatNobodyKnowsOf(t *testing.T) {
 	}
 	o.server.Start(t)
 	var again *apitest.Answer
-	o.await(t, "the database", func() bool {
+	waittest.Until(t, "the database", func() bool {
 		again = o.under(t, name, "POST", "/api/v1/teams", `{"name":"`+name+`"}`, o.asOwner)
 		return again.Status != http.StatusServiceUnavailable
 	})
 	if again.Status != 201 || again.Header.Get("Idempotent-Replayed") != "true" || !strings.Contains(string(again.Body), name) {
 		t.Errorf("%d %s", again.Status, again.Body)
 	}
-	o.await(t, "the log", func() bool { return o.log.count("INFO", "a change whose commit was not answered was made") == 1 })
+	waittest.Until(t, "the log", func() bool { return o.log.count("INFO", "a change whose commit was not answered was made") == 1 })
 	if got := o.rows(t, "unknown"); got != "ok " || o.id("SELECT count(*) FROM teams WHERE name = '"+name+"'") != 1 {
 		t.Errorf("the trail says %q", got)
 	}
@@ -282,8 +274,8 @@ func TestReadingFromAKilledDatabase(t *testing.T) {
 		t.Errorf("%d errors in the log after %d", n, before)
 	}
 	o.server.Start(t)
-	o.await(t, "the database", func() bool { return ask("/api/v1/teams").Status == 200 })
-	o.await(t, "the log", func() bool { return o.log.count("INFO", "the database does its work again") >= 1 })
+	waittest.Until(t, "the database", func() bool { return ask("/api/v1/teams").Status == 200 })
+	waittest.Until(t, "the log", func() bool { return o.log.count("INFO", "the database does its work again") >= 1 })
 }
 
 // A full disk refuses changes with a reason of its own, reading goes on, the log says it once, and the trail has the gap.
@@ -358,14 +350,14 @@ func TestFullDisk(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "DROP TABLE filler"); err != nil {
 		t.Fatal(err)
 	}
-	o.await(t, "the gap's row", func() bool {
+	waittest.Until(t, "the gap's row", func() bool {
 		return o.id("SELECT coalesce(sum((details->>'missed')::bigint), 0) FROM audit WHERE action = 'audit.gap' AND error = "+
 			"'database_full' AND details->'actions' ? 'team.create'") >= int64(refused)
 	})
 	if answer := post(o.owner); answer.Status != 201 {
 		t.Errorf("%d %s", answer.Status, answer.Body)
 	}
-	o.await(t, "the log", func() bool {
+	waittest.Until(t, "the log", func() bool {
 		return o.log.count("INFO", "the database does its work again") == 1 && o.log.count("INFO", "the audit trail takes rows again") >= 1
 	})
 }

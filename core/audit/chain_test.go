@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/migrations"
 )
 
@@ -71,11 +72,15 @@ func (tr *trail) write(rows int) {
 func (tr *trail) seal() {
 	tr.t.Helper()
 	sealer := audit.NewSealer(audit.SealerConfig{Chain: tr.chain, Batch: 7})
-	for deadline := time.Now().Add(time.Minute); dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) FROM audit_pending") > 0; {
-		if _, err := sealer.Seal(tr.t.Context()); err != nil || time.Now().After(deadline) {
-			tr.t.Fatal("sealing takes too long or fails", err)
+	waittest.Until(tr.t, "every row has its place", func() bool {
+		if dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) FROM audit_pending") == 0 {
+			return true
 		}
-	}
+		if _, err := sealer.Seal(tr.t.Context()); err != nil {
+			tr.t.Fatal("sealing fails:", err)
+		}
+		return false
+	})
 }
 
 func (tr *trail) verify() audit.Report {
@@ -465,19 +470,15 @@ func TestManyWritersAndSealers(t *testing.T) {
 		}
 	}
 	writers.Wait()
-	deadline := time.Now().Add(time.Minute)
-	for dbtest.Value[int64](instances[0].t, instances[0].db, "SELECT count(*) FROM audit_links") < 800 {
-		if time.Now().After(deadline) {
-			t.Fatal("the open transaction holds the others up")
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	waittest.Until(t, "the rows of the others get their places beside the open transaction", func() bool {
+		return dbtest.Value[int64](instances[0].t, instances[0].db, "SELECT count(*) FROM audit_links") >= 800
+	})
 	if err := long.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for dbtest.Value[int64](instances[0].t, instances[0].db, "SELECT count(*) FROM audit_pending") > 0 && time.Now().Before(deadline) {
-		time.Sleep(5 * time.Millisecond)
-	}
+	waittest.Until(t, "every row has its place", func() bool {
+		return dbtest.Value[int64](instances[0].t, instances[0].db, "SELECT count(*) FROM audit_pending") == 0
+	})
 	end()
 	sealers.Wait()
 	instances[1].good(801, 0)
@@ -494,7 +495,7 @@ func TestSealerThatIsKilled(t *testing.T) {
 	t.Parallel()
 	tr := newTrail(t, 5)
 	tr.write(20)
-	dbtest.Exec(tr.t, tr.db, `CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); RETURN NULL; END $$`)
+	dbtest.Exec(tr.t, tr.db, `CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(600); RETURN NULL; END $$`)
 	dbtest.Exec(tr.t, tr.db, `CREATE TRIGGER hang BEFORE DELETE ON audit_pending FOR EACH STATEMENT EXECUTE FUNCTION hang()`)
 	failed := make(chan error, 1)
 	go func() {
@@ -503,9 +504,7 @@ func TestSealerThatIsKilled(t *testing.T) {
 	}()
 	const hung = "FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'DELETE FROM audit_pending%' AND wait_event = " +
 		"'PgSleep'"
-	for dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) "+hung) == 0 {
-		time.Sleep(5 * time.Millisecond)
-	}
+	waittest.Until(t, "the sealer hangs", func() bool { return dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) "+hung) > 0 })
 	if n, err := audit.NewSealer(audit.SealerConfig{Chain: tr.chain}).Seal(t.Context()); n != 0 || err != nil {
 		t.Errorf("a second sealer did %d beside it: %v", n, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // said is a log that is read while it is written.
@@ -51,27 +52,19 @@ func TestSealerThatGetsNoTurnSaysSo(t *testing.T) {
 	running.Go(func() { sealer.Run(ctx) })
 	defer running.Wait()
 	defer end()
-	wait := func(until string, done func() bool) {
-		t.Helper()
-		for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("waited a minute in vain until %s", until)
-			}
-		}
-	}
 	// Each look takes a connection, and nobody else does here.
 	looks := func() int64 { return tr.db.Pool.Stat().AcquireCount() }
 	begun := time.Now()
-	wait("it could complain", func() bool { return time.Since(begun) > 2*starved })
+	waittest.Until(t, "it could complain", func() bool { return time.Since(begun) > 2*starved })
 	before := looks()
-	wait("the sealer looks again", func() bool { return looks() >= before+3 })
+	waittest.Until(t, "the sealer looks again", func() bool { return looks() >= before+3 })
 	if log.count("holds its lock") != 0 {
 		t.Error("it complains while nothing waits")
 	}
 	tr.write(3)
-	wait("the log says that the sealer gets no turn", func() bool { return log.count("holds its lock") == 1 })
+	waittest.Until(t, "the log says that the sealer gets no turn", func() bool { return log.count("holds its lock") == 1 })
 	lock.Unlock()
-	wait("the log says that rows get their place again", func() bool { return log.count("place in its chain again") == 1 })
+	waittest.Until(t, "the log says that rows get their place again", func() bool { return log.count("place in its chain again") == 1 })
 	tr.good(4, 0)
 	if n := log.count("holds its lock"); n != 1 {
 		t.Errorf("said %d times", n)

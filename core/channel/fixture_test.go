@@ -32,7 +32,7 @@ type fixture struct {
 	keys *secret.Box
 }
 
-// newFixture makes one that may call this machine. Waits are short, and nothing hangs for long.
+// newFixture makes one that may call this machine. What hangs is cut off, long after what does not.
 func newFixture(t testing.TB, edits ...func(*channel.Config)) *fixture {
 	t.Helper()
 	return newFixtureOn(t, dbtest.New(t), newKeys(t, filepath.Join(t.TempDir(), "keys", "secret.key")), edits...)
@@ -53,7 +53,7 @@ func loadKeys(path string) (*secret.Box, error) {
 
 func newFixtureOn(t testing.TB, d *db.DB, keys *secret.Box, edits ...func(*channel.Config)) *fixture {
 	t.Helper()
-	c := channel.Config{DB: d, Keys: keys, AllowLocal: true, BaseURL: "https://hostler.example.com/sub", SendTime: 10 * time.Second}
+	c := channel.Config{DB: d, Keys: keys, AllowLocal: true, BaseURL: "https://hostler.example.com/sub", SendTime: 50 * time.Second}
 	for _, edit := range edits {
 		edit(&c)
 	}

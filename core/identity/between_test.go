@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
@@ -12,14 +11,14 @@ import (
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // between makes the change in a transaction that is open while act runs, commits it when act waits for it or is done, and
 // returns what act made of it.
 func between(t *testing.T, d *db.DB, change string, id int64, act func(context.Context) error) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
+	ctx := t.Context()
 	tx, err := d.Pool.Begin(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -30,21 +29,12 @@ func between(t *testing.T, d *db.DB, change string, id int64, act func(context.C
 	}
 	done := make(chan error, 1)
 	go func() { done <- act(ctx) }()
-	for {
-		select {
-		case err := <-done:
-			return err
-		case <-time.After(5 * time.Millisecond):
-		}
-		var waits bool
-		err := d.Pool.QueryRow(ctx,
-			"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if waits {
-			break
-		}
+	waittest.Until(t, "it waits for the change, or is done", func() bool {
+		return len(done) > 0 || dbtest.Value[bool](t, d,
+			"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')")
+	})
+	if len(done) > 0 {
+		return <-done
 	}
 	if err := tx.Commit(ctx); err != nil {
 		t.Fatal(err)
@@ -119,11 +109,7 @@ func TestTheLastCodeIsTakenOnce(t *testing.T) {
 		}()
 	}
 	waiting := "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-	for deadline := time.Now().Add(time.Minute); dbtest.Value[int](t, f.db, waiting) < cap(details); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the tries never met")
-		}
-	}
+	waittest.Until(t, "all tries meet", func() bool { return dbtest.Value[int](t, f.db, waiting) >= cap(details) })
 	if err := tx.Commit(ctx); err != nil {
 		t.Fatal(err)
 	}

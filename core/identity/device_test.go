@@ -474,7 +474,7 @@ func TestAFloodOfStrangersLeavesRoomForTheOwner(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	user := identitytest.As(t, identitytest.New(d), identity.Viewer)
-	s := identity.New(d, identity.Config{Argon2: identitytest.Cheap, Hashes: 1, HashWait: time.Millisecond})
+	s := identity.New(d, identity.Config{Argon2: identitytest.Cheap, Hashes: 1, HashWait: time.Second})
 	laptop := &browser{address: "203.0.113.1"}
 	laptop.logIn(t, s, user.Email)
 	release := s.FillSlots()

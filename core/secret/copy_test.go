@@ -3,12 +3,12 @@ package secret_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // A rotation and services with a copy of the key file keep each other away, whatever breaks in between.
@@ -43,15 +43,7 @@ func TestCopy(t *testing.T) {
 		t.Fatal("nobody holds")
 	}
 	dbtest.Exec(t, v.db, "SELECT pg_terminate_backend($1)", old)
-	for deadline := time.Now().Add(30 * time.Second); ; {
-		if now := holder(); now != 0 && now != old {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the hold was not taken anew")
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	waittest.Until(t, "the hold is taken anew", func() bool { now := holder(); return now != 0 && now != old })
 	if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrCopied) {
 		t.Errorf("beside one that was cut off: %v", err)
 	}

@@ -271,9 +271,7 @@ func TestRotateUnderWrites(t *testing.T) {
 		if _, err := b.Rotate(t.Context(), v.rotation()); err != nil {
 			t.Error(err)
 		}
-		for writes.Load() < before+10 && !t.Failed() {
-			time.Sleep(time.Millisecond)
-		}
+		waittest.Until(t, "ten more values are written", func() bool { return writes.Load() >= before+10 || t.Failed() })
 	}
 	close(stop)
 	writers.Wait()

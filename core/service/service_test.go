@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -8,11 +9,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hostler/hostler/core/remotewrite"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // fetch is the status and the body of a page outside the API.
@@ -31,20 +32,18 @@ func TestRunsAllThatIsAskedFor(t *testing.T) {
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	waittest.Succeeds(t, "all loops give a sign of life", func() error {
 		var waiting []service.Loop
 		for loop, sign := range s.Heartbeats {
 			if !sign.Begun() {
 				waiting = append(waiting, loop)
 			}
 		}
-		if len(waiting) == 0 {
-			break
+		if len(waiting) > 0 {
+			return fmt.Errorf("there is none of %q", waiting)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("there is no sign of %q", waiting)
-		}
-	}
+		return nil
+	})
 	if _, err := os.Stat(filepath.Join(state, "setup-token")); err != nil {
 		t.Error("there is no user, and no token to make one:", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/alerts"
@@ -135,6 +136,7 @@ func TestActs(t *testing.T) {
 			Contains: contains}
 	}
 	o := apitest.Operator
+	tomorrow := time.Now().AddDate(0, 0, 1).In(time.FixedZone("", 3600)).Format(time.RFC3339)
 	b.Run(t,
 		post("acknowledge", "1/ack", `{"note":" mine "}`, o, 200, "", `"ack_note":"mine"`, `"what":"acknowledged"`,
 			`"acknowledged_by":{"id":`, `"state":"open"`),
@@ -146,12 +148,12 @@ func TestActs(t *testing.T) {
 		post("with a key that is none", "1/ack", `{"text":"x"}`, o, 422, "invalid"),
 		post("silence for an hour", "1/silence", `{"for_s":3600,"note":"known"}`, o, 200, "", `"silenced_until":"20`, `"silence_note":"known"`,
 			`"what":"silenced"`),
-		post("silence until a time", "1/silence", `{"until":"2026-12-01T00:00:00+01:00"}`, o, 200, ""),
+		post("silence until a time", "1/silence", fmt.Sprintf(`{"until":%q}`, tomorrow), o, 200, ""),
 		post("end a silence", "1/silence", `{"for_s":0}`, o, 200, "", `"silenced_until":null`),
 		post("silence for ever", "1/silence", `{"until":"9999-12-31T00:00:00Z"}`, o, 422, "invalid"),
 		post("silence since ever", "1/silence", `{"until":"0001-12-31T00:00:00Z"}`, o, 422, "invalid"),
 		post("neither", "1/silence", `{}`, o, 422, "invalid"),
-		post("both", "1/silence", `{"for_s":3600,"until":"2026-12-01T00:00:00Z"}`, o, 422, "invalid"),
+		post("both", "1/silence", fmt.Sprintf(`{"for_s":3600,"until":%q}`, tomorrow), o, 422, "invalid"),
 		post("longer than a year", "1/silence", `{"for_s":31536001}`, o, 422, "invalid"),
 		post("resolve", "1/resolve", `{"note":"mended"}`, o, 200, "", `"state":"resolved"`, `"resolution":"mended"`, `"resolved_by":{"id":`),
 		post("resolve again", "1/resolve", "", o, 409, "invalid_state"),
@@ -285,12 +287,14 @@ func TestWindows(t *testing.T) {
 		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/maintenance-windows", Body: body, As: apitest.Admin, Status: status,
 			Error: code, Contains: contains}
 	}
+	yesterday := time.Now().UTC().Truncate(time.Second).AddDate(0, 0, -1)
+	now := fmt.Sprintf(`{"name":"o","starts_at":%q,"ends_at":%q}`, yesterday.In(time.FixedZone("", 3600)).Format(time.RFC3339),
+		yesterday.AddDate(0, 0, 300).Format(time.RFC3339))
 	const nightly = `{"name":"n","cron":" 0  1 * * * ","duration_s":3600,"timezone":"Europe/Berlin","on":{"host_id":1,"tags":["a","a"]}}`
 	b.Run(t,
 		post("again and again", nightly, 201, "", `"id":1,"name":"n","enabled":true,"starts_at":null,"ends_at":null,"cron":"0 1 * * *"`,
 			`"timezone":"Europe/Berlin","duration_s":3600,"on":{"team_id":null,"host_id":1,"tags":["a"]}`),
-		post("once, and it is open", `{"name":"o","starts_at":"2026-01-01T00:00:00+01:00","ends_at":"2027-01-01T00:00:00Z"}`, 201, "",
-			`"starts_at":"2025-12-31T23:00:00Z"`, `"cron":null,"timezone":"UTC","duration_s":null`, `"open":true`),
+		post("once, and it is open", now, 201, "", fmt.Sprintf(`"starts_at":%q`, yesterday.Format(time.RFC3339)), `"cron":null,"timezone":"UTC","duration_s":null`, `"open":true`),
 		post("neither", `{"name":"n"}`, 422, "invalid", `"loc":["body","starts_at"]`),
 		post("both", `{"name":"n","cron":"0 1 * * *","starts_at":"2026-01-01T00:00:00Z"}`, 422, "invalid", `"loc":["body","cron"]`),
 		post("without an end", `{"name":"n","starts_at":"2026-01-01T00:00:00Z"}`, 422, "invalid", `"loc":["body","ends_at"]`),

@@ -3,10 +3,11 @@ package apps_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/hostler/hostler/core/api"
@@ -78,6 +79,24 @@ func (h telling) Addresses(context.Context, hypervisor.GuestRef) ([]hypervisor.N
 	return []hypervisor.NICAddresses{{Name: "eth0", MAC: h.mac, Addresses: h.addresses}}, nil
 }
 
+// silentPort is a port of this machine that is taken and at which nothing listens.
+func silentPort(t *testing.T) string {
+	t.Helper()
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(socket) })
+	if err := syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	address, err := syscall.Getsockname(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strconv.Itoa(address.(*syscall.SockaddrInet4).Port)
+}
+
 func TestWebURL(t *testing.T) {
 	t.Parallel()
 	b := newLab(t)
@@ -90,13 +109,8 @@ func TestWebURL(t *testing.T) {
 	plain, secure := httptest.NewServer(page), httptest.NewTLSServer(page)
 	defer plain.Close()
 	defer secure.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	port := func(address string) string { return address[strings.LastIndex(address, ":")+1:] }
-	atPlain, atSecure, atNothing := port(plain.URL), port(secure.URL), port(silent.Addr().String())
-	_ = silent.Close()
+	atPlain, atSecure, atNothing := port(plain.URL), port(secure.URL), silentPort(t)
 	ask := func(set string, parts ...string) {
 		t.Helper()
 		b.Exec("UPDATE apps SET web_port = NULL, web_path = NULL, web_protocol = NULL, printed_url = NULL")

@@ -22,6 +22,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // upTo leaves out the rows that making users and exporting leaves behind.
@@ -67,7 +68,10 @@ func TestExportCSV(t *testing.T) {
 		audit.Entry{ActorType: audit.ActorAnonymous, ActorEmail: "\uFF1Dx", Action: "\uFF0Bx", TargetKind: "\uFF0Dx", TargetID: "\uFF20x",
 			TargetName: "a\"b,c\nd", Result: audit.ResultRefused,
 			Error: "'x", Address: "\uFF01x", RequestID: "=\"x\"", Details: map[string]any{"text": "a\"b\nü"}})...)
+	named := func() string { return "attachment; filename=audit-" + time.Now().UTC().Format(time.DateOnly) + ".csv" }
+	before := named()
 	answer := get(t, s, "/api/v1/audit/export?"+upTo, apitest.Admin)
+	after := named() // of another day at midnight
 	lines := table(t, answer)
 	for i, want := range [][]string{
 		{"1", "2026-01-01T12:00:00Z", "user", "41", "anna@example.com", "vm.stop", "vm", "11", "db01", "ok", "", "192.0.2.7", "rid", "99", "3",
@@ -86,8 +90,9 @@ func TestExportCSV(t *testing.T) {
 			t.Errorf("line %d:\n got %q\nwant %q", i, lines[min(i, len(lines)-1)], want)
 		}
 	}
-	if h := answer.Header; len(lines) != 6 || h.Get("Content-Type") != "text/csv; charset=utf-8" ||
-		h.Get("Content-Disposition") != "attachment; filename=audit-"+time.Now().UTC().Format(time.DateOnly)+".csv" {
+	h := answer.Header
+	if name := h.Get("Content-Disposition"); len(lines) != 6 || h.Get("Content-Type") != "text/csv; charset=utf-8" ||
+		name != before && name != after {
 		t.Errorf("%d lines, %v", len(lines), h)
 	}
 }
@@ -284,28 +289,20 @@ func (r *running) open(t *testing.T, cookie *http.Cookie) io.ReadCloser {
 // idle waits until no connection is in use.
 func (r *running) idle(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); r.db.Pool.Stat().AcquiredConns() > 0; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the export keeps its connection")
-		}
-	}
+	waittest.Until(t, "the export gives its connection back", func() bool { return r.db.Pool.Stat().AcquiredConns() == 0 })
 }
 
 // ended waits until the trail says how the export ended; an empty code is any.
 func (r *running) ended(t *testing.T, result, code string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	waittest.Succeeds(t, "the end of the export is in the trail", func() error {
 		rows, _, err := audit.List(t.Context(), r.db, audit.Filter{AllTeams: true, Action: "audit.export"})
-		if err != nil {
-			t.Fatal(err)
+		if err == nil && (len(rows) != 2 || rows[0].Result != result || code != "" && rows[0].Error != code ||
+			rows[1].Result != audit.ResultOK) {
+			err = fmt.Errorf("%+v", rows)
 		}
-		if len(rows) == 2 && rows[0].Result == result && (code == "" || rows[0].Error == code) && rows[1].Result == audit.ResultOK {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%+v", rows)
-		}
-	}
+		return err
+	})
 }
 
 // enough rows that they do not fit into what sockets hold.
@@ -359,11 +356,7 @@ func TestExportsAtOnceAreBounded(t *testing.T) {
 		t.Errorf("%d %v", answer.StatusCode, answer.Header)
 	}
 	bodies[0].Close()
-	for deadline := time.Now().Add(20 * time.Second); try().StatusCode != 200; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("a place never came free")
-		}
-	}
+	waittest.Until(t, "a place comes free", func() bool { return try().StatusCode == 200 })
 }
 
 func TestExportThatTheDatabaseBreaksOff(t *testing.T) {

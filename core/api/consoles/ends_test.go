@@ -192,8 +192,22 @@ func TestRefusedAtTheSocket(t *testing.T) {
 	waittest.Until(t, "no console is held", func() bool { return f.cluster.Consoles() == 0 })
 }
 
+// A revoked right ends a console at once: it does not wait for the next look, which comes after an hour here.
+func TestRevocationWakes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(s *service.Service) { s.API.Reauthorise = time.Hour })
+	by := session{f.user(identity.Operator)}
+	c := f.connect(by, wiki, "")
+	c.shows("$ ")
+	f.ask(by.Account, "POST", "auth/logout", "", 204)
+	c.ends(4401, "log in")
+}
+
 // A revoked right ends a console within a second, at the latest at the fifth time: a machine with much else to do is slower now and then.
 func TestRevocationIsQuick(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures time: runs in make check")
+	}
 	t.Parallel()
 	f := newFixture(t)
 	var times []time.Duration

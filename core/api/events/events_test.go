@@ -58,8 +58,8 @@ func (i *instance) fill() {
 			Guests: []inventorytest.Guest{{VMID: 100, Node: "m1", Name: "theirs"}}})
 }
 
-// hanging bounds what hangs.
-const hanging = time.Minute
+// hanging bounds what hangs, and all that a test reads of one stream.
+const hanging = 10 * time.Minute
 
 // stream is an open one, and what a client knows by it.
 type stream struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/inventorytest"
+	"github.com/hostler/hostler/core/power"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
 	"github.com/hostler/hostler/internal/waittest"
@@ -22,16 +23,19 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// newPowerFixture is a fixture that does jobs, with short limits, and whose host may power its nodes. The cluster has a second address at
-// its second node.
-func newPowerFixture(t *testing.T) *fixture {
+// newPowerFixture is a fixture that does jobs, and whose host may power its nodes. The cluster has a second address at its second node.
+// Limits are long, but for that after which a node that was switched off is taken for off.
+func newPowerFixture(t *testing.T, limits ...func(*power.Store)) *fixture {
 	t.Helper()
 	b := &fixture{t: t, driver: memdriver.New()}
 	b.cluster = b.driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 3, Containers: 2})
 	b.driver.AddEntry(b.cluster, "second.mem:8006", "node2")
 	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) {
-		d.Hosts.Power.Down, d.Hosts.Power.Up, d.Hosts.Power.Off, d.Hosts.Power.Pause = 2*time.Second, 2*time.Second,
+		d.Hosts.Power.Down, d.Hosts.Power.Up, d.Hosts.Power.Off, d.Hosts.Power.Pause = 2*time.Minute, 2*time.Minute,
 			300*time.Millisecond, 20*time.Millisecond
+		for _, limit := range limits {
+			limit(d.Hosts.Power)
+		}
 		hosts.Register(a, d.Hosts)
 		jobs.Register(a, d.Jobs)
 	}, func(c *service.Config) {
@@ -117,38 +121,50 @@ func TestPower(t *testing.T) {
 	t.Parallel()
 	reads := func(b *fixture) func() int { return func() int { return b.cluster.Calls("nodestatus") } }
 	lost := plugin.Errorf(plugin.Unreachable, "connection reset")
+	// back switches the node on once the job has seen that it is away.
+	back := func(b *fixture, job int64) {
+		waittest.Until(b.t, "it is seen to be away", func() bool {
+			return dbtest.Value[bool](b.t, b.DB, `SELECT EXISTS (SELECT FROM job_events WHERE job_id = $1
+				AND text LIKE '%does not answer any more%')`, job)
+		})
+		b.cluster.PowerOn("node2")
+	}
+	downSoon := func(s *power.Store) { s.Down = 2 * time.Second }
 	for name, c := range map[string]struct {
 		command, status string
 		set             func(b *fixture)
 		meanwhile       func(b *fixture, job int64)
 		texts           []string
 		told            int
+		limits          []func(*power.Store)
 	}{
-		"a reboot": {"reboot", "succeeded", func(b *fixture) { b.cluster.SetPower("node2", memdriver.Power{Away: 200 * time.Millisecond}) }, nil,
+		"a reboot": {"reboot", "succeeded", func(b *fixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, back,
 			[]string{"has been up for 1h0m0s; telling it to reboot", "does not answer any more (node node2 is offline)",
-				"the node is back: it did not answer for"}, 1},
-		"switched off": {"shutdown", "succeeded", nil, nil, []string{"while other members of its cluster do: it is off"}, 1},
+				"the node is back: it did not answer for"}, 1, nil},
+		"switched off": {"shutdown", "succeeded", nil, nil, []string{"while other members of its cluster do: it is off"}, 1, nil},
 		"it never goes down": {"reboot", "failed", func(b *fixture) { b.cluster.SetPower("node2", memdriver.Power{Stays: true}) }, nil,
-			[]string{"has taken the command, and did not go down within 2s", "up for 1h0m0s"}, 1},
+			[]string{"has taken the command, and did not go down within 2s", "up for 1h0m0s"}, 1, []func(*power.Store){downSoon}},
 		"it never comes back": {"reboot", "failed", func(b *fixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, nil,
-			[]string{"is not back after 2s", "see to it at its console"}, 1},
+			[]string{"is not back after 2s", "see to it at its console"}, 1,
+			[]func(*power.Store){func(s *power.Store) { s.Up = 2 * time.Second }}},
 		"an answer that is lost": {"reboot", "succeeded",
 			func(b *fixture) {
 				b.cluster.SetFault("powernode", memdriver.Fault{Err: lost, Late: true})
-				b.cluster.SetPower("node2", memdriver.Power{Away: 200 * time.Millisecond})
-			}, nil,
-			[]string{"the answer to the request was lost", "the node is back"}, 1},
+				b.cluster.SetPower("node2", memdriver.Power{Lost: true})
+			}, back,
+			[]string{"the answer to the request was lost", "the node is back"}, 1, nil},
 		"a request that is lost": {"reboot", "unknown", func(b *fixture) { b.cluster.SetFault("powernode", memdriver.Fault{Err: lost}) }, nil,
-			[]string{"did not go down within 2s", "nothing was sent again"}, 0},
+			[]string{"did not go down within 2s", "nothing was sent again"}, 0,
+			[]func(*power.Store){downSoon}},
 		"it is refused": {"reboot", "failed",
 			func(b *fixture) {
 				b.cluster.SetFault("powernode", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "not today")})
 			}, nil,
-			[]string{"not today"}, 0},
+			[]string{"not today"}, 0, nil},
 		"it is switched on again": {"shutdown", "succeeded", nil, func(b *fixture, _ int64) {
 			waittest.Until(b.t, "it is told", func() bool { return len(b.cluster.Powered("node2")) > 0 })
 			b.cluster.PowerOn("node2")
-		}, []string{"has switched it on again"}, 1},
+		}, []string{"has switched it on again"}, 1, []func(*power.Store){func(s *power.Store) { s.Off = time.Hour }}},
 		"it is canceled while it is watched": {"reboot", "canceled",
 			func(b *fixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, func(b *fixture, job int64) {
 				waittest.Until(b.t, "it is told", func() bool { return len(b.cluster.Powered("node2")) > 0 })
@@ -156,11 +172,11 @@ func TestPower(t *testing.T) {
 				waittest.Until(b.t, "it is watched", func() bool { return reads(b)() > seen+2 })
 				b.Run(b.t, apitest.Scenario{Name: "cancel", Method: "POST", URL: fmt.Sprintf("/api/v1/jobs/%d/cancel", job), As: apitest.Owner,
 					Status: 202})
-			}, []string{"told to reboot, and that cannot be taken back"}, 1},
+			}, []string{"told to reboot, and that cannot be taken back"}, 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newPowerFixture(t)
+			b := newPowerFixture(t, c.limits...)
 			if c.set != nil {
 				c.set(b)
 			}

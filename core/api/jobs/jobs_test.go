@@ -21,6 +21,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // service is the real handler, twice on one database; jobs of the kind "talk" say what the test tells them to.
@@ -100,15 +101,13 @@ func (s *service) enqueue(t *testing.T, kind string, team, id int64) int64 {
 // await waits until a job has a status.
 func (s *service) await(t *testing.T, id int64, want job.Status) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	waittest.Succeeds(t, fmt.Sprintf("job %d becomes %s", id, want), func() error {
 		j, err := s.queue.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
-		if err == nil && j.Status == want {
-			return
+		if err == nil && j.Status != want {
+			err = fmt.Errorf("it is %+v", j)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("job %d did not become %s: %+v, %v", id, want, j, err)
-		}
-	}
+		return err
+	})
 }
 
 func TestJobs(t *testing.T) {

@@ -56,7 +56,7 @@ func TestAKeyThatEndsEndsItsStreams(t *testing.T) {
 			t.Parallel()
 			account := identitytest.As(t, users, identity.Viewer)
 			key := identitytest.Key(t, users, account, identitytest.KeySpec{Scopes: []string{"read"}})
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/api/v1/watch", nil)
 			if err != nil {

@@ -62,7 +62,7 @@ func newFixture(t *testing.T, tokens ...endpoint.Capability) *fixture {
 			return []netip.Addr{netip.MustParseAddr("10.0.0.10")}, nil
 		}
 		f.networks = d.Network.Networks
-		d.Network.Networks.Answers, d.Network.Networks.Steady = time.Second, 50*time.Millisecond
+		d.Network.Networks.Answers, d.Network.Networks.Steady = 2*time.Minute, 50*time.Millisecond
 		network.Register(a, d.Network)
 	}, f.config)
 	if err := f.Start(t.Context()); err != nil {
@@ -336,6 +336,7 @@ func TestApply(t *testing.T) {
 	f.ask("POST", apply, "", apitest.Admin, 409, "self_target", `"confirm_phrase":"node1"`, "br0 is changed", "may be cut",
 		"was not staged through this service")
 	f.cluster.CutByApply("node1", true)
+	f.networks.Answers = time.Second
 	started := f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, "", `"is_self":true`)
 	f.ended(started, "failed", "the node does not answer", "restore the network of node1")
 }

@@ -129,7 +129,7 @@ func (f *fixture) another() {
 	defer cancel()
 	_ = f.Queue.Stop(ctx)
 	second := servicetest.New(f.t, f.config)
-	second.Networks.Answers, second.Networks.Steady = time.Second, 50*time.Millisecond
+	second.Networks.Answers, second.Networks.Steady = 2*time.Minute, 50*time.Millisecond
 	if err := second.Start(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hostler/hostler/core/api/op"
@@ -28,17 +30,26 @@ type fileIn struct {
 // large is more than a chunk and than what sockets hold.
 var large = bytes.Repeat([]byte("0123456789abcde\n"), 4<<10)
 
-// downloading serves files of several fates as the caller that it is given. ended gets what the handler's last write said.
+// downloading serves files of several fates as the caller that it is given. ended gets what ended the handler that writes without end.
 func downloading(t *testing.T, spec op.Spec) (s *sample, mu *sync.Mutex, url string, ended chan error) {
 	t.Helper()
+	s, mu, a, ended := files(spec)
+	server := httptest.NewServer(a)
+	t.Cleanup(server.Close)
+	return s, mu, server.URL + filesPath, ended
+}
+
+const filesPath = "/api/v1/files/"
+
+func files(spec op.Spec) (s *sample, mu *sync.Mutex, a *op.API, ended chan error) {
 	mu, ended = &sync.Mutex{}, make(chan error, 1)
 	s = &sample{off: map[string]bool{}, caller: &identity.Caller{UserID: 5, Teams: map[int64]identity.Role{1: identity.Admin}}}
 	guarded := &lockedSample{sample: s, mu: mu}
-	a := op.New(op.Config{
+	a = op.New(op.Config{
 		Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: guarded, Reauthorise: time.Millisecond, StrictAudit: true,
 		Entitlements: func(_ context.Context, name string) bool { mu.Lock(); defer mu.Unlock(); return !s.off[name] },
 	})
-	op.Download(a, "/api/v1/files/:mode", func(ctx context.Context, in *fileIn, f *op.File) error {
+	op.Download(a, filesPath+":mode", func(ctx context.Context, in *fileIn, f *op.File) error {
 		if in.Mode == "unopened" {
 			_, err := f.Write(large)
 			return err
@@ -72,14 +83,12 @@ func downloading(t *testing.T, spec op.Spec) (s *sample, mu *sync.Mutex, url str
 		for { // endless
 			if _, err := f.Write(large); err != nil {
 				<-ctx.Done()
-				ended <- err
+				ended <- context.Cause(ctx)
 				return err
 			}
 		}
 	}, spec)
-	server := httptest.NewServer(a)
-	t.Cleanup(server.Close)
-	return s, mu, server.URL + "/api/v1/files/", ended
+	return s, mu, a, ended
 }
 
 var fileSpec = op.Spec{
@@ -193,10 +202,10 @@ func TestDownloadEndsWithTheRightToReadIt(t *testing.T) {
 			mu.Unlock()
 			select {
 			case err := <-ended:
-				if err == nil {
-					t.Error("the handler could still write")
+				if !strings.Contains(fmt.Sprint(err), "may no longer have the answer") { // and not that a chunk took too long
+					t.Errorf("it was ended by %v", err)
 				}
-			case <-time.After(20 * time.Second): // less than a chunk's time
+			case <-time.After(hanging):
 				t.Fatal("the download goes on")
 			}
 			if name != "reads on meantime" {
@@ -222,7 +231,7 @@ func TestDownloadEndsWithItsReader(t *testing.T) {
 	answer.Body.Close()
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(hanging):
 		t.Fatal("the handler outlived its reader")
 	}
 }
@@ -230,17 +239,25 @@ func TestDownloadEndsWithItsReader(t *testing.T) {
 // A reader that hardly reads is left when the time for all is over.
 func TestDownloadTakesNoLongerThanItsTimeout(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, downloadTakesNoLongerThanItsTimeout)
+}
+
+func downloadTakesNoLongerThanItsTimeout(t *testing.T) {
 	spec := fileSpec
 	spec.Timeout = 300 * time.Millisecond
-	_, _, url, ended := downloading(t, spec)
-	answer, err := http.Get(url + "endless")
+	_, _, a, ended := files(spec)
+	server := inMemory(t, a)
+	answer, err := server.Client().Get(server.URL + filesPath + "endless")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
 	select {
-	case <-ended:
-	case <-time.After(20 * time.Second):
+	case err := <-ended:
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("it was ended by %v", err)
+		}
+	case <-time.After(time.Second):
 		t.Fatal("it lasts beyond its time")
 	}
 	if _, err := io.Copy(io.Discard, answer.Body); err == nil {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/route"
@@ -64,6 +65,10 @@ func publicSample(t *testing.T, requests int) *sample {
 
 func TestPublicRequestsAreLimitedByAddress(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, publicRequestsAreLimitedByAddress)
+}
+
+func publicRequestsAreLimitedByAddress(t *testing.T) {
 	s := publicSample(t, 3)
 	call := func(address string, headers ...string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("POST", "/api/v1/try", strings.NewReader(`{"text":"a"}`))

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/route"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // byHeader finds the caller by the user's id in a header.
@@ -73,10 +73,6 @@ func TestAnswersThatLastAreBoundedByUser(t *testing.T) {
 		leave()
 		all, leave = context.WithCancel(t.Context())
 		defer leave()
-		for deadline := time.Now().Add(30 * time.Second); get("a").StatusCode != http.StatusOK; {
-			if time.Now().After(deadline) {
-				t.Fatalf("%s: those that ended still count", path)
-			}
-		}
+		waittest.Until(t, path+" no longer counts those that ended", func() bool { return get("a").StatusCode == http.StatusOK })
 	}
 }

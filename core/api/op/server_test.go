@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hostler/hostler/core/api/op"
@@ -50,7 +51,7 @@ func raw(t *testing.T, server *httptest.Server, text string) net.Conn {
 	if _, err := io.WriteString(conn, text); err != nil {
 		t.Fatal(err)
 	}
-	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(hanging))
 	return conn
 }
 
@@ -78,21 +79,25 @@ func TestBodyThatDoesNotArriveAndIsNotWanted(t *testing.T) {
 
 func TestSlowHandlerOutlivesTheBodysDeadline(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, slowHandlerOutlivesTheBodysDeadline)
+}
+
+func slowHandlerOutlivesTheBodysDeadline(t *testing.T) {
 	left := make(chan error, 1)
 	spec := public
 	spec.Timeout = 400 * time.Millisecond
-	server := httptest.NewServer(lone(t, op.Config{BodyTime: 20 * time.Millisecond}, func(a *op.API) {
+	server := inMemory(t, lone(t, op.Config{BodyTime: 20 * time.Millisecond}, func(a *op.API) {
 		op.Post(a, "/api/v1/try", func(ctx context.Context, in *echoIn) (*op.Empty, error) {
 			<-ctx.Done()
 			left <- ctx.Err()
 			return nil, ctx.Err()
 		}, spec)
 	}))
-	t.Cleanup(server.Close)
-	answer, err := http.Post(server.URL+"/api/v1/try", "application/json", strings.NewReader(`{"text":"a"}`))
+	answer, err := server.Client().Post(server.URL+"/api/v1/try", "application/json", strings.NewReader(`{"text":"a"}`))
 	if err != nil || answer.StatusCode != http.StatusGatewayTimeout {
 		t.Fatalf("%v %v", answer, err)
 	}
+	answer.Body.Close()
 	if err := <-left; err != context.DeadlineExceeded {
 		t.Errorf("the handler's context ended with %v", err)
 	}
@@ -106,7 +111,7 @@ func TestClientThatLeaves(t *testing.T) {
 	conn.Close()
 	select {
 	case <-left:
-	case <-time.After(30 * time.Second):
+	case <-time.After(hanging):
 		t.Fatal("the handler was not told that its client left")
 	}
 	raw(t, server, head+"Content-Length: 100\r\n\r\n{\"te").Close() // in the middle of its body

@@ -63,6 +63,21 @@ func (l *lasting) on(_ context.Context, name string) bool {
 
 func newLasting(t *testing.T, change func(*op.Spec)) *lasting {
 	t.Helper()
+	l := unservedLasting(change)
+	l.server = httptest.NewServer(l.API)
+	t.Cleanup(l.server.Close)
+	return l
+}
+
+// lastingInMemory is one for a bubble.
+func lastingInMemory(t *testing.T, change func(*op.Spec)) *lasting {
+	t.Helper()
+	l := unservedLasting(change)
+	l.server = inMemory(t, l.API)
+	return l
+}
+
+func unservedLasting(change func(*op.Spec)) *lasting {
 	l := &lasting{sample: &sample{off: map[string]bool{}}, tokens: &tokens{hosts: map[int64]bool{8: true}}, left: make(chan error, 100),
 		began: make(chan struct{}, 100)}
 	router := route.New()
@@ -109,8 +124,6 @@ func newLasting(t *testing.T, change func(*op.Spec)) *lasting {
 		return &op.Body[int64]{Body: n}, nil
 	}, uploading)
 	router.Handle("GET", "/api/openapi.json", func(w http.ResponseWriter, _ *http.Request, _ route.Params) { _, _ = w.Write(l.Document()) })
-	l.server = httptest.NewServer(l.API)
-	t.Cleanup(l.server.Close)
 	return l
 }
 

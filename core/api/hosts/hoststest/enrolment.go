@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/requesttest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -48,10 +48,7 @@ func Enrol(t *testing.T, a *apitest.API, name, address string, cluster *memdrive
 // task waits until the hypervisor of the fixture's host has one and gives its id.
 func task(f *requesttest.Fixture) (id string) {
 	f.T.Helper()
-	for deadline := time.Now().Add(30 * time.Second); id == ""; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			f.T.Fatal("no task began")
-		}
+	waittest.Until(f.T, "a task begins", func() bool {
 		var tasks []struct{ UPID string }
 		answer := f.Ask("GET", fmt.Sprintf("/api/v1/hosts/%d/tasks", f.Host), "", 200)
 		if err := json.Unmarshal(answer.Body, &tasks); err != nil {
@@ -60,6 +57,7 @@ func task(f *requesttest.Fixture) (id string) {
 		for _, task := range tasks {
 			id = task.UPID
 		}
-	}
+		return id != ""
+	})
 	return id
 }
