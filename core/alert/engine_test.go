@@ -72,7 +72,8 @@ func TestACycleThatIsCutOffLeavesNothing(t *testing.T) {
 		ended <- err
 	}()
 	waittest.Until(t, "the cycle tells of an alert", func() bool {
-		return w.Value("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%notification_events%' AND wait_event = 'PgSleep'") == "1"
+		return w.Value("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%notification_events%' "+
+			"AND wait_event = 'PgSleep'") == "1"
 	})
 	if did, err := w.engines[0].Cycle(t.Context()); did || err != nil {
 		t.Errorf("another instance evaluates beside: %v %v", did, err)

@@ -58,16 +58,44 @@ func (s *waiting) standby(t *testing.T, wanted bool) {
 	s.Exec(t, "", "ALTER SYSTEM SET synchronous_standby_names = '"+name+"'")
 	s.Exec(t, "", "SELECT pg_reload_conf()")
 	waittest.Until(t, "commits do as "+name+" says", func() bool { // the server takes its time
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		conn, err := pgx.Connect(t.Context(), s.url)
+		probe, err := pgx.Connect(t.Context(), s.url)
 		if err != nil {
 			return false
 		}
-		defer func() { _ = conn.Close(t.Context()) }()
-		_, err = conn.Exec(ctx, "INSERT INTO notes VALUES ('probe')")
-		return (err != nil) == wanted
+		defer func() { _ = probe.Close(t.Context()) }()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = probe.Exec(ctx, "INSERT INTO notes VALUES ('probe')")
+		}()
+		hangs := false
+		waittest.Until(t, "the probe ends or waits for a standby", func() bool {
+			select {
+			case <-done:
+				return true
+			default:
+			}
+			hangs = s.waits(t, probe.PgConn().PID())
+			return hangs
+		})
+		cancel()
+		<-done
+		return hangs == wanted
 	})
+}
+
+// waits reports whether the commit of a session waits for a standby.
+func (s *waiting) waits(t *testing.T, pid uint32) (waits bool) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.url)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	err = conn.QueryRow(t.Context(), "SELECT wait_event = 'SyncRep' FROM pg_stat_activity WHERE pid = $1", pid).Scan(&waits)
+	return err == nil && waits
 }
 
 // hung waits until n commits wait for a standby.

@@ -252,7 +252,7 @@ func TestMigrationThatGoesAstray(t *testing.T) {
 		t.Run(says, func(t *testing.T) {
 			t.Parallel()
 			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
-				b.worker.ArriveLimit = time.Second
+				b.worker.ArriveLimit = 10 * time.Second
 				b.withNodes(t)
 				_, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 				b.wrap = func(h hypervisor.Host) hypervisor.Host {

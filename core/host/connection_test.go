@@ -30,7 +30,7 @@ func TestChangesNeedOneConnection(t *testing.T) {
 	}
 	driver := memdriver.New()
 	s := host.New(host.Config{DB: d, Drivers: drivers{driver}, Keys: box})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	made := driver.Add("a.mem:8006", memdriver.Spec{})
 	token := made.Target(endpoint.Monitoring).Credential

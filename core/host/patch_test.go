@@ -2,10 +2,11 @@ package host_test
 
 import (
 	"testing"
-	"time"
 
+	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // Of two changes that were both checked on the same state, one must not undo the other: it could bring an old
@@ -29,17 +30,10 @@ func TestChangesAtTheSameTime(t *testing.T) {
 			errs <- err
 		}()
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		var waiting int
-		err := d.Pool.QueryRow(t.Context(),
-			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
-		if err != nil || time.Now().After(deadline) {
-			t.Fatal("the changes do not wait for the host", err)
-		}
-		if waiting == 2 {
-			break
-		}
-	}
+	waittest.Until(t, "the changes wait for the host", func() bool {
+		return dbtest.Value[int](t, d,
+			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 2
+	})
 	if err := holder.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}

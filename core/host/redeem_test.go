@@ -33,6 +33,12 @@ type certified struct {
 // newCertified wraps the driver where wrap is not nil.
 func newCertified(t *testing.T, wrap func(memdriver.Certified) hypervisor.Driver) *certified {
 	t.Helper()
+	return newCertifiedWithin(t, time.Minute, wrap)
+}
+
+// newCertifiedWithin is newCertified with a limit for the calls of the driver.
+func newCertifiedWithin(t *testing.T, limit time.Duration, wrap func(memdriver.Certified) hypervisor.Driver) *certified {
+	t.Helper()
 	f := &certified{db: dbtest.New(t), driver: memdriver.NewCertified()}
 	f.cluster = f.driver.Add("pool.mem:8443", memdriver.Spec{Nodes: 1, VMs: 2})
 	box, err := secret.Load(t.Context(), filepath.Join(t.TempDir(), "key"), func(context.Context) ([]secret.KeyID, error) { return nil, nil })
@@ -43,7 +49,7 @@ func newCertified(t *testing.T, wrap func(memdriver.Certified) hypervisor.Driver
 	if wrap != nil {
 		driver = wrap(f.driver)
 	}
-	f.Store = host.New(host.Config{DB: f.db, Keys: box, Timeout: 5 * time.Second, Driver: "mem",
+	f.Store = host.New(host.Config{DB: f.db, Keys: box, Timeout: limit, Driver: "mem",
 		Drivers: hosttest.Named{"mem": memdriver.New(), "certmem": driver, "away": nil}})
 	return f
 }
@@ -222,7 +228,11 @@ func TestLostAnswerToACode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newCertified(t, nil)
+			limit := time.Minute
+			if c.fault.Block {
+				limit = 10 * time.Second
+			}
+			f := newCertifiedWithin(t, limit, nil)
 			code := f.code(endpoint.Monitoring)
 			f.cluster.SetFault("redeem", c.fault)
 			h, _, err := f.Create(attempt(t.Context()), join("pool", code))

@@ -46,7 +46,7 @@ func newSSHFixture(t *testing.T) *sshFixture {
 	driver := memdriver.New()
 	f := &sshFixture{SQL: dbtest.On(t, d), t: t, cluster: driver.Add("a.mem:8006", memdriver.Spec{Nodes: 2})}
 	f.cluster.ChangeMachine(func(m *memdriver.Machine) { m.Keys = []string{} })
-	f.s = host.New(host.Config{DB: d, Drivers: drivers{driver}, Keys: box, Timeout: 5 * time.Second})
+	f.s = host.New(host.Config{DB: d, Drivers: drivers{driver}, Keys: box, Timeout: time.Minute})
 	f.Exec(`INSERT INTO users (id, email, email_key, password_hash) OVERRIDING SYSTEM VALUE
 		VALUES (7, 'ada@example.com', 'ada@example.com', 'x')`)
 	f.ctx = identity.WithCaller(t.Context(), &identity.Caller{UserID: 7, Email: "ada@example.com",

@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -37,6 +38,8 @@ type fixture struct {
 	lost    time.Duration
 	// again is LookAgain; zero takes the default.
 	again time.Duration
+	// stop is StopLimit; zero is more than any safe point is away.
+	stop time.Duration
 	// unable is Unable.
 	unable func(error) bool
 	// keys seal parameters; nil seals none.
@@ -58,7 +61,7 @@ func newFixtureOf(t testing.TB, shape memdriver.Shape, spec memdriver.Spec) *fix
 	t.Helper()
 	w := &fixture{Shape: shape, url: dbtest.URL(t), settle: 300 * time.Millisecond, lost: time.Minute}
 	_, w.driver = shape.New()
-	spec.TaskMemory = time.Minute
+	spec.TaskMemory = time.Hour
 	w.cluster = w.driver.Add(address, spec)
 	return w
 }
@@ -122,7 +125,7 @@ func (w *fixture) add(t testing.TB, kinds map[string]job.Worker) *instance {
 	q, err := job.New(job.Config{
 		Keys: keys,
 		DB:   d, Logger: logger(t), ResumeEvery: 300 * time.Millisecond, Settle: w.settle, LostLimit: w.lost, LookAgain: w.again,
-		StopLimit: 5 * time.Second, MaxLines: 500,
+		StopLimit: cmp.Or(w.stop, time.Minute), MaxLines: 500,
 		Unable: w.unable, Place: w.place, GoneLimit: w.gone,
 	})
 	if err != nil {

@@ -84,6 +84,7 @@ func TestStoppedAtEachPoint(t *testing.T) {
 func TestStopWithAStubbornWorker(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, memdriver.Spec{})
+	w.stop = time.Second
 	release, began := make(chan struct{}), make(chan struct{}, 2)
 	var runs atomic.Int32
 	kinds := map[string]job.Worker{"stubborn": job.WorkerFunc(func(_ context.Context, run *job.Run) error {
@@ -103,6 +104,7 @@ func TestStopWithAStubbornWorker(t *testing.T) {
 	if err := a.Stop(t.Context()); err == nil {
 		t.Error("the stop did not tell that a job went on")
 	}
+	w.stop = 0
 	b := w.start(t, kinds)
 	b.ended(t, id, job.Succeeded)
 	close(release)

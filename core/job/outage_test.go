@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -89,17 +91,14 @@ func (l *line) cut() {
 // tried waits until so many connections have been refused since the cut.
 func (l *line) tried(t testing.TB, times int) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	waittest.Succeeds(t, fmt.Sprintf("the instance tries %d times to reach its database", times), func() error {
 		l.mu.Lock()
-		refused := l.refused
-		l.mu.Unlock()
-		if refused >= times {
-			return
+		defer l.mu.Unlock()
+		if l.refused < times {
+			return fmt.Errorf("it tried %d times", l.refused)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the instance tried %d times in a minute to reach its database, want %d", refused, times)
-		}
-	}
+		return nil
+	})
 }
 
 func (l *line) mend() {

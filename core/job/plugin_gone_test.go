@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -66,9 +65,9 @@ func TestPluginDies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothShapes(t, memdriver.Spec{TaskTime: 500 * time.Millisecond}, func(t *testing.T, w *fixture) {
+			inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
 				var calls [3]atomic.Int32
-				i := w.start(t, map[string]job.Worker{"twisted": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
+				i := w.add(t, map[string]job.Worker{"twisted": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
 					var o order
 					if err := run.Params(&o); err != nil {
 						return err
@@ -78,7 +77,9 @@ func TestPluginDies(t *testing.T) {
 					}))
 					return err
 				})})
-				ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+				i.endOnceFound(w)
+				i.run(t)
+				ref := w.endless()
 				id := i.enqueue(t, w.unreliableJob(ref))
 				i.ended(t, id, c.status)
 				if got := i.transcript(t, id); !strings.Contains(got, c.note) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
@@ -19,19 +20,10 @@ func TestJobOfAnotherRelease(t *testing.T) {
 	w.start(t, nil) // the older
 	id := newer.enqueue(t, job.Spec{Kind: "new", Target: job.Target{Kind: "instance"}})
 	// It was handed out twice at least, to the only one that runs.
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		var handed int
-		if err := newer.db.Pool.QueryRow(t.Context(),
-			"SELECT count(*) FROM river_job WHERE state = 'completed' AND (args->>'job_id')::bigint = $1", id).Scan(&handed); err != nil {
-			t.Fatal(err)
-		}
-		if handed >= 2 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the older release was not handed the job again")
-		}
-	}
+	waittest.Until(t, "the older release was handed the job again", func() bool {
+		return dbtest.Value[int](t, newer.db,
+			"SELECT count(*) FROM river_job WHERE state = 'completed' AND (args->>'job_id')::bigint = $1", id) >= 2
+	})
 	j, err := newer.Get(t.Context(), id, everything)
 	if err != nil || j.Status != job.Queued || j.Runs != 0 {
 		t.Fatalf("%+v, %v", j, err)

@@ -81,10 +81,9 @@ func TestSettlingTimeIsOneForAllRuns(t *testing.T) {
 // What a run that died may have sent last gets the whole settling time, from when the next run begins to look.
 func TestRequestOfADeadRunMayComeLate(t *testing.T) {
 	t.Parallel()
-	// The task is there for as long as a look at the list takes to come.
-	inBothShapes(t, memdriver.Spec{TaskTime: 3 * time.Second}, func(t *testing.T, w *fixture) {
+	inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
 		w.settle = time.Hour
-		ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+		ref := w.endless()
 		var sends atomic.Int32
 		arrive := make(chan func() (string, error), 1)
 		dead := make(chan struct{})
@@ -94,7 +93,9 @@ func TestRequestOfADeadRunMayComeLate(t *testing.T) {
 			<-dead
 			return "", errCut
 		}
-		a := w.makeUnreliable(t, act)
+		a := w.unreliableHost(t, act)
+		a.endOnceFound(w)
+		a.run(t)
 		id := a.enqueue(t, w.unreliableJob(ref))
 		request := <-arrive
 		a.BreakLocks()

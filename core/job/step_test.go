@@ -64,6 +64,14 @@ type outcome struct {
 	note   string
 }
 
+// loss is a job whose first request, to a guest, had no answer; real makes that request.
+type loss struct {
+	i    *instance
+	id   int64
+	ref  hypervisor.GuestRef
+	real func() (string, error)
+}
+
 // The answer to the request is lost; what follows depends on what the hypervisor's task list shows.
 func TestAnswerLost(t *testing.T) {
 	t.Parallel()
@@ -71,6 +79,9 @@ func TestAnswerLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		// act is the n-th request, from 1.
 		act func(w *fixture, n int32, real func() (string, error)) (string, error)
+		// endless is that the task runs until it is followed. then is what happens after the first request.
+		endless bool
+		then    func(t *testing.T, w *fixture, l loss)
 		outcome
 		// forgotten is the outcome where tasks are forgotten as they end; nil is the same.
 		forgotten *outcome
@@ -78,54 +89,78 @@ func TestAnswerLost(t *testing.T) {
 		"taken": {func(_ *fixture, _ int32, real func() (string, error)) (string, error) {
 			_, _ = real()
 			return "", errCut
-		}, outcome{job.Succeeded, 1, 1, "found the task"}, nil},
+		}, true, nil, outcome{job.Succeeded, 1, 1, "found the task"}, nil},
 		"taken, and over": {func(w *fixture, _ int32, real func() (string, error)) (string, error) {
 			task, err := real()
 			if err == nil {
 				_, err = w.open().WaitTask(context.Background(), task, 0, func(hypervisor.LogLine) error { return nil })
 			}
 			return "", errors.Join(errCut, err)
-		}, outcome{job.Succeeded, 1, 1, "found the task"}, &outcome{job.Unknown, 1, 1, reach}},
-		"taken late": {func(_ *fixture, _ int32, real func() (string, error)) (string, error) {
-			time.AfterFunc(100*time.Millisecond, func() { _, _ = real() })
+		}, false, nil, outcome{job.Succeeded, 1, 1, "found the task"}, &outcome{job.Unknown, 1, 1, reach}},
+		"taken late": {func(w *fixture, _ int32, _ func() (string, error)) (string, error) {
 			return "", plugin.Errorf(plugin.Timeout, "no answer")
+		}, true, func(t *testing.T, w *fixture, l loss) {
+			waittest.Until(t, "the task was looked for", func() bool { return w.cluster.Calls("tasks") > 0 })
+			_, _ = l.real()
 		}, outcome{job.Succeeded, 1, 1, "found the task"}, nil},
 		"not taken": {func(_ *fixture, n int32, real func() (string, error)) (string, error) {
 			if n == 1 {
 				return "", errCut
 			}
 			return real()
-		}, outcome{job.Succeeded, 1, 2, "it is sent again"}, &outcome{job.Unknown, 0, 1, reach}},
+		}, false, nil, outcome{job.Succeeded, 1, 2, "it is sent again"}, &outcome{job.Unknown, 0, 1, reach}},
 		"never taken": {func(*fixture, int32, func() (string, error)) (string, error) {
 			return "", errCut
-		}, outcome{job.Unknown, 0, 2, "sent twice"}, &outcome{job.Unknown, 0, 1, reach}},
+		}, false, nil, outcome{job.Unknown, 0, 2, "sent twice"}, &outcome{job.Unknown, 0, 1, reach}},
 		"an error of no kind": {func(_ *fixture, _ int32, real func() (string, error)) (string, error) {
 			_, _ = real()
 			return "", fmt.Errorf("the plugin fell over")
-		}, outcome{job.Succeeded, 1, 1, "found the task"}, nil},
+		}, true, nil, outcome{job.Succeeded, 1, 1, "found the task"}, nil},
 		"refused": {func(*fixture, int32, func() (string, error)) (string, error) {
 			return "", plugin.Errorf(plugin.Conflict, "guest is locked")
-		}, outcome{job.Failed, 0, 1, "guest is locked"}, nil},
+		}, false, nil, outcome{job.Failed, 0, 1, "guest is locked"}, nil},
 		"list unreadable": {func(w *fixture, _ int32, real func() (string, error)) (string, error) {
 			_, _ = real()
 			w.cluster.SetFault("tasks", memdriver.Fault{Err: errCut})
 			return "", errCut
-		}, outcome{job.Unknown, 1, 1, "task list cannot be read"}, nil},
+		}, false, nil, outcome{job.Unknown, 1, 1, "task list cannot be read"}, nil},
 		"list away for a while": {func(w *fixture, _ int32, real func() (string, error)) (string, error) {
 			_, _ = real()
 			w.cluster.SetFault("tasks", memdriver.Fault{Err: errCut})
-			time.AfterFunc(700*time.Millisecond, func() { w.cluster.SetFault("tasks", memdriver.Fault{}) })
 			return "", errCut
+		}, false, func(t *testing.T, w *fixture, l loss) {
+			waittest.Until(t, "the loss was noted", func() bool { return strings.Contains(l.i.transcript(t, l.id), "cannot be asked") })
+			w.over(t, l.ref)
+			w.cluster.SetFault("tasks", memdriver.Fault{})
 		}, outcome{job.Succeeded, 1, 1, "answers again"}, &outcome{job.Unknown, 1, 1, reach}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothShapes(t, memdriver.Spec{TaskTime: 500 * time.Millisecond}, func(t *testing.T, w *fixture) {
-				w.lost = 3 * time.Second
+			inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
 				ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+				if c.endless {
+					ref = w.endless()
+				}
+				switch {
+				case c.then == nil:
+					w.lost = 3 * time.Second
+				case c.endless:
+					w.settle = time.Hour
+				}
 				var sends atomic.Int32
-				i := w.makeUnreliable(t, func(real func() (string, error)) (string, error) { return c.act(w, sends.Add(1), real) })
+				sent := make(chan func() (string, error), 10)
+				i := w.unreliableHost(t, func(real func() (string, error)) (string, error) {
+					sent <- real
+					return c.act(w, sends.Add(1), real)
+				})
+				if c.endless {
+					i.endOnceFound(w)
+				}
+				i.run(t)
 				id := i.enqueue(t, w.unreliableJob(ref))
+				if real := <-sent; c.then != nil {
+					c.then(t, w, loss{i, id, ref, real})
+				}
 				want := c.outcome
 				if w.Forgets && c.forgotten != nil {
 					want = *c.forgotten

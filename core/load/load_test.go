@@ -46,7 +46,9 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	d := dbtest.New(t)
+	url := dbtest.URL(t)
+	stopTime(t, url)
+	d := dbtest.Open(t, url)
 	inventorytest.Write(t, d, inventorytest.Cluster{Name: "prod", Hosts: []inventorytest.Host{{Name: "a"}, {Name: "b"}}})
 	f := &fixture{SQL: dbtest.On(t, d)}
 	for i := range f.load {
@@ -55,6 +57,16 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f.now = dbtest.Value[time.Time](t, d, "SELECT date_trunc('minute', now())")
 	return f
+}
+
+// stopTime has now() be the same for all who open the database from now on: minutes are those of its clock, and end while a test runs.
+func stopTime(t *testing.T, url string) {
+	t.Helper()
+	dbtest.Exec(t, dbtest.Open(t, url), `CREATE SCHEMA stopped;
+		DO $do$ BEGIN
+			EXECUTE format('CREATE FUNCTION stopped.now() RETURNS timestamptz STABLE LANGUAGE sql AS $sql$SELECT %L::timestamptz$sql$', now());
+			EXECUTE format('ALTER DATABASE %I SET search_path = stopped, pg_catalog, public', current_database());
+		END $do$`)
 }
 
 // at takes what was sent for the minute so many minutes ago, and writes it.
@@ -77,6 +89,9 @@ func (f *fixture) rates() string {
 func TestRates(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
+	if f.Value("SELECT now() < pg_catalog.now()") != "true" {
+		t.Fatal("the time goes on")
+	}
 	if got := f.rates(); got != "" {
 		t.Errorf("before anything was counted: %s", got)
 	}

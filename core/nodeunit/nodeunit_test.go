@@ -19,9 +19,9 @@ import (
 
 func file(name, content string) nodeunit.File { return nodeunit.Bytes(name, 0o755, []byte(content)) }
 
-// script is a run of a script of ours.
+// script is a run of a script of ours, without a limit that it could come to.
 func script(run, content string) nodeunit.Spec {
-	return nodeunit.Spec{Run: run, Program: "./script", Files: []nodeunit.File{file("script", "#!/bin/sh\n"+content)}, Limit: time.Minute}
+	return nodeunit.Spec{Run: run, Program: "./script", Files: []nodeunit.File{file("script", "#!/bin/sh\n"+content)}, Limit: time.Hour}
 }
 
 // fixture is a machine with a way to it.
@@ -44,7 +44,7 @@ func (f fixture) start(t *testing.T, spec nodeunit.Spec) {
 func (f fixture) end(t *testing.T, run string) (nodeunit.State, string) {
 	t.Helper()
 	var out bytes.Buffer
-	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	state, next, err := nodeunit.Follow(ctx, f.node, run, 0, &out)
 	t.Log(f.Try(context.Background(), "systemctl status hostler-run-"+run+"; ls -la /var/lib/hostler/runs/"+run))
@@ -111,7 +111,7 @@ func arrives(t *testing.T, f fixture) {
 
 func ends(t *testing.T, f fixture) {
 	limited := script("limit", "trap '' TERM INT HUP; echo on; sleep 100000 & sleep 100000")
-	limited.Limit = time.Second
+	limited.Limit = 10 * time.Second // in which the script gets to its trap
 	nothing := script("nothing", "")
 	nothing.Program = "no-such-program"
 	for _, c := range []struct {

@@ -30,7 +30,7 @@ func (c container) Run(ctx context.Context, command hypervisor.NodeCommand, stre
 func sessionEnds(t *testing.T, node hypervisor.NodeExecutor, run string) (nodeunit.State, string) {
 	t.Helper()
 	var out bytes.Buffer
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	state, next, err := nodeunit.Follow(ctx, node, run, 0, &out)
 	if err != nil || next != int64(out.Len()) || state.Output != next {
@@ -44,7 +44,7 @@ func TestSessions(t *testing.T) {
 	t.Parallel()
 	m := nodetest.Start(t)
 	m.Container(101)
-	node := nodeunit.InGuest(container{pvessh.New(m.SSH.Target(), pvessh.Waits{Alive: time.Second, Silence: 10 * time.Second}), "101"})
+	node := nodeunit.InGuest(container{pvessh.New(m.SSH.Target(), pvessh.Waits{Alive: time.Second, Silence: time.Minute}), "101"})
 	begin := func(spec nodeunit.Spec) {
 		t.Helper()
 		if err := nodeunit.Prepare(t.Context(), node, spec); err != nil {
@@ -69,7 +69,7 @@ func TestSessions(t *testing.T) {
 	}
 
 	limited, nothing := script("limit", "trap '' TERM INT HUP; echo on; sleep 100000 & sleep 100000"), script("nothing", "")
-	limited.Limit, nothing.Program = time.Second, "no-such-program"
+	limited.Limit, nothing.Program = 10*time.Second, "no-such-program"
 	for _, c := range []struct {
 		spec nodeunit.Spec
 		want nodeunit.State

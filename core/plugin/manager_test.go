@@ -61,7 +61,10 @@ func TestRunning(t *testing.T) {
 
 func TestKilledInMidCall(t *testing.T) {
 	t.Parallel()
-	b := running(t, func(cfg *plugin.Config) { cfg.StableTime = time.Nanosecond }) // each death is the first one
+	b := running(t, func(cfg *plugin.Config) {
+		cfg.StableTime = time.Nanosecond // each death is the first one
+		cfg.CallPatience = time.Hour     // a call that made use of it would not end in the time of this test
+	})
 	before := b.status(t)
 	for round := range 3 {
 		failed := blockedCall(t, b)
@@ -69,10 +72,11 @@ func TestKilledInMidCall(t *testing.T) {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal("killing the plugin:", err)
 		}
-		killed := time.Now()
-		err := <-failed
-		if took := time.Since(killed); took > patience/2 {
-			t.Errorf("the call took %v to fail, as if it had waited for the next process", took)
+		var err error
+		select {
+		case err = <-failed:
+		case <-time.After(3 * time.Minute):
+			t.Fatal("the call waits for the next process")
 		}
 		if !errors.Is(err, sdk.ErrGone) || problem.CodeOf(plugin.Problem(err)) != problem.CodePluginUnavailable {
 			t.Errorf("error is %v, want one of a plugin that is gone", err)
@@ -190,7 +194,7 @@ func TestCallersOwnEnd(t *testing.T) {
 func TestNoSignOfLife(t *testing.T) {
 	t.Parallel()
 	b := running(t, func(cfg *plugin.Config) {
-		cfg.PingInterval, cfg.PingTimeout = 50*time.Millisecond, 2*time.Second
+		cfg.PingInterval, cfg.PingTimeout = 50*time.Millisecond, 10*time.Second
 	})
 	before := b.status(t).PID
 	if err := syscall.Kill(before, syscall.SIGSTOP); err != nil {
@@ -208,7 +212,7 @@ func TestNoSignOfLife(t *testing.T) {
 func TestBackOff(t *testing.T) {
 	t.Parallel()
 	b := running(t, func(cfg *plugin.Config) {
-		cfg.MinBackoff, cfg.MaxBackoff, cfg.CallPatience = time.Hour, time.Hour, patience
+		cfg.MinBackoff, cfg.MaxBackoff, cfg.CallPatience = time.Hour, time.Hour, time.Hour
 	})
 	// The first death is answered at once, the second waits.
 	exit := b.host(t, "exit-version.mem:8006")
@@ -218,10 +222,10 @@ func TestBackOff(t *testing.T) {
 		}
 	}
 	waittest.Until(t, "backing off", func() bool { return b.status(t).State == plugin.BackingOff })
-	start := time.Now()
-	_, err := b.host(t, "fine.mem:8006").Version(t.Context())
-	if !errors.Is(err, sdk.ErrGone) || time.Since(start) > patience/2 {
-		t.Errorf("error is %v after %v, want ErrGone at once", err, time.Since(start))
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	if _, err := b.host(t, "fine.mem:8006").Version(ctx); !errors.Is(err, sdk.ErrGone) {
+		t.Errorf("error is %v, want ErrGone at once", err)
 	}
 	if s := b.status(t); s.Restarts != 1 || s.PID != 0 || s.Abilities != nil {
 		t.Errorf("status is %+v, want one restart and no process", s)

@@ -29,6 +29,8 @@ type certified struct {
 	poll     *poll.Poller
 	clusters map[int64]*memdriver.Cluster
 	at       map[int64]string
+	// passed is when time passed last; what was read since is as old as that.
+	passed time.Time
 }
 
 // newCertified has one host with the id 1, at the first of two nodes.
@@ -38,8 +40,10 @@ func newCertified(t *testing.T) *certified {
 		clusters: map[int64]*memdriver.Cluster{}, at: map[int64]string{}}
 	f.cluster = f.driver.Add("one.mem:8443", memdriver.Spec{Nodes: 2})
 	f.host(f.cluster, "one.mem:8443")
-	f.poll = poll.New(poll.Config{DB: d, Hosts: f, Logger: hclog.NewNullLogger()})
+	f.poll = poll.New(poll.Config{DB: d, Hosts: f, Logger: hclog.NewNullLogger(),
+		Interval: func(context.Context) time.Duration { return time.Hour }}) // no poll comes late
 	t.Cleanup(f.poll.Close)
+	f.passed = dbtest.Value[time.Time](t, d, "SELECT now()")
 	return f
 }
 
@@ -77,14 +81,18 @@ func (f *certified) sync(hosts ...int64) {
 	}
 }
 
-// passes moves what was read so far into the past.
+// passes moves what was read so far into the past, by so many seconds since time passed last, however long the test really took.
 func (f *certified) passes(seconds int) {
 	f.t.Helper()
-	for _, table := range []string{"clusters", "guests", "nodes", "storages"} {
-		f.Exec("UPDATE "+table+" SET figures_at = figures_at - make_interval(secs => $1)", seconds)
+	now := dbtest.Value[time.Time](f.t, f.db, "SELECT now()")
+	for table, columns := range map[string][]string{"clusters": {"figures_at"}, "nodes": {"figures_at"}, "storages": {"figures_at"},
+		"guests": {"figures_at", "cpu_seconds_at", "read_at"}} {
+		for _, column := range columns {
+			f.Exec("UPDATE "+table+" SET "+column+" = least("+column+" + ($1::timestamptz - $2::timestamptz), $1) - make_interval(secs => $3) "+
+				"WHERE "+column+" IS NOT NULL", now, f.passed, seconds)
+		}
 	}
-	f.Exec(`UPDATE guests SET cpu_seconds_at = cpu_seconds_at - make_interval(secs => $1),
-		read_at = read_at - make_interval(secs => $1)`, seconds)
+	f.passed = now
 }
 
 // running makes a guest that runs, with all figures.
@@ -100,15 +108,15 @@ func (f *certified) of(ref hypervisor.GuestRef, columns string) string {
 	return f.Value("SELECT translate(ROW ("+columns+")::text, '()', '') FROM guests WHERE uid = $1", ref.UID)
 }
 
-// ages are how many seconds ago, in whole tens, the figures that the API shows of the guest and the first node were measured, -1 for
-// none, and the guest was seen.
+// ages are how many seconds passed since the figures that the API shows of the guest and the first node were measured, -1 for none,
+// and, in whole minutes, since the guest was seen.
 func (f *certified) ages(ref hypervisor.GuestRef) string {
 	f.t.Helper()
 	age := func(at *time.Time) int {
 		if at == nil {
 			return -1
 		}
-		return int(time.Since(*at).Seconds()) / 10 * 10 // a busy machine takes its time
+		return max(0, int(f.passed.Sub(*at).Round(time.Second).Seconds()))
 	}
 	guests, err := (&guest.Store{DB: f.db, Self: &guest.Self{DB: f.db}}).List(f.t.Context(), guest.Filter{Query: string(ref.ID)},
 		identity.Visible{All: true})
@@ -122,5 +130,6 @@ func (f *certified) ages(ref hypervisor.GuestRef) string {
 	if guests[0].FiguresAt != nil && guests[0].FiguresAt.After(guests[0].SeenAt) {
 		f.t.Errorf("figures of %v are of a guest last seen at %v", guests[0].FiguresAt, guests[0].SeenAt)
 	}
-	return fmt.Sprintf("guest %d, node %d, seen %d", age(guests[0].FiguresAt), age(nodes[0].FiguresAt), age(&guests[0].SeenAt))
+	return fmt.Sprintf("guest %d, node %d, seen %d", age(guests[0].FiguresAt), age(nodes[0].FiguresAt),
+		age(&guests[0].SeenAt)/60*60)
 }

@@ -157,6 +157,7 @@ func TestFiguresAreOfWhenTheyWereTold(t *testing.T) {
 	f := newFixture(t)
 	id := f.host(nil)
 	const wait = 300 * time.Millisecond
+	began := f.Value("SELECT now()")
 	f.answer(id, func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 		if err := page(report("", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "web"))); err != nil {
 			return err
@@ -166,7 +167,7 @@ func TestFiguresAreOfWhenTheyWereTold(t *testing.T) {
 	})
 	f.sync(f.poller(f.db), id)
 	for _, table := range []string{"clusters", "nodes"} {
-		if got := f.Value("SELECT seen_at - figures_at BETWEEN $1 AND interval '1 minute' FROM "+table, wait); got != "true" {
+		if got := f.Value("SELECT figures_at BETWEEN $1::timestamptz AND seen_at - $2::interval FROM "+table, began, wait); got != "true" {
 			t.Errorf("%s: seen and measured %s apart", table, f.Value("SELECT seen_at - figures_at FROM "+table))
 		}
 	}

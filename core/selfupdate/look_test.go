@@ -26,6 +26,7 @@ import (
 // What is found is told, also by another instance and after a restart, and only while it fits what is installed.
 func TestLook(t *testing.T) {
 	t.Parallel()
+	began := time.Now().Add(-time.Second)
 	i := start(t, nil)
 	if s := i.status(); s.Available != nil || s.LastCheck != nil || !s.CanSelfApply || s.State != "idle" || s.Channel != "stable" ||
 		s.CurrentVersion != "1.0.0" || len(s.Problems) > 0 {
@@ -37,7 +38,7 @@ func TestLook(t *testing.T) {
 	}
 	other := again(t, i.url, i.Installation, nil)
 	s := other.status()
-	if s.LastCheck == nil || s.LastCheck.Error != "" || time.Since(s.LastCheck.At) > time.Minute || s.Available == nil {
+	if s.LastCheck == nil || s.LastCheck.Error != "" || s.LastCheck.At.Before(began) || s.Available == nil {
 		t.Fatalf("%+v", s)
 	}
 	if a := s.Available; a.Version != "1.1.0" || a.Channel != "stable" || a.NotesURL != "https://hostler.example/1.1.0" || a.Size != 4711 ||
@@ -227,18 +228,18 @@ func TestServersThatCheat(t *testing.T) {
 			i := start(t, nil)
 			i.Publish("1.1.0", nil)
 			url, options := server(t, test.handler(i))
-			i = again(t, i.url, i.Installation, func(c *selfupdate.Config) { c.Source, c.LookTime = options, 2*time.Second })
+			limit := 3 * time.Minute
+			if test.want == "timeout" {
+				limit = 2 * time.Second
+			}
+			i = again(t, i.url, i.Installation, func(c *selfupdate.Config) { c.Source, c.LookTime = options, limit })
 			i.Configure(func(c *installation.Config) { c.Source = url })
 			want := test.want
 			if want != "" {
 				want = "release_source_error " + want
 			}
-			begun := time.Now()
 			if got := i.look(); got != want {
 				t.Errorf("%q, want %q", got, want)
-			}
-			if took := time.Since(begun); took > time.Minute {
-				t.Errorf("it took %v", took)
 			}
 			s := i.status()
 			if (s.Available != nil) != (want == "") || (s.LastCheck.Error != "") != (want != "") ||
@@ -357,14 +358,14 @@ func TestHandshakeTellsNothing(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_ = conn.SetReadDeadline(time.Now().Add(2 * time.Second))
+			_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
 			first := make([]byte, 4096)
 			n, _ := bufio.NewReader(conn).Read(first)
 			hello <- string(first[:n])
 			_ = conn.Close()
 		}
 	}()
-	i := start(t, func(c *selfupdate.Config) { c.LookTime, c.Source.Retries = 3*time.Second, -1 })
+	i := start(t, func(c *selfupdate.Config) { c.LookTime, c.Source.Retries = 3*time.Minute, -1 })
 	i.Configure(func(c *installation.Config) { c.Source = fmt.Sprintf("https://%s/releases", listener.Addr()) })
 	if got := i.look(); got != "release_source_error unreachable" {
 		t.Errorf("%q", got)

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 func TestServer(t *testing.T) {
@@ -84,15 +85,8 @@ func TestServerVanishesWithItsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Dir(parsed.Query().Get("host"))
-	deadline := time.Now().Add(30 * time.Second)
-	for {
+	waittest.Until(t, dir+" is gone", func() bool {
 		_, err := os.Stat(dir)
-		if os.IsNotExist(err) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s is still there: %v", dir, err)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return os.IsNotExist(err)
+	})
 }

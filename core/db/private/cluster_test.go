@@ -42,7 +42,7 @@ func start(t *testing.T, config private.Config) *private.Cluster {
 
 func stop(t *testing.T, c *private.Cluster) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err := c.Stop(ctx); err != nil {
 		t.Error(err)

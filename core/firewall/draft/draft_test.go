@@ -53,8 +53,9 @@ func TestUnconfirmedDraftIsPutBack(t *testing.T) {
 	before := f.states()
 	d := f.draft(edits)
 	want := f.expected(d)
-	id := f.commit(d, 2*time.Second)
+	id := f.commit(d, time.Hour)
 	waittest.Until(t, "the changes are made", func() bool { return f.states() == want })
+	f.expire(d.ID)
 	j := f.ends(id, job.Failed)
 	if got := f.states(); got != before || !strings.Contains(j.Error, "nobody has confirmed") {
 		t.Errorf("%s; it stands\n%s\nwant\n%s", j.Error, got, before)
@@ -106,8 +107,9 @@ func TestDraftOfAllScopes(t *testing.T) {
 	if answer == nil || !answer.Plan.IsSelf || len(answer.Plan.Effects) < 5 || f.states() != before {
 		t.Errorf("the plan is %+v", answer)
 	}
-	id := f.commit(d, 2*time.Second)
+	id := f.commit(d, time.Hour)
 	waittest.Until(t, "the changes are made", func() bool { return f.states() == want })
+	f.expire(d.ID)
 	f.ends(id, job.Failed)
 	if got := f.states(); got != before {
 		t.Errorf("it stands\n%s\nwant\n%s", got, before)
@@ -127,14 +129,10 @@ func TestForeignChangeIsKept(t *testing.T) {
 				"1: in ACCEPT proto tcp dport 5432"}}})
 			change := func() { f.at.SetRules(f.guests["db"], foreign...) }
 			want, status := job.Unknown, "unknown"
-			window := time.Hour
-			switch when {
-			case "putting back":
-				window = time.Second
-			case "before":
+			if when == "before" {
 				want, status = job.Failed, "open"
 			}
-			id := f.commit(d, window)
+			id := f.commit(d, time.Hour)
 			switch when {
 			case "before":
 				change()
@@ -149,6 +147,7 @@ func TestForeignChangeIsKept(t *testing.T) {
 				f.start()
 				f.becomes(d.ID, "waiting")
 				reached, release := f.stop(2)
+				f.expire(d.ID)
 				f.reaches(reached)
 				change()
 				release()
@@ -194,7 +193,7 @@ func TestHypervisorAway(t *testing.T) {
 			d := f.draft(edits)
 			want := f.expected(d)
 			window := time.Hour
-			if when != "committing" {
+			if when == "committing for long" {
 				window = time.Second
 			}
 			id := f.commit(d, window)
@@ -221,10 +220,12 @@ func TestHypervisorAway(t *testing.T) {
 				f.start()
 				f.becomes(d.ID, "waiting")
 				f.at.Fail(away)
+				f.expire(d.ID)
 			case "putting back":
 				f.start()
 				f.becomes(d.ID, "waiting")
 				reached, release := f.stop(3)
+				f.expire(d.ID)
 				f.reaches(reached)
 				f.at.Fail(away)
 				release()

@@ -310,6 +310,13 @@ func TestGuestIsDestroyedBeforeTheDraftBegins(t *testing.T) {
 	}
 }
 
+// postpone has a draft that waits do so for as long as its test takes.
+func (f *fixture) postpone(id int64) {
+	f.t.Helper()
+	f.becomes(id, "waiting")
+	f.Exec("UPDATE firewall_drafts SET deadline = deadline + interval '1 hour' WHERE id = $1", id)
+}
+
 // A node without a host of its own is asked for by way of another: that it goes away puts everything back.
 func TestNodeGoesAwayWhileTheDraftWaits(t *testing.T) {
 	t.Parallel()
@@ -317,7 +324,7 @@ func TestNodeGoesAwayWhileTheDraftWaits(t *testing.T) {
 	before, d := f.states(), f.draft(remove)
 	id := f.commit(d, 30*time.Second) // the nodes are asked every second
 	f.start()
-	f.becomes(d.ID, "waiting")
+	f.postpone(d.ID)
 	f.cluster.SetFault("nodestatus", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route to host")})
 	j := f.ends(id, job.Failed)
 	if !strings.Contains(j.Error, "the node node2 does not answer any more") {
@@ -350,7 +357,7 @@ func TestNodeThatMayOnlyBeLookedAtGoesAway(t *testing.T) {
 			before, d := f.states(), f.draft(remove)
 			id := f.commit(d, 30*time.Second) // the nodes are asked every second
 			f.start()
-			f.becomes(d.ID, "waiting")
+			f.postpone(d.ID)
 			waittest.Until(t, "it is noted that "+one.noted, func() bool { return strings.Contains(f.transcript(id), one.noted) })
 			second.SetFault("certificate", gone)
 			if one.by != "the host 2" {

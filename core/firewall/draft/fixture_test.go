@@ -66,7 +66,7 @@ func instance(d *db.DB, key string, driver hypervisor.Driver, backend sdk.Backen
 	if err != nil {
 		return nil, nil, err
 	}
-	hosts := host.New(host.Config{DB: d, Drivers: hosttest.One(driver), Keys: box, Driver: "mem", Timeout: 10 * time.Second})
+	hosts := host.New(host.Config{DB: d, Drivers: hosttest.One(driver), Keys: box, Driver: "mem", Timeout: time.Minute})
 	q, err := job.New(job.Config{DB: d, Workers: 1, ResumeEvery: 200 * time.Millisecond})
 	if err != nil {
 		return nil, nil, err
@@ -191,6 +191,13 @@ func (f *fixture) commit(d draft.Draft, window time.Duration) int64 {
 		f.t.Fatal(err)
 	}
 	return started.Job.ID
+}
+
+// expire ends the window of a draft that waits.
+func (f *fixture) expire(id int64) {
+	f.t.Helper()
+	f.becomes(id, "waiting")
+	f.Exec("UPDATE firewall_drafts SET deadline = clock_timestamp() WHERE id = $1", id)
 }
 
 // becomes waits until a draft has a state.

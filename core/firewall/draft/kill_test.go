@@ -83,19 +83,21 @@ func TestKilledWhileItWaits(t *testing.T) {
 		t.Run(fmt.Sprint("confirmed ", confirmed), func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			want, end, window := f.states(), job.Failed, 2*time.Second
+			want, end := f.states(), job.Failed
 			d := f.draft(few)
 			if confirmed {
-				want, end, window = f.expected(d), job.Succeeded, time.Hour
+				want, end = f.expected(d), job.Succeeded
 			}
 			p := f.process(f.serve())
-			id := f.commit(d, window)
+			id := f.commit(d, time.Hour)
 			f.becomes(d.ID, "waiting")
 			p.Kill()
 			if confirmed {
 				if _, err := f.Confirm(as(t, identity.Operator), d.ID); err != nil {
 					t.Fatal(err)
 				}
+			} else {
+				f.expire(d.ID)
 			}
 			f.start()
 			f.ends(id, end)
