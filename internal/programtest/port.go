@@ -1,0 +1,31 @@
+package programtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"testing"
+)
+
+// FreePort is a TCP port of 127.0.0.1 for a program that cannot tell its own. It is below those that the system gives to whoever asks
+// for any, and no other test gets it until this one is over, whichever program it is of: a UDP socket of another address holds it.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	for range 1000 {
+		port := 20_000 + rand.IntN(12_000)
+		held, err := net.ListenPacket("udp4", fmt.Sprintf("127.0.0.99:%d", port))
+		if err != nil {
+			continue
+		}
+		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			_ = held.Close()
+			continue
+		}
+		_ = l.Close()
+		t.Cleanup(func() { _ = held.Close() })
+		return port
+	}
+	t.Fatal("there is no free port")
+	return 0
+}
