@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"syscall"
 	"testing"
 )
 
@@ -17,15 +18,24 @@ func FreePort(t testing.TB) int {
 		if err != nil {
 			continue
 		}
-		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
-		if err != nil {
+		if !free(port) {
 			_ = held.Close()
 			continue
 		}
-		_ = l.Close()
 		t.Cleanup(func() { _ = held.Close() })
 		return port
 	}
 	t.Fatal("there is no free port")
 	return 0
+}
+
+// free reports whether nobody listens at a port. Nobody forks meanwhile, see Write: the child would listen a moment longer.
+func free(port int) bool {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
+	if err == nil {
+		_ = l.Close()
+	}
+	return err == nil
 }
