@@ -1,6 +1,7 @@
 package programtest
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -33,7 +34,9 @@ func FreePort(t testing.TB) int {
 func free(port int) bool {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
+	var plain net.ListenConfig
+	plain.SetMultipathTCP(false) // the kernel may give up the port of the other kind a moment after its end
+	l, err := plain.Listen(context.Background(), "tcp4", fmt.Sprintf("127.0.0.1:%d", port))
 	if err == nil {
 		_ = l.Close()
 	}
