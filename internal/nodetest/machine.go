@@ -264,7 +264,8 @@ func (m *Machine) Try(ctx context.Context, line string) (string, error) {
 // Login logs in to the machine by its SSH server.
 func (m *Machine) Login() hypervisor.NodeExecutor {
 	m.t.Helper()
-	return pvessh.New(m.SSH.Target(), pvessh.Waits{Dial: time.Minute, Handshake: time.Minute, Alive: time.Second, Silence: time.Minute, Kill: time.Minute})
+	return pvessh.New(m.SSH.Target(), pvessh.Waits{Dial: time.Minute, Handshake: time.Minute, Alive: time.Second, Silence: time.Minute,
+		Kill: time.Minute})
 }
 
 // Run is Try for what must do.

@@ -104,7 +104,8 @@ func containerRefused(t *testing.T, m *pvessh.Machine) {
 // A program that is given up is killed inside of the container, too, with what it has started.
 func containerKilled(t *testing.T, node *nodetest.Machine, m *pvessh.Machine) {
 	stubborn := func(mark string) hypervisor.NodeCommand {
-		return hypervisor.NodeCommand{Program: "sh", Arguments: []string{"-c", "trap '' TERM HUP INT; echo started; sleep " + mark + " & sleep " + mark}}
+		return hypervisor.NodeCommand{Program: "sh", Arguments: []string{"-c",
+			"trap '' TERM HUP INT; echo started; sleep " + mark + " & sleep " + mark}}
 	}
 	gone := func(mark string) {
 		t.Helper()
