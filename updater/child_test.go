@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/updater/installation"
 )
 
@@ -135,17 +136,26 @@ func (s *site) start(o order) *process {
 // paused waits until the process is at the point where it pauses.
 func (p *process) paused() {
 	p.site.t.Helper()
-	for deadline := time.After(90 * time.Second); ; {
-		if _, err := os.Stat(p.path + ".paused"); err == nil {
-			return
-		}
-		select {
-		case <-p.gone:
+	waittest.Succeeds(p.site.t, "it comes to its pause", func() error {
+		gone := p.ended()
+		_, err := os.Stat(p.path + ".paused")
+		if err != nil && gone {
 			p.site.t.Fatalf("it did not come to its pause: %s\n%s", p.out.String(), p.site.supervisor.log.String())
-		case <-deadline:
-			p.site.t.Fatalf("it did not come to its pause\n%s", p.site.supervisor.log.String())
-		case <-time.After(10 * time.Millisecond):
 		}
+		if err != nil {
+			return errors.New(p.site.supervisor.log.String())
+		}
+		return nil
+	})
+}
+
+// ended reports whether the process is gone.
+func (p *process) ended() bool {
+	select {
+	case <-p.gone:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -155,19 +165,13 @@ func (p *process) goOn() { p.proceed("") }
 // noticed waits until the process has met a failure that its log tells after so many bytes, or is gone.
 func (p *process) noticed(after int) {
 	p.site.t.Helper()
-	for deadline := time.After(90 * time.Second); ; {
+	waittest.Succeeds(p.site.t, "the updater meets a failure", func() error {
 		text := p.site.supervisor.log.String()[after:]
-		if strings.Contains(text, "level=WARN") || strings.Contains(text, "level=ERROR") {
-			return
+		if strings.Contains(text, "level=WARN") || strings.Contains(text, "level=ERROR") || p.ended() {
+			return nil
 		}
-		select {
-		case <-p.gone:
-			return
-		case <-deadline:
-			p.site.t.Fatalf("the updater meets no failure:\n%s", text)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+		return errors.New(text)
+	})
 }
 
 // terminate ends the pause once the process has heard a SIGTERM.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/updater/installation"
 )
 
@@ -108,7 +109,7 @@ func TestDumpOfALockedDatabase(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	config := s.config()
-	config.MigrateTime = 3 * time.Second
+	config.MigrateTime = 10 * time.Second
 	conn, err := pgx.Connect(t.Context(), s.database)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func TestDumpOfALockedDatabase(t *testing.T) {
 	}
 	running := s.start(order{Do: "run", Config: config})
 	out := ""
-	for deadline := time.Now().Add(20 * time.Second); out == "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	waittest.Until(t, "the program that dumps runs", func() bool {
 		processes, err := filepath.Glob("/proc/[0-9]*/environ")
 		if err != nil {
 			t.Fatal(err)
@@ -133,12 +134,13 @@ func TestDumpOfALockedDatabase(t *testing.T) {
 				out, _ = os.Readlink(filepath.Join(filepath.Dir(path), "fd", "1"))
 			}
 		}
-	}
+		return out != "" || running.ended()
+	})
 	if !strings.HasPrefix(out, "pipe:") {
 		t.Errorf("the program that dumps writes to %q", out)
 	}
 	answer := running.wait()
-	if step, err := answer.end(); err != nil || step != installation.StepFailed || !strings.Contains(answer.Reason, "longer than 3s") {
+	if step, err := answer.end(); err != nil || step != installation.StepFailed || !strings.Contains(answer.Reason, "longer than 10s") {
 		t.Errorf("%+v", answer)
 	}
 }

@@ -56,7 +56,7 @@ func TestHostileOwner(t *testing.T) {
 	if names, err := d.names(t.Context()); err != nil || len(names) != 1 || names[0] != "live" {
 		t.Fatalf("%v, %v", names, err)
 	}
-	within, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	within, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	if err := errors.Join(d.rename(within, "live", "live_aside"), d.rename(within, "live_aside", "live")); err != nil {
 		t.Errorf("a database that is locked: %v", err)

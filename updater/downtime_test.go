@@ -15,7 +15,7 @@ func (s *site) probe() func() time.Duration {
 	longest := make(chan time.Duration, 1)
 	go func() {
 		var worst time.Duration
-		client := &http.Client{Timeout: time.Second}
+		client := &http.Client{Timeout: time.Minute}
 		tick := time.NewTicker(20 * time.Millisecond)
 		defer tick.Stop()
 		for good := time.Now(); ; {

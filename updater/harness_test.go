@@ -13,8 +13,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -238,7 +236,7 @@ func newSiteOn(t testing.TB, database string) *site {
 	t.Helper()
 	dir := t.TempDir()
 	s := &site{t: t, prefix: filepath.Join(dir, "opt"), state: filepath.Join(dir, "state"), own: filepath.Join(dir, "updater"),
-		keys: filepath.Join(dir, "keys"), out: filepath.Join(dir, "out"), database: database, port: freePort(t)}
+		keys: filepath.Join(dir, "keys"), out: filepath.Join(dir, "out"), database: database, port: programtest.FreePort(t)}
 	var err error
 	if s.signer, err = release.NewSigner(); err != nil {
 		t.Fatal(err)
@@ -303,37 +301,6 @@ func cp(from, to string) error {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	return nil
-}
-
-var ports struct {
-	mu   sync.Mutex
-	used map[int]bool
-}
-
-// freePort is a port below those that the system gives to whoever asks for any: nobody takes it between the starts of a
-// service.
-func freePort(t testing.TB) int {
-	t.Helper()
-	ports.mu.Lock()
-	defer ports.mu.Unlock()
-	for range 1000 {
-		port := 20_000 + rand.IntN(12_000)
-		if ports.used[port] {
-			continue
-		}
-		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-		if err != nil {
-			continue
-		}
-		_ = l.Close()
-		if ports.used == nil {
-			ports.used = map[int]bool{}
-		}
-		ports.used[port] = true
-		return port
-	}
-	t.Fatal("there is no free port")
-	return 0
 }
 
 func (s *site) sql(statements ...string) {
@@ -493,6 +460,8 @@ type supervisor struct {
 	restarts int
 	failures int
 	api      *httptest.Server
+	// stopTime is how long a service may take to stop before it is killed: what hangs does.
+	stopTime time.Duration
 	// fault, when set, may refuse stop, start and state.
 	fault func(verb string) error
 }
@@ -501,7 +470,7 @@ type supervisor struct {
 const startLimit = 10
 
 func newSupervisor(s *site) *supervisor {
-	v := &supervisor{site: s}
+	v := &supervisor{site: s, stopTime: time.Minute}
 	v.api = httptest.NewServer(http.HandlerFunc(v.serve))
 	return v
 }
@@ -595,7 +564,7 @@ func (v *supervisor) Stop(ctx context.Context) error {
 	case <-ended:
 		return nil
 	case <-ctx.Done():
-	case <-time.After(5 * time.Second): // TimeoutStopSec
+	case <-time.After(v.stopTime): // TimeoutStopSec
 	}
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	<-ended
@@ -705,7 +674,7 @@ func (s *site) config() Config {
 		Layout: Layout{Prefix: s.prefix, StateDir: s.own, Keys: s.keys, Secrets: []string{filepath.Join(s.state, "keys", "secret.key")}},
 		Source: s.server.URL, Channel: "stable", Architecture: "linux/amd64",
 		Database: Database{Host: host, Port: port, Name: strings.TrimPrefix(u.Path, "/"), Owner: u.User.Username(), Admin: u.User.Username()},
-		Ready:    s.address() + "/readyz", Settled: 500 * time.Millisecond, ReadyTime: 20 * time.Second, MigrateTime: 30 * time.Second,
-		DatabaseWait: 20 * time.Second,
+		Ready:    s.address() + "/readyz", Settled: 500 * time.Millisecond, ReadyTime: 3 * time.Minute, MigrateTime: 3 * time.Minute,
+		DatabaseWait: time.Minute, StopTime: 2 * time.Minute,
 	}
 }

@@ -3,6 +3,7 @@ package updater
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db/private"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/updater/installation"
 )
 
@@ -91,21 +93,16 @@ func (c *cluster) start() {
 	gone := make(chan struct{})
 	c.gone = gone
 	go func(cmd *exec.Cmd) { defer close(gone); _ = cmd.Wait() }(c.cmd) // how it ended is in its log
-	deadline := time.Now().Add(60 * time.Second)
-	for {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	waittest.Succeeds(c.t, "the database server is there", func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
 		conn, err := pgx.Connect(ctx, c.url("postgres"))
-		if err == nil {
-			_ = conn.Close(ctx)
-			cancel()
-			return
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, c.log.String())
 		}
-		cancel()
-		if time.Now().After(deadline) {
-			c.t.Fatalf("%v\n%s", err, c.log.String())
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		_ = conn.Close(ctx)
+		return nil
+	})
 }
 
 // stop sends everybody away, as a crash does.
@@ -146,7 +143,7 @@ func TestDatabaseServerGoesAway(t *testing.T) {
 			c, _ := newCluster(t, 0)
 			s := newSiteOn(t, c.create("hostler"))
 			config := s.config()
-			config.ReadyTime, config.DatabaseWait, config.StopTime = 8*time.Second, 10*time.Second, 5*time.Second
+			config.ReadyTime, config.DatabaseWait = 8*time.Second, 10*time.Second // which resume has more of
 			if long {
 				// Enough for a service with its plugins on a busy machine, where the server is there again.
 				config.ReadyTime, config.DatabaseWait = 6*time.Second, time.Second

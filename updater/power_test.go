@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/updater/installation"
 )
 
@@ -24,18 +25,18 @@ func (s *site) boot() string {
 	if err := v.Start(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
-	for {
-		if version, err := s.ready(); err == nil {
-			return version
+	came := ""
+	waittest.Until(s.t, "the service is ready or gives up", func() bool {
+		version, err := s.ready()
+		if err == nil {
+			came = version
+			return true
 		}
 		v.mu.Lock()
-		vain := v.restarts - before
-		v.mu.Unlock()
-		if vain >= 2 {
-			return ""
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		defer v.mu.Unlock()
+		return v.restarts-before >= 2
+	})
+	return came
 }
 
 // After a power cut the machine starts the service before anybody resumes. What it serves then must not be taken away
@@ -63,9 +64,7 @@ func TestBootBeforeResume(t *testing.T) {
 		}
 		s.publish(newVersion, script)
 		_ = os.Remove(Layout{StateDir: s.own}.seen())
-		config := s.config()
-		config.ReadyTime = 3 * time.Second
-		if answer := s.do(order{Do: "run", KillAt: test.point, Config: config}); answer != nil {
+		if answer := s.do(order{Do: "run", KillAt: test.point}); answer != nil {
 			t.Fatalf("%s: %+v", test.point, answer)
 		}
 		got := s.boot()
@@ -99,14 +98,12 @@ func TestResumeIsKilled(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.publish(newVersion, `[ "$1" = serve ] && exit 3`)
-	config := s.config()
-	config.ReadyTime = 2 * time.Second
 	for _, point := range []string{"before rollback", "stopped for rollback", "between renames", "link back", "database back",
 		"after rollback", "after rolled back"} {
 		if !chosen("resume killed " + point) {
 			continue
 		}
-		if answer := s.do(order{Do: "run", KillAt: "between renames", Config: config}); answer != nil {
+		if answer := s.do(order{Do: "run", KillAt: "between renames"}); answer != nil {
 			t.Fatalf("%+v", answer)
 		}
 		for range 2 {

@@ -35,7 +35,7 @@ func TestResumeStartsWhatItAsks(t *testing.T) {
 	t.Parallel()
 	for _, event := range []installation.Event{installation.Begun, installation.Ended} {
 		u, v := newUpdater(t, nowhere)
-		u.cfg.ReadyTime = 20 * time.Second
+		u.cfg.ReadyTime = time.Minute
 		r := u.under(thisRun)
 		v.state.Process, v.version = 0, newVersion
 		if err := u.cfg.Layout.point(newVersion); err != nil {

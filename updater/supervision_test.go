@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/updater/installation"
 )
 
@@ -44,7 +45,7 @@ func TestServiceThatDoesNotFollow(t *testing.T) {
 	s := newSite(t)
 	s.publish(newVersion, "")
 	config := s.config()
-	config.ReadyTime, config.StopTime = 4*time.Second, 2*time.Second
+	config.ReadyTime = 4 * time.Second // which resume has more of
 	for _, test := range []struct {
 		verb  string
 		times int
@@ -106,7 +107,8 @@ func TestServiceThatDoesNotFollow(t *testing.T) {
 	}
 	_ = other.Close()
 	s.settle("port")
-	config.ReadyTime = 10 * time.Second
+	config = s.config()
+	config.StopTime = 2 * time.Second
 	t.Log("a service that does not hear")
 	s.must(s.during("in trial", order{Do: "run", Config: config}, func() {
 		state, err := s.supervisor.State(t.Context())
@@ -127,7 +129,8 @@ func TestFlappingService(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	config := s.config()
-	config.ReadyTime, config.Settled = 12*time.Second, 5*time.Second
+	config.ReadyTime, config.Settled = time.Minute, 5*time.Second
+	s.supervisor.stopTime = 5 * time.Second
 	for name, script := range map[string]string{
 		"dies when it was ready":        `[ "$1" = serve ] && { "$real" serve & p=$!; sleep 4; kill -9 $p; exit 1; }`,
 		"comes and goes in one process": `[ "$1" = serve ] && while :; do "$real" serve & p=$!; sleep 2; kill $p; wait $p; done`,
@@ -189,13 +192,7 @@ func TestMigrationsThatMisbehave(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			deadline := time.Now().Add(10 * time.Second)
-			for syscall.Kill(n, 0) == nil && !zombie(n) {
-				if time.Now().After(deadline) {
-					t.Fatalf("%s: process %d is left", test.name, n)
-				}
-				time.Sleep(20 * time.Millisecond)
-			}
+			waittest.Until(t, fmt.Sprintf("%s: process %d ends", test.name, n), func() bool { return syscall.Kill(n, 0) != nil || zombie(n) })
 		}
 		_ = os.Remove(pids)
 	}

@@ -124,7 +124,7 @@ func TestHostileServers(t *testing.T) {
 		case "too slowly":
 			config.SourceOptions.Whole = 2 * time.Second
 		case "sends nothing", "timeout":
-			config.SourceOptions.Idle = 2 * time.Second
+			config.SourceOptions.Idle = 5 * time.Second
 		}
 		got := s.do(order{Do: "run", Config: config})
 		if got == nil || got.Err != "" || !strings.Contains(got.Reason, test.says) || strings.Contains(got.Reason, "canary") {

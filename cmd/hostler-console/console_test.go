@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 func TestKeyboard(t *testing.T) {
@@ -138,7 +141,7 @@ func TestPiped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = here.show(t.Context(), conn, 100*time.Millisecond)
+		err = here.show(t.Context(), conn, 5*time.Second) // for what is said to the last word
 		if text := shown(); text != "[it is recorded]\r\n"+typed || (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("%q: %q, %v", typed, text, err)
 		}
@@ -195,27 +198,22 @@ func TestRelay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", programtest.FreePort(t))
 	password := "secret12"
 	ended := make(chan error, 1)
 	go func() {
 		ended <- s.relay(t.Context(), ticket{Ticket: "once", Path: "/below/graphical/ws", Password: &password}, address)
 	}()
 	var viewer net.Conn
-	for viewer == nil {
-		if viewer, err = net.Dial("tcp", address); err != nil {
-			select {
-			case err := <-ended:
-				t.Fatal(err)
-			case <-time.After(10 * time.Millisecond):
-			}
+	waittest.Succeeds(t, "the viewer connects", func() (err error) {
+		select {
+		case err := <-ended:
+			t.Fatal(err)
+		default:
 		}
-	}
+		viewer, err = net.Dial("tcp", address)
+		return err
+	})
 	defer viewer.Close()
 	if _, err := io.WriteString(viewer, "exit"); err != nil {
 		t.Fatal(err)

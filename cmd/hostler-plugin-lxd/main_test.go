@@ -34,7 +34,7 @@ func start(t *testing.T) (*hypervisor.Client, int) {
 	client := goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig: plugin.Handshake(), VersionedPlugins: plugin.VersionedSet(), Cmd: exec.Command(binary),
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC}, AutoMTLS: true, SkipHostEnv: true,
-		Logger: hclog.NewNullLogger(), StartTimeout: 30 * time.Second, GRPCDialOptions: plugin.DialOptions(),
+		Logger: hclog.NewNullLogger(), StartTimeout: time.Minute, GRPCDialOptions: plugin.DialOptions(),
 	})
 	t.Cleanup(client.Kill)
 	protocol, err := client.Client()

@@ -95,7 +95,7 @@ func TestProgram(t *testing.T) {
 				if err != nil {
 					t.Errorf("ended with %v", err)
 				}
-			case <-time.After(10 * time.Second):
+			case <-time.After(time.Minute):
 				t.Error("did not stop")
 			}
 		})
@@ -109,7 +109,7 @@ func TestProgram(t *testing.T) {
 
 func get(t *testing.T, url, auth string) {
 	t.Helper()
-	h := &http.Client{Timeout: 10 * time.Second,
+	h := &http.Client{Timeout: time.Minute,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 	r, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {

@@ -51,7 +51,7 @@ END
 		setsid unshare --mount --pid --net --uts --fork --kill-child sh -e /run/root-%[1]d %[1]d >/run/log-%[1]d 2>&1 </dev/null &
 		u=$!
 		i=0; until p=$(cat /proc/$u/task/$u/children 2>/dev/null) && [ -n "$p" ] && grep -qz infinity /proc/${p%% }/cmdline; do
-			i=$((i+1)); [ $i -lt 500 ] || { cat /run/log-%[1]d; exit 1; }; sleep 0.02
+			i=$((i+1)); [ $i -lt 9000 ] || { cat /run/log-%[1]d; exit 1; }; sleep 0.02
 		done
 		echo ${p%% } >/run/lxc/%[1]d`, id, root))
 }

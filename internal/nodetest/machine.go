@@ -267,7 +267,8 @@ func (m *Machine) Try(ctx context.Context, line string) (string, error) {
 // Login logs in to the machine by its SSH server.
 func (m *Machine) Login() hypervisor.NodeExecutor {
 	m.t.Helper()
-	return pvessh.New(m.SSH.Target(), pvessh.Waits{Alive: time.Second, Silence: 10 * time.Second})
+	return pvessh.New(m.SSH.Target(), pvessh.Waits{Dial: time.Minute, Handshake: time.Minute, Alive: time.Second, Silence: time.Minute,
+		Kill: time.Minute})
 }
 
 // Run is Try for what must do.

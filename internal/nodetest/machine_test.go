@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/internal/nodetest"
-	"github.com/hostler/hostler/plugins/pve/pvessh"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -13,7 +12,7 @@ func TestMachine(t *testing.T) {
 	t.Parallel()
 	m := nodetest.Start(t)
 	before := m.Run("cat /proc/sys/kernel/random/boot_id; touch /var/lib/kept; systemd-run --quiet -p Type=oneshot touch /run/gone")
-	login := pvessh.New(m.SSH.Target(), pvessh.Waits{})
+	login := m.Login()
 	var out bytes.Buffer
 	end, err := login.RunOnNode(t.Context(), hypervisor.NodeCommand{Program: "cat", Arguments: []string{"/etc/hostname", "/run/gone"}},
 		hypervisor.NodeStreams{Output: &out})

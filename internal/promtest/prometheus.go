@@ -4,7 +4,6 @@ package promtest
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/internal/waittest"
 )
 
@@ -29,12 +29,7 @@ func Start(t *testing.T, configuration string) *Prometheus {
 	if err != nil {
 		t.Skip("prometheus is not installed: .ci/deps installs Debian's")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	_ = l.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", programtest.FreePort(t))
 	dir := t.TempDir()
 	config := filepath.Join(dir, "prometheus.yml")
 	if err := os.WriteFile(config, []byte(configuration), 0o600); err != nil {

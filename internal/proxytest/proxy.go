@@ -11,10 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // Host is the name that the examples are for, and URL where the service is behind every one of the proxies.
@@ -59,7 +62,7 @@ func Start(t testing.TB, kind, service string, certificate *Certificate, changes
 	}
 	const tries = 5 // another program may take the port before the proxy does
 	for try := 1; ; try++ {
-		p := place{dir: t.TempDir(), port: freePort(t), service: service, certificate: certificate, changes: changes}
+		p := place{dir: t.TempDir(), port: strconv.Itoa(programtest.FreePort(t)), service: service, certificate: certificate, changes: changes}
 		if started(t, path, how(t, p), p) {
 			return &Proxy{address: "127.0.0.1:" + p.port, roots: certificate.roots}
 		}
@@ -174,20 +177,22 @@ func started(t testing.TB, program string, args []string, p place) bool {
 			t.Logf("%s said: %s", filepath.Base(program), said)
 		}
 	})
-	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); {
-		if conn, err := net.Dial("tcp", "127.0.0.1:"+p.port); err == nil {
-			_ = conn.Close()
-			return true
-		}
+	listens := false
+	waittest.Until(t, filepath.Base(program)+" listens", func() bool {
 		select {
 		case <-ended:
 			t.Logf("%s ended: %s", filepath.Base(program), said)
-			return false
-		case <-time.After(10 * time.Millisecond):
+			return true
+		default:
 		}
-	}
-	t.Fatalf("%s does not listen: %s", filepath.Base(program), said)
-	return false
+		conn, err := net.Dial("tcp", "127.0.0.1:"+p.port)
+		if err == nil {
+			_ = conn.Close()
+		}
+		listens = err == nil
+		return listens
+	})
+	return listens
 }
 
 // output is what a program prints.
@@ -206,17 +211,6 @@ func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
-}
-
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }
 
 // root is the folder of the module.

@@ -81,10 +81,8 @@ func (s *eventServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case isOperation:
 		s.asked["read"]++
 	}
-	s.mu.Unlock()
 	for {
-		s.mu.Lock()
-		is, known := s.is[id]
+		is, known := s.is[id] // together with the count: what is set after it has no part in the answer
 		changing := s.changing
 		s.mu.Unlock()
 		switch {
@@ -98,6 +96,7 @@ func (s *eventServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case waits && !first && strings.Contains(is, `"status_code":103`):
 			select {
 			case <-changing:
+				s.mu.Lock()
 				continue
 			case <-r.Context().Done():
 			}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd"
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -128,18 +129,17 @@ func (f *fixture) remove(t testing.TB, ref hypervisor.GuestRef) {
 	defer cancel()
 	for _, at := range f.list(ctx, t) {
 		if at.uid == ref.UID {
-			for {
+			waittest.Succeeds(t, "the container can be removed", func() error {
 				_ = f.Do(ctx, http.MethodPut, f.path(at.name, "/state"), map[string]any{"action": "stop", "force": true}, nil)
 				err := f.Do(ctx, http.MethodDelete, f.path(at.name, ""), nil, nil)
-				if err == nil {
-					break
+				if err != nil && ctx.Err() == nil && (strings.Contains(err.Error(), "busy") || strings.Contains(err.Error(), "running")) {
+					return err // an operation goes on
 				}
-				if ctx.Err() != nil || !strings.Contains(err.Error(), "busy") && !strings.Contains(err.Error(), "running") {
+				if err != nil {
 					t.Error("removing a container:", err)
-					break
 				}
-				time.Sleep(50 * time.Millisecond) // an operation goes on
-			}
+				return nil
+			})
 		}
 	}
 }

@@ -29,11 +29,15 @@ const uuid = "4a25b882-e5a2-401e-8715-be2b56615ee4"
 // canary is a secret that servers say in tests.
 const canary = "f00dcanary1234567890f00dcanary12"
 
-// newDriver makes a driver that waits so long and no longer, and tries again soon.
+// newDriver makes a driver that waits so long for an answer and no longer, and tries again soon.
 func newDriver(t testing.TB, limit time.Duration) *lxd.Driver {
-	driver := lxd.NewPaced(nil, lxd.Pace{
-		Timeouts: lxdapi.Timeouts{Dial: limit, Header: limit, Body: limit}, Silence: limit, Retry: 20 * time.Millisecond, Step: time.Second,
-	})
+	return pacedDriver(t, lxd.Pace{Timeouts: lxdapi.Timeouts{Dial: patience, Header: limit, Body: limit}, Silence: patience})
+}
+
+// pacedDriver makes a driver that tries again soon.
+func pacedDriver(t testing.TB, pace lxd.Pace) *lxd.Driver {
+	pace.Retry, pace.Step = 20*time.Millisecond, time.Second
+	driver := lxd.NewPaced(nil, pace)
 	t.Cleanup(driver.Close)
 	return driver
 }

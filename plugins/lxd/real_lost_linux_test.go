@@ -3,9 +3,7 @@ package lxd_test
 import (
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
@@ -89,15 +87,24 @@ func TestRealLostWait(t *testing.T) {
 	ref := f.container(t, hypervisor.GuestRunning, lxdtest.Stubborn)
 	p := newProxy(t, with(f.Trusted(t, f.project), endpoint.Lifecycle))
 	host := open(t, f.driver, p.target)
-	var waits atomic.Int32
-	p.lose(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/wait") && waits.Add(1) <= 2 })
+	waits, third := 0, make(chan struct{})
+	p.lose(func(r *http.Request) bool { // one call at a time
+		if !strings.HasSuffix(r.URL.Path, "/wait") {
+			return false
+		}
+		if waits++; waits == 3 {
+			close(third)
+		}
+		return waits <= 2
+	})
 	id, err := host.Act(t.Context(), ref, hypervisor.Shutdown) // which the guest does not follow
 	must(t, "shutting down", err)
 	stopper, stopped := f.host(t, endpoint.Lifecycle), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		for waits.Load() < 3 && t.Context().Err() == nil {
-			time.Sleep(10 * time.Millisecond)
+		select {
+		case <-third:
+		case <-t.Context().Done():
 		}
 		if _, err := stopper.Act(t.Context(), ref, hypervisor.Stop); err != nil {
 			t.Error(err)

@@ -10,16 +10,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/plugins/lxd"
+	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// ended waits for the operation of a server that answers so.
-func ended(t *testing.T, handler http.HandlerFunc) (hypervisor.TaskResult, []string, error) {
+// ended waits for the operation of a server that answers so, and gives up after a silence.
+func ended(t *testing.T, silence time.Duration, handler http.HandlerFunc) (hypervisor.TaskResult, []string, error) {
 	t.Helper()
 	var log []string
-	result, err := serve(t, impatience, handler).WaitTask(t.Context(), uuid, 0, func(l hypervisor.LogLine) error {
+	driver := pacedDriver(t, lxd.Pace{Timeouts: lxdapi.Timeouts{Dial: patience, Header: patience, Body: patience}, Silence: silence})
+	host := open(t, driver, targetOf(t, serveTLS(t, handler), endpoint.Lifecycle))
+	result, err := host.WaitTask(t.Context(), uuid, 0, func(l hypervisor.LogLine) error {
 		log = append(log, fmt.Sprint(l.N, " ", l.Text))
 		return nil
 	})
@@ -43,7 +47,7 @@ func TestEndsOfOperations(t *testing.T) {
 		"cancelled": {func(w http.ResponseWriter, _ *http.Request) { answer(w, operation(401, "")) },
 			hypervisor.TaskResult{Status: hypervisor.TaskFailed, Message: "the operation was cancelled"}},
 	} {
-		result, log, err := ended(t, func(w http.ResponseWriter, r *http.Request) {
+		result, log, err := ended(t, patience, func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/wait") {
 				c.wait(w, r)
 				return
@@ -65,14 +69,14 @@ func TestSilenceOfOperations(t *testing.T) {
 	}
 	began := time.Now()
 	var first atomic.Bool
-	_, _, err := ended(t, func(w http.ResponseWriter, _ *http.Request) {
+	_, _, err := ended(t, soon, func(w http.ResponseWriter, _ *http.Request) {
 		if first.CompareAndSwap(false, true) {
 			answer(w, operation(103, ""))
 			return
 		}
 		hangUp(w)
 	})
-	if wantKind(t, err, plugin.Unreachable); time.Since(began) < impatience {
+	if wantKind(t, err, plugin.Unreachable); time.Since(began) < soon {
 		t.Errorf("given up after %s", time.Since(began))
 	}
 	for name, back := range map[string]http.HandlerFunc{
@@ -80,7 +84,7 @@ func TestSilenceOfOperations(t *testing.T) {
 		"it forgot it": func(w http.ResponseWriter, _ *http.Request) { refusal(w, 404, "Operation not found") },
 	} {
 		var asked atomic.Int32
-		result, _, err := ended(t, func(w http.ResponseWriter, r *http.Request) {
+		result, _, err := ended(t, patience, func(w http.ResponseWriter, r *http.Request) {
 			switch n := asked.Add(1); {
 			case n == 1:
 				answer(w, operation(103, ""))
@@ -133,7 +137,11 @@ func TestRedeeming(t *testing.T) {
 				c.post(w, r)
 			}))
 			target := targetOf(t, server, endpoint.Monitoring)
-			err := newDriver(t, impatience).Redeem(t.Context(), target, joinToken(t, target.Fingerprint))
+			limit := patience
+			if c.kind == plugin.Timeout {
+				limit = 5 * impatience // the server says first that it does not know the certificate
+			}
+			err := newDriver(t, limit).Redeem(t.Context(), target, joinToken(t, target.Fingerprint))
 			if c.kind != "" {
 				wantKind(t, err, c.kind)
 			} else if err != nil {

@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 	drivertest.Run(t, drivertest.Config{
 		Driver:   w.driver,
 		HostType: (*pve.Host)(nil),
-		Patience: 30 * time.Second,
+		Patience: 3 * time.Minute,
 		Target: func(_ testing.TB, c endpoint.Capability) endpoint.Target {
 			return w.target(c, w.Tokens()[string(c)])
 		},

@@ -71,7 +71,7 @@ func TestFirewallConformance(t *testing.T) {
 	logs := writeLogs(t, w, vm)
 	var changes atomic.Int64
 	firewalltest.Run(t, firewalltest.Config{
-		Backend: pve.NewBackend(w.driver), FirewallType: (*pve.Firewall)(nil), Patience: 30 * time.Second,
+		Backend: pve.NewBackend(w.driver), FirewallType: (*pve.Firewall)(nil), Patience: 3 * time.Minute,
 		Target: w.properTarget,
 		Lists: func(testing.TB) []firewalltest.List {
 			return []firewalltest.List{

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/plugins/pve/pvesim/pvesimtest"
+	"github.com/hostler/hostler/plugins/pve/pvessh"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -24,12 +25,13 @@ import (
 var quick = pve.Pace{
 	Timeouts:  pveapi.Timeouts{Dial: time.Minute, Header: time.Minute, Stall: time.Minute},
 	PollFirst: 5 * time.Millisecond, PollMost: 20 * time.Millisecond, Silence: 2 * time.Minute,
+	SSH: pvessh.Waits{Dial: time.Minute, Handshake: time.Minute, Silence: time.Minute, Kill: time.Minute},
 }
 
 // impatient is quick with time-outs that are short enough to be waited for.
 func impatient() pve.Pace {
 	pace := quick
-	pace.Timeouts = pveapi.Timeouts{Dial: 5 * time.Second, Header: 2 * time.Second, Stall: 2 * time.Second}
+	pace.Timeouts = pveapi.Timeouts{Dial: time.Minute, Header: 2 * time.Second, Stall: 2 * time.Second}
 	return pace
 }
 

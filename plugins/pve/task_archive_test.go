@@ -35,6 +35,7 @@ func TestHowFarBackTheTasksOfANodeReach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t, pvesim.Options{Guests: -1})
+			w.HoldClock()
 			ref := w.guest(t, pvesim.GuestSpec{Node: "pve1"})
 			at := 24 * time.Hour // from now on, when what was there before does not count
 			now := time.Duration(0)

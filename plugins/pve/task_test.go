@@ -257,11 +257,12 @@ func TestAnEmptyLogHasNoLines(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{})
 	host := w.host(t, endpoint.Lifecycle)
-	id := w.task(t, "qmshutdown", 200*time.Millisecond, "OK")
+	id := w.task(t, "qmshutdown", time.Hour, "OK")
 	log, err := host.TaskLog(t.Context(), id, hypervisor.LogQuery{})
 	if err != nil || len(log.Lines) > 0 || log.Total != 0 {
 		t.Errorf("%+v, %v", log, err)
 	}
+	w.Advance(time.Hour)
 	lines, _, err := follow(t, host, id, 0)
 	if err != nil || !slices.Equal(lines, []string{"TASK OK"}) {
 		t.Errorf("%q, %v", lines, err)
@@ -281,7 +282,7 @@ func TestTasksOfAllNodes(t *testing.T) {
 	for i := range 60 {
 		start(fmt.Sprintf("pve%d", i%3+1), "vzdump", "", "OK", 0)
 	}
-	w.Advance(10 * time.Second)
+	w.Advance(10 * time.Minute)
 	failed := start("pve2", "qmstart", guest, "no space", 0)
 	moved := start("pve3", "qmstop", guest, "OK", 0)
 	running := start("pve1", "qmshutdown", guest, "OK", time.Hour)
@@ -309,7 +310,7 @@ func TestTasksOfAllNodes(t *testing.T) {
 		"of a guest, failed":  {hypervisor.TaskQuery{Limit: 50, Guest: &ref, Errors: true}, sorted(failed)},
 		"of a node and guest": {hypervisor.TaskQuery{Limit: 50, Guest: &ref, Node: "pve3"}, sorted(moved)},
 		"newest":              {hypervisor.TaskQuery{Limit: 3}, sorted(failed, moved, running)},
-		"since":               {hypervisor.TaskQuery{Limit: 100, Since: w.Now().Add(-5 * time.Second)}, sorted(failed, moved, running)},
+		"since":               {hypervisor.TaskQuery{Limit: 100, Since: w.Now().Add(-5 * time.Minute)}, sorted(failed, moved, running)},
 		"failed":              {hypervisor.TaskQuery{Limit: 500, Errors: true}, sorted(failed)},
 	} {
 		if got := ids(c.query); !slices.Equal(got, c.want) {

@@ -6,10 +6,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// NewQuick is New for tests: it does not wait long.
-func NewQuick() *Source {
+// NewQuick is New for tests: it does not wait long, but for an answer.
+func NewQuick(answer time.Duration) *Source {
 	s := New(hclog.NewNullLogger())
-	s.pace = pace{tries: 4, first: time.Millisecond, longest: 3 * time.Second, answer: 1500 * time.Millisecond}
+	s.pace = pace{tries: 4, first: time.Millisecond, longest: 3 * time.Second, answer: answer}
 	return s
 }
 

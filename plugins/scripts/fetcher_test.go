@@ -89,7 +89,11 @@ func TestOriginThatDoesNotAnswer(t *testing.T) {
 				}
 				server.Usual(w, r)
 			})
-			_, err := trySync(t, open(t, server.Config()), catalog.SyncRequest{}, nil)
+			answer := time.Minute
+			if c.kind == plugin.Timeout {
+				answer = 1500 * time.Millisecond
+			}
+			_, err := trySync(t, openWithin(t, answer, server.Config()), catalog.SyncRequest{}, nil)
 			if (err == nil) != (c.kind == "") || err != nil && plugin.KindOf(err) != c.kind || asked.Load() > c.most {
 				t.Errorf("%d requests, %v", asked.Load(), err)
 			}
@@ -196,7 +200,7 @@ func TestOptions(t *testing.T) {
 		"ca": {"no certificate"}, "unknown": {"x"},
 	} {
 		for _, value := range values {
-			_, err := scripts.NewQuick().Open(t.Context(), catalog.Config{Cache: t.TempDir(), Options: map[string]string{key: value}})
+			_, err := scripts.NewQuick(time.Minute).Open(t.Context(), catalog.Config{Cache: t.TempDir(), Options: map[string]string{key: value}})
 			if known, ok := err.(*plugin.Error); !ok || known.Kind != plugin.Invalid || known.Field != key { //nolint:errorlint // it is that itself
 				t.Errorf("%s=%q: %v", key, value, err)
 			}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/plugins/scripts"
 	"github.com/hostler/hostler/plugins/scripts/scriptstest"
@@ -13,10 +14,16 @@ import (
 // open opens a catalog with a cache of its own, unless the configuration has one.
 func open(t testing.TB, config catalog.Config) catalog.Catalog {
 	t.Helper()
+	return openWithin(t, time.Minute, config)
+}
+
+// openWithin is open with a limit for the beginning of an answer.
+func openWithin(t testing.TB, answer time.Duration, config catalog.Config) catalog.Catalog {
+	t.Helper()
 	if config.Cache == "" {
 		config.Cache = t.TempDir()
 	}
-	c, err := scripts.NewQuick().Open(t.Context(), config)
+	c, err := scripts.NewQuick(answer).Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func TestDialControl(t *testing.T) {
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	dial := func(allow bool) error {
 		target := endpoint.Target{Address: "localhost:" + port, AllowLocal: allow}
-		dialer := net.Dialer{Control: endpoint.DialControl(target), Timeout: 10 * time.Second}
+		dialer := net.Dialer{Control: endpoint.DialControl(target), Timeout: time.Minute}
 		conn, err := dialer.DialContext(t.Context(), "tcp", target.Address)
 		if err == nil {
 			_ = conn.Close()

@@ -93,7 +93,7 @@ func TestNetworkError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			patience := 20 * time.Second
+			patience := time.Minute
 			if c.kind == plugin.Timeout {
 				patience = 100 * time.Millisecond
 			}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -81,7 +82,7 @@ func TestServe(t *testing.T) {
 			if cmd.ProcessState.ExitCode() != 1 {
 				t.Errorf("it ended with %v, want exit code 1", err)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			_ = cmd.Process.Kill()
 			t.Error("it did not end")
 		}
@@ -110,10 +111,10 @@ func TestServe(t *testing.T) {
 			sockets, _ := os.ReadFile(fmt.Sprintf("/proc/%d/net/unix", pid))
 			return len(sockets) > 0 && listens(pid)
 		}
-		until(t, "it listens", served)
+		waittest.Until(t, "it listens", served)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		until(t, "it ends", func() bool { return !runs(pid) })
+		waittest.Until(t, "it ends", func() bool { return !runs(pid) })
 	})
 }
 
@@ -136,14 +137,4 @@ func runs(pid int) bool {
 	}
 	_, after, _ := strings.Cut(string(stat), ") ")
 	return !strings.HasPrefix(after, "Z")
-}
-
-func until(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if condition() {
-			return
-		}
-	}
-	t.Fatal("this did not happen:", what)
 }

@@ -126,7 +126,7 @@ func TestServersThatCheat(t *testing.T) {
 			t.Parallel()
 			idle := time.Minute
 			if name == "silent" {
-				idle = 2 * time.Second
+				idle = 5 * time.Second
 			}
 			source := serve(t, test.handler, release.SourceOptions{Idle: idle})
 			path := filepath.Join(t.TempDir(), "x")
@@ -175,7 +175,7 @@ func TestServersThatDetain(t *testing.T) {
 			w.WriteHeader(http.StatusInternalServerError)
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-		}, says: "too slowly", idle: 2 * time.Second},
+		}, says: "too slowly", idle: 5 * time.Second},
 		"a long status":    {handler: status("403 " + strings.Repeat("x", 1<<20)), says: "exceeded"},
 		"a strange status": {handler: status("403 \x1b]0;canary\a"), says: "403 Forbidden"},
 		"a strange answer": {handler: status("4o3 " + strings.Repeat("x", 1<<20))},

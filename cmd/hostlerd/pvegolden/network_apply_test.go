@@ -20,12 +20,12 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// newApplies is a world whose jobs wait for moments only.
+// newApplies is a world whose jobs wait for moments only, but for what comes in the end on a machine that is starved, too.
 func newApplies(t *testing.T) *pvegolden.World {
 	t.Helper()
 	w := pvegolden.NewWorld(t, endpoint.Lifecycle)
 	n := w.Service.Networks
-	n.Answers, n.Steady, n.Ends = 2*time.Second, 500*time.Millisecond, 2*time.Second
+	n.Answers, n.Steady, n.Ends = time.Minute, 500*time.Millisecond, time.Minute
 	w.SetTaskDuration(20 * time.Millisecond)
 	return w
 }
@@ -96,6 +96,11 @@ func TestApplyOnNodes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newApplies(t)
+			if c.own || c.apply.Cuts || c.file != "" { // the node goes
+				w.Service.Networks.Answers = 2 * time.Second
+			} else if c.apply.Hangs {
+				w.Service.Networks.Ends = 2 * time.Second
+			}
 			if err := w.SetNetworkApply(c.node, c.apply); err != nil {
 				t.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -251,9 +252,7 @@ func TestConnectionsAreFewAndTargetsBounded(t *testing.T) {
 	for range 12 {
 		go func() { _, err := client.Projects(t.Context()); done <- err }()
 	}
-	for now.Load() < 4 {
-		time.Sleep(time.Millisecond)
-	}
+	waittest.Until(t, "four requests", func() bool { return now.Load() >= 4 })
 	close(release)
 	for range 12 {
 		if err := <-done; err != nil {

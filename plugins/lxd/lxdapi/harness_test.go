@@ -63,10 +63,10 @@ func clientOf(t *testing.T, server *httptest.Server, limit time.Duration, change
 	return connect(t, target, limit)
 }
 
-// connect makes a client for a target, with connections of its own.
+// connect makes a client for a target, with connections of its own. The limit is for an answer.
 func connect(t testing.TB, target endpoint.Target, limit time.Duration) *lxdapi.Client {
 	t.Helper()
-	pool := lxdapi.NewPool(lxdapi.Timeouts{Dial: limit, Header: limit, Body: limit})
+	pool := lxdapi.NewPool(lxdapi.Timeouts{Dial: patience, Header: limit, Body: limit})
 	t.Cleanup(pool.Close)
 	client, err := pool.NewClient(target)
 	if err != nil {

@@ -45,7 +45,7 @@ func TestRealLifecycle(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", running, running.State, err)
 	}
 	server.Listening(t, web)
-	if err := act(t, client, web, lxdapi.Stop, lxdapi.ActOptions{Timeout: 30 * time.Second}); err != nil {
+	if err := act(t, client, web, lxdapi.Stop, lxdapi.ActOptions{Timeout: patience}); err != nil {
 		t.Errorf("a graceful stop: %v", err)
 	}
 	wantKind(t, act(t, client, web, lxdapi.Stop, options), plugin.Conflict)

@@ -51,7 +51,7 @@ func TestRealOperationGone(t *testing.T) {
 	target := server.Trusted(t)
 	client := connect(t, target, patience)
 	ring := lxdapi.NewEventRing(1000)
-	watch(t, client, ring, lxdapi.WatchPace{Ping: 3 * time.Second}) // a real server answers pings too
+	watch(t, client, ring, lxdapi.WatchPace{Ping: patience}) // a real server answers pings too
 	waittest.Until(t, "that the server tells", func() bool { return listens(ring) })
 	mark, _ := ring.Mark()
 
@@ -105,7 +105,8 @@ func TestRealRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	ring := lxdapi.NewEventRing(1000)
-	watch(t, client, ring, lxdapi.WatchPace{Backoff: 10 * time.Millisecond, BackoffMax: 100 * time.Millisecond})
+	watch(t, client, ring, lxdapi.WatchPace{Ping: patience, Backoff: 10 * time.Millisecond,
+		BackoffMax: 100 * time.Millisecond})
 	waittest.Until(t, "that the server tells", func() bool { return listens(ring) })
 	mark, _ := ring.Mark()
 

@@ -163,7 +163,7 @@ func (s *Server) create(t testing.TB, project, name, image string) error {
 func (s *Server) Listening(t testing.TB, ref lxdapi.InstanceRef) {
 	t.Helper()
 	path := "/1.0/instances/" + url.PathEscape(ref.Name) + "/files?path=/run/listening&project=" + url.QueryEscape(ref.Project)
-	for {
+	waittest.Until(t, ref.Name+" listens", func() bool {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, "http://lxd"+path, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -173,11 +173,8 @@ func (s *Server) Listening(t testing.TB, ref lxdapi.InstanceRef) {
 			t.Fatal(err)
 		}
 		_ = resp.Body.Close()
-		if resp.StatusCode == http.StatusOK {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return resp.StatusCode == http.StatusOK
+	})
 }
 
 // Boots is how often process 1 of a container was started, by what it has written itself.

@@ -3,6 +3,7 @@ package lxdtest_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -11,13 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 )
 
 func TestMain(m *testing.M) { lxdtest.Main(m) }
 
-const patience = time.Minute
+// patience outlives every wait of a test.
+const patience = 10 * time.Minute
 
 // heldVariable makes TestHold start a server and hold it.
 const heldVariable = "HOSTLER_TEST_HOLD"
@@ -97,19 +100,15 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- held.Wait() }()
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(ready); err == nil {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the program does not get ready")
-		}
+	waittest.Succeeds(t, "the program is ready", func() error {
 		select {
 		case err := <-ended:
 			t.Fatalf("the program has ended: %v, %s", err, out.Bytes())
 		default:
 		}
-	}
+		_, err := os.Stat(ready)
+		return err
+	})
 	if left := of(processes(t), ready); len(left) < 3 { // the shell, the tests, LXD at least
 		t.Errorf("%q belong to the program", left)
 	}
@@ -117,15 +116,12 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-ended
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		left := of(processes(t), ready)
-		if len(left) == 0 {
-			return
+	waittest.Succeeds(t, "nothing is left", func() error {
+		if left := of(processes(t), ready); len(left) > 0 {
+			return fmt.Errorf("%q", left)
 		}
-		if time.Now().After(end) {
-			t.Fatalf("%q are left", left)
-		}
-	}
+		return nil
+	})
 }
 
 func start(t *testing.T, server *lxdtest.Server) lxdapi.InstanceRef {

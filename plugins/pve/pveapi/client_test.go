@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -20,10 +21,10 @@ import (
 
 const secret = "canary-7d1f-secret"
 
-// serve starts a TLS server that answers with handler and gives a client for it.
 // patience is how long a server may keep its client waiting; what is tested for hanging has impatience.
 const patience, impatience = time.Minute, 2 * time.Second
 
+// serve starts a TLS server that answers with handler and gives a client for it.
 func serve(t *testing.T, handler http.HandlerFunc, change ...func(*endpoint.Target)) *pveapi.Client {
 	t.Helper()
 	return serveWithin(t, patience, handler, change...)
@@ -42,7 +43,7 @@ func serveWithin(t *testing.T, limit time.Duration, handler http.HandlerFunc, ch
 	for _, f := range change {
 		f(&target)
 	}
-	pool := pveapi.NewPool(pveapi.Timeouts{Dial: limit, Header: limit, Stall: limit})
+	pool := pveapi.NewPool(pveapi.Timeouts{Dial: patience, Header: limit, Stall: limit})
 	t.Cleanup(pool.Close)
 	client, err := pool.NewClient(target)
 	if err != nil {
@@ -344,9 +345,7 @@ func TestConnectionsAreFewAndTargetsBounded(t *testing.T) {
 	for range 12 {
 		go func() { _, err := client.Get(t.Context(), "/x", nil, nil); done <- err }()
 	}
-	for now.Load() < 4 {
-		time.Sleep(time.Millisecond)
-	}
+	waittest.Until(t, "four requests", func() bool { return now.Load() >= 4 })
 	close(release)
 	for range 12 {
 		if err := <-done; err != nil {

@@ -5,9 +5,23 @@ import "time"
 // clock is real time plus an offset, so that a test can let time pass. It is guarded by the cluster's mutex.
 type clock struct {
 	offset time.Duration
+	// held is the real time at which the clock was stopped; zero while it runs.
+	held time.Time
 }
 
-func (k *clock) now() time.Time { return time.Now().Add(k.offset) }
+func (k *clock) now() time.Time {
+	if !k.held.IsZero() {
+		return k.held.Add(k.offset)
+	}
+	return time.Now().Add(k.offset)
+}
+
+// HoldClock stops the cluster's clock: from now on it moves by Advance only, however slow the machine is.
+func (c *Cluster) HoldClock() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clock.held = time.Now()
+}
 
 // Advance moves the cluster's clock forward: running tasks end, the broadcast behind /cluster/resources is renewed, tokens expire.
 // A negative duration is taken as zero.

@@ -241,6 +241,7 @@ func TestTicketsOfConsoles(t *testing.T) {
 func TestPortsOfConsoles(t *testing.T) {
 	t.Parallel()
 	c, root := consoleHost(t)
+	c.HoldClock()
 	var last opened
 	for range 100 {
 		last = root.openedConsole(screen, "vncproxy")

@@ -47,7 +47,7 @@ func knock(t testing.TB, c *pvesim.Cluster, node string) string {
 	}
 	noError(t, err)
 	defer conn.Close()
-	patience := 20 * time.Second
+	patience := time.Minute
 	if verdictOf(c, node).Verdict == "DROP" {
 		patience = 100 * time.Millisecond
 	}

@@ -43,10 +43,10 @@ func (a caller) upgrade(path string, port any, ticket string, more ...string) *s
 	a.t.Helper()
 	u, err := url.Parse(a.base)
 	noError(a.t, err)
-	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", u.Host, &tls.Config{InsecureSkipVerify: true})
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", u.Host, &tls.Config{InsecureSkipVerify: true})
 	noError(a.t, err)
 	a.t.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	lines := []string{
 		fmt.Sprintf("GET /api2/json%s/vncwebsocket?port=%v&vncticket=%s HTTP/1.1", path, port, url.QueryEscape(ticket)), "Host: " + u.Host,
 		"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13",

@@ -37,12 +37,12 @@ func send(t testing.TB, base string, r rawRequest) rawAnswer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", u.Host, &tls.Config{InsecureSkipVerify: true})
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", u.Host, &tls.Config{InsecureSkipVerify: true})
 	if err != nil {
 		t.Fatalf("connecting: %v", err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", r.method, r.path, u.Host)
 	if r.body != "" || r.method == "POST" || r.method == "PUT" {

@@ -181,7 +181,7 @@ func truncate(w http.ResponseWriter, body []byte) {
 }
 
 // lingerTime bounds the wait for a client that still sends while its error is already on the way.
-const lingerTime = 500 * time.Millisecond
+const lingerTime = 10 * time.Second
 
 // writeError sends a status line with its reason phrase and closes the connection, as the real server does after
 // every error. net/http knows no reason phrases, so the connection is taken over.
@@ -198,7 +198,7 @@ func writeError(w http.ResponseWriter, e *apiError, body []byte) {
 	}
 	defer conn.Close()
 	now := time.Now().UTC().Format(http.TimeFormat)
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	fmt.Fprintf(rw, "HTTP/1.1 %d %s\r\nCache-Control: max-age=0\r\nConnection: close\r\nDate: %s\r\nPragma: no-cache\r\n"+
 		"Server: pve-api-daemon/3.0\r\n", e.status, e.reason(), now)
 	if len(body) > 0 { // without a body there is no length either: the end of the connection is the end of the answer

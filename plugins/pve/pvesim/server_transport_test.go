@@ -82,7 +82,7 @@ func TestSemicolonSeparatesParameters(t *testing.T) {
 // client is a plain client for the whole cluster that keeps connections.
 func client(c *pvesim.Cluster, token pvesim.Token) (*http.Client, func(method, path string) (*http.Response, error)) {
 	tr := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}
-	h := &http.Client{Transport: tr, Timeout: 20 * time.Second}
+	h := &http.Client{Transport: tr, Timeout: time.Minute}
 	return h, func(method, path string) (*http.Response, error) {
 		r, err := http.NewRequest(method, c.URL("")+"/api2/json"+path, nil)
 		if err != nil {

@@ -90,7 +90,7 @@ func TestUploadThatBreaksOff(t *testing.T) {
 		field("content", "iso") + edge + fileHead + "abc"))
 	noError(t, err)
 	noError(t, conn.CloseWrite())
-	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
 	_, _ = conn.Read(make([]byte, 100)) // the server has given up
 	_ = conn.Close()
 	if files, all := c.Files(), c.Tasks(); len(files) != before || len(all) != tasks {

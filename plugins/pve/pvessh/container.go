@@ -111,10 +111,10 @@ func (m *Machine) endInContainer(ctx context.Context, id, leader string) {
 	if leader == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killing)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.waits.Kill)
 	defer cancel()
 	_, _ = m.RunOnNode(ctx, hypervisor.NodeCommand{Program: "/bin/sh", Arguments: []string{"-c", end, "hostler-end", id, leader},
-		Limit: killing}, hypervisor.NodeStreams{}) // what cannot be reached ends at its limit
+		Limit: m.waits.Kill}, hypervisor.NodeStreams{}) // what cannot be reached ends at its limit
 }
 
 // CopyToContainer stores a file in a container: see hypervisor.GuestExecutor.

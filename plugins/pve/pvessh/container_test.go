@@ -27,7 +27,7 @@ func TestContainer(t *testing.T) {
 	node.Container(101)
 	node.Stopped(102)
 	node.VM(103)
-	m := pvessh.New(node.SSH.Target(), pvessh.Waits{})
+	m := pvessh.New(node.SSH.Target(), patient)
 	t.Run("run", func(t *testing.T) { runInContainer(t, m) })
 	t.Run("refused", func(t *testing.T) { containerRefused(t, m) })
 	t.Run("killed", func(t *testing.T) { containerKilled(t, node, m) })
@@ -104,7 +104,8 @@ func containerRefused(t *testing.T, m *pvessh.Machine) {
 // A program that is given up is killed inside of the container, too, with what it has started.
 func containerKilled(t *testing.T, node *nodetest.Machine, m *pvessh.Machine) {
 	stubborn := func(mark string) hypervisor.NodeCommand {
-		return hypervisor.NodeCommand{Program: "sh", Arguments: []string{"-c", "trap '' TERM HUP INT; sleep " + mark + " & sleep " + mark}}
+		return hypervisor.NodeCommand{Program: "sh", Arguments: []string{"-c",
+			"trap '' TERM HUP INT; echo started; sleep " + mark + " & sleep " + mark}}
 	}
 	gone := func(mark string) {
 		t.Helper()
@@ -114,18 +115,29 @@ func containerKilled(t *testing.T, node *nodetest.Machine, m *pvessh.Machine) {
 		})
 	}
 	limited := stubborn("86401")
-	limited.Limit = time.Second
+	limited.Limit = 5 * time.Second // the way into the container takes a part of it
 	_, err := m.RunInContainer(t.Context(), ct, limited, hypervisor.NodeStreams{})
 	if plugin.KindOf(err) != plugin.Timeout {
 		t.Errorf("at its limit: %v", err)
 	}
 	gone("86401")
 	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
+	ended, heard := make(chan error), make(chan struct{}, 1)
 	go func() {
-		_, err := m.RunInContainer(ctx, ct, stubborn("86402"), hypervisor.NodeStreams{})
+		_, err := m.RunInContainer(ctx, ct, stubborn("86402"), hypervisor.NodeStreams{Output: writerFunc(func(p []byte) (int, error) {
+			select {
+			case heard <- struct{}{}:
+			default:
+			}
+			return len(p), nil
+		})})
 		ended <- err
 	}()
+	select { // who has heard nothing does not know what to kill
+	case <-heard:
+	case err := <-ended:
+		t.Fatal("it has ended:", err)
+	}
 	waittest.Until(t, "the program runs", func() bool {
 		out, _ := node.Try(t.Context(), "grep -cz '^86402$' /proc/[0-9]*/cmdline | grep -c ':1$'")
 		return strings.TrimSpace(out) == "2"

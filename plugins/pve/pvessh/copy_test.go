@@ -25,7 +25,7 @@ func sumOf(text string) string {
 func TestFilesArriveWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	server := sshdtest.Start(t)
-	m := pvessh.New(server.Target(), pvessh.Waits{})
+	m := pvessh.New(server.Target(), patient)
 	folder := t.TempDir()
 	content := strings.Repeat("a line\x00\xff\n", 50_000)
 	for _, name := range []string{"plain", "with space", "-rf", "$(id)", "quote'\"", "new\nline", "end\n", "ä€", strings.Repeat("x", 255)} {
@@ -84,7 +84,7 @@ func TestFilesArriveWholeOrNotAtAll(t *testing.T) {
 func TestLinksAreReplaced(t *testing.T) {
 	t.Parallel()
 	server := sshdtest.Start(t)
-	m := pvessh.New(server.Target(), pvessh.Waits{})
+	m := pvessh.New(server.Target(), patient)
 	folder := t.TempDir()
 	target, link := filepath.Join(folder, "target"), filepath.Join(folder, "link")
 	if err := errors.Join(os.WriteFile(target, []byte("old"), 0o600), os.Symlink(target, link)); err != nil {
@@ -103,7 +103,7 @@ func TestLinksAreReplaced(t *testing.T) {
 func TestReadingFiles(t *testing.T) {
 	t.Parallel()
 	server := sshdtest.Start(t)
-	m := pvessh.New(server.Target(), pvessh.Waits{})
+	m := pvessh.New(server.Target(), patient)
 	folder := t.TempDir()
 	path := filepath.Join(folder, "file")
 	if err := os.WriteFile(path, []byte("12345"), 0o604); err != nil {

@@ -21,12 +21,16 @@ type Waits struct {
 	Dial, Handshake time.Duration
 	// Alive is how often the other side is asked for a sign of life, and Silence how long it may owe one. 15 s and 30 s.
 	Alive, Silence time.Duration
+	// Kill bounds the attempt to end a program whose caller has gone. 5 s.
+	Kill time.Duration
 }
 
 func (w Waits) orDefault() Waits {
-	fallback := Waits{Dial: 10 * time.Second, Handshake: 20 * time.Second, Alive: 15 * time.Second, Silence: 30 * time.Second}
+	fallback := Waits{Dial: 10 * time.Second, Handshake: 20 * time.Second, Alive: 15 * time.Second, Silence: 30 * time.Second,
+		Kill: 5 * time.Second}
 	for _, f := range []struct{ value, fallback *time.Duration }{
 		{&w.Dial, &fallback.Dial}, {&w.Handshake, &fallback.Handshake}, {&w.Alive, &fallback.Alive}, {&w.Silence, &fallback.Silence},
+		{&w.Kill, &fallback.Kill},
 	} {
 		if *f.value == 0 {
 			*f.value = *f.fallback

@@ -13,9 +13,12 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// patient waits for a machine that is starved.
+var patient = pvessh.Waits{Dial: time.Minute, Handshake: time.Minute, Silence: time.Minute, Kill: time.Minute}
+
 func runTrue(t *testing.T, target endpoint.Target) error {
 	t.Helper()
-	result, err := pvessh.New(target, pvessh.Waits{Handshake: 10 * time.Second}).RunOnNode(t.Context(),
+	result, err := pvessh.New(target, patient).RunOnNode(t.Context(),
 		hypervisor.NodeCommand{Program: "true"}, hypervisor.NodeStreams{})
 	if err == nil && !result.OK() {
 		t.Errorf("true ended with %+v", result)
@@ -30,7 +33,7 @@ func TestLoginTellsWhatItSaw(t *testing.T) {
 	pinned := target.SSH.HostKey
 	for _, pin := range []string{"", pinned} {
 		target.SSH.HostKey = pin
-		login, err := pvessh.New(target, pvessh.Waits{}).CheckLogin(t.Context())
+		login, err := pvessh.New(target, patient).CheckLogin(t.Context())
 		if err != nil || login.HostKey != pinned || login.HostKeyType != "ssh-ed25519" || login.User != server.User ||
 			!strings.HasPrefix(login.Server, "SSH-2.0-OpenSSH") || (login.UserID == 0) != (server.User == "root") {
 			t.Errorf("pinned %q: %+v, %v", pin, login, err)
@@ -168,7 +171,11 @@ func TestOtherServers(t *testing.T) {
 				Credential: endpoint.Credential{Form: endpoint.FormSSHKey, Secret: key},
 				SSH: endpoint.SSH{User: "root", Port: listener.Addr().(*net.TCPAddr).Port,
 					HostKey: endpoint.HostKeyFingerprint([]byte("x"))}}
-			_, err = pvessh.New(target, pvessh.Waits{Handshake: 500 * time.Millisecond}).CheckLogin(t.Context())
+			waits := patient
+			if c.want == plugin.Timeout {
+				waits.Handshake = 500 * time.Millisecond
+			}
+			_, err = pvessh.New(target, waits).CheckLogin(t.Context())
 			kind(t, name, err, c.want)
 		})
 	}

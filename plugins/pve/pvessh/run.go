@@ -23,8 +23,6 @@ const (
 	afterLimit = 10 * time.Second
 	// afterEnd is how long outputs are waited for that something which the program left behind holds open.
 	afterEnd = 5 * time.Second
-	// killing bounds the attempt to end a program whose caller has gone.
-	killing = 5 * time.Second
 )
 
 // CheckLogin implements hypervisor.NodeExecutor.
@@ -172,7 +170,7 @@ func clean(text string) string {
 
 // giveUp ends what runs, and the connection. The channel's end alone would leave a program running that writes nothing.
 func (c *connection) giveUp(output *gate) {
-	ctx, cancel := context.WithTimeout(context.Background(), killing)
+	ctx, cancel := context.WithTimeout(context.Background(), c.waits.Kill)
 	defer cancel()
 	defer context.AfterFunc(ctx, c.close)()
 	defer c.close()

@@ -53,7 +53,7 @@ func kind(t *testing.T, what string, err error, want plugin.ErrorKind) *plugin.E
 func TestArgumentsArriveAsTheyAre(t *testing.T) {
 	t.Parallel()
 	server := sshdtest.Start(t)
-	m := pvessh.New(server.Target(), pvessh.Waits{})
+	m := pvessh.New(server.Target(), patient)
 	args := append([]string{`%s\0`}, hostile...)
 	got, failures, result := run(t, m, hypervisor.NodeCommand{Program: "/usr/bin/printf", Arguments: args}, nil)
 	if want := strings.Join(hostile, "\x00") + "\x00"; got != want || failures != "" || !result.OK() {
@@ -92,7 +92,7 @@ func TestArgumentsArriveAsTheyAre(t *testing.T) {
 func TestVariablesAreInNoArguments(t *testing.T) {
 	t.Parallel()
 	server := sshdtest.Start(t)
-	m := pvessh.New(server.Target(), pvessh.Waits{})
+	m := pvessh.New(server.Target(), patient)
 	begun, input := io.Pipe()
 	done := make(chan struct{})
 	output := &lockedBuffer{}
@@ -143,7 +143,7 @@ func (l *lockedBuffer) String() string {
 func TestEndsOfPrograms(t *testing.T) {
 	t.Parallel()
 	server := sshdtest.Start(t)
-	m := pvessh.New(server.Target(), pvessh.Waits{})
+	m := pvessh.New(server.Target(), patient)
 	for name, c := range map[string]struct {
 		command hypervisor.NodeCommand
 		want    hypervisor.NodeResult
@@ -213,7 +213,7 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 func TestWhatDoesNotEndIsKilled(t *testing.T) {
 	t.Parallel()
 	server := sshdtest.Start(t)
-	m := pvessh.New(server.Target(), pvessh.Waits{})
+	m := pvessh.New(server.Target(), patient)
 	// The children say by a lock whether they are there: they hold it for as long as they live.
 	stubborn := func(t *testing.T) (hypervisor.NodeCommand, func() bool) {
 		lock := filepath.Join(t.TempDir(), "lock")
@@ -248,8 +248,8 @@ func TestWhatDoesNotEndIsKilled(t *testing.T) {
 		t.Parallel()
 		own := sshdtest.Start(t)
 		command, free := stubborn(t)
-		command.Limit = 2 * time.Second
-		_, err := pvessh.New(own.Target(), pvessh.Waits{}).RunOnNode(t.Context(), command, hypervisor.NodeStreams{
+		command.Limit = 10 * time.Second // longer than it takes to cut the connection
+		_, err := pvessh.New(own.Target(), patient).RunOnNode(t.Context(), command, hypervisor.NodeStreams{
 			Output: writerFunc(func(p []byte) (int, error) {
 				go own.Cut()
 				return len(p), nil
@@ -269,7 +269,7 @@ func TestCutConnections(t *testing.T) {
 			t.Parallel()
 			cut := target
 			cut.SSH.Port = cutting(t, server.Port(), after)
-			result, err := pvessh.New(cut, pvessh.Waits{}).RunOnNode(t.Context(), hypervisor.NodeCommand{Program: "sh",
+			result, err := pvessh.New(cut, patient).RunOnNode(t.Context(), hypervisor.NodeCommand{Program: "sh",
 				Arguments: []string{"-c", "sleep 0.2; echo said; sleep 1000"}, Limit: 2 * time.Second}, hypervisor.NodeStreams{})
 			if got := plugin.KindOf(err); got != plugin.Unreachable && got != plugin.Timeout {
 				t.Errorf("result %+v, error %v", result, err)
@@ -370,13 +370,13 @@ func TestNoiseOfTheLogin(t *testing.T) {
 	t.Parallel()
 	server := sshdtest.Start(t)
 	server.Configure("ForceCommand echo noise; echo more >&2; eval \"$SSH_ORIGINAL_COMMAND\"")
-	got, failures, result := run(t, pvessh.New(server.Target(), pvessh.Waits{}), hypervisor.NodeCommand{Program: "echo",
+	got, failures, result := run(t, pvessh.New(server.Target(), patient), hypervisor.NodeCommand{Program: "echo",
 		Arguments: []string{"mine"}}, nil)
 	if got != "mine\n" || failures != "" || !result.OK() {
 		t.Errorf("it says %q and %q, %+v", got, failures, result)
 	}
 	server.Configure("ForceCommand echo This account is not available. >&2; exit 1")
-	_, err := pvessh.New(server.Target(), pvessh.Waits{}).RunOnNode(t.Context(), hypervisor.NodeCommand{Program: "true"},
+	_, err := pvessh.New(server.Target(), patient).RunOnNode(t.Context(), hypervisor.NodeCommand{Program: "true"},
 		hypervisor.NodeStreams{})
 	if e := kind(t, "running", err, plugin.Refused); !strings.Contains(e.Message, "This account is not available.") {
 		t.Errorf("the error says %q", e.Message)

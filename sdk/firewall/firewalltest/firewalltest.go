@@ -43,7 +43,7 @@ type Config struct {
 	FirewallType firewall.Firewall
 	// Target gives a working, pinned target with the capability's proper token. Required.
 	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
-	// Patience is how long anything that must come may take; zero is 15 s.
+	// Patience is how long anything that must come may take; zero is 2 min.
 	Patience time.Duration
 
 	// Lists gives scopes of all kinds with the rules that they have, some of them none.
@@ -72,7 +72,7 @@ func Run(t *testing.T, cfg Config) {
 		t.Fatal("firewalltest: Backend, FirewallType and Target are required")
 	}
 	if cfg.Patience == 0 {
-		cfg.Patience = 15 * time.Second
+		cfg.Patience = 2 * time.Minute
 	}
 	if cfg.Rules == nil {
 		cfg.Rules = usualRules()

@@ -38,7 +38,7 @@ func (s *suite) certificateRead(t *testing.T) {
 	})
 	s.run(t, "nobody listens", func(t *testing.T, ctx context.Context) {
 		at := target(t)
-		at.Address, at.AllowLocal = closedPort(t), true
+		at.Address, at.AllowLocal = closedPort, true
 		_, err := reader.ReadCertificate(ctx, at)
 		wantKind(t, err, plugin.Unreachable)
 	})

@@ -27,7 +27,7 @@ type Config struct {
 	// Target gives a working, pinned target with the capability's proper credential, new or the same each time. It is asked for every
 	// capability of Info. An endpoint on loopback needs AllowLocal. Required.
 	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
-	// Patience is how long anything that must come may take; zero is 15 s.
+	// Patience is how long anything that must come may take; zero is 2 min.
 	Patience time.Duration
 
 	// Kinds are the kinds of guests that can be made here; nil is both. Where one is missing, because the machine cannot run it or
@@ -112,7 +112,7 @@ func Run(t *testing.T, cfg Config) {
 		t.Fatal("drivertest: Driver, HostType and Target are required")
 	}
 	if cfg.Patience == 0 {
-		cfg.Patience = 15 * time.Second
+		cfg.Patience = 2 * time.Minute
 	}
 	service := hypervisor.Service{Driver: cfg.Driver, HostType: cfg.HostType}
 	for name, driver := range map[string]hypervisor.Driver{
@@ -170,7 +170,7 @@ func Run(t *testing.T, cfg Config) {
 func Remote(t testing.TB, service hypervisor.Service) *hypervisor.Client {
 	t.Helper()
 	client := hypervisor.NewClient(plugintest.Connect(t, service))
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if _, err := client.Info(ctx); err != nil {
 		t.Fatal("asking the plugin for its info:", err)

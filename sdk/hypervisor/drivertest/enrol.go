@@ -98,7 +98,7 @@ func (s *suite) enrol(t *testing.T) {
 	s.run(t, "nobody listens", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewCode", s.NewCode != nil)
 		target := s.newcomer(t, ctx, endpoint.Monitoring)
-		target.Address = closedPort(t)
+		target.Address = closedPort
 		wantKind(t, enroller.Redeem(ctx, target, s.NewCode(t, endpoint.Monitoring, time.Hour)), plugin.Unreachable)
 	})
 }

@@ -113,7 +113,7 @@ func (s *suite) guestPrograms(t *testing.T, ctx context.Context, in Inside, at h
 	}
 	_, err = at.RunInGuest(ctx, in.Running, hypervisor.NodeCommand{Program: "true", Directory: "/no/such/folder"}, hypervisor.NodeStreams{})
 	wantKind(t, err, plugin.NotFound)
-	_, err = at.RunInGuest(ctx, in.Running, hypervisor.NodeCommand{Program: "sleep", Arguments: []string{"1000"}, Limit: time.Second},
+	_, err = at.RunInGuest(ctx, in.Running, hypervisor.NodeCommand{Program: "sleep", Arguments: []string{"1000"}, Limit: 5 * time.Second},
 		hypervisor.NodeStreams{})
 	wantKind(t, err, plugin.Timeout)
 	mine := errors.New("of mine")

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
@@ -207,11 +208,7 @@ func TestACertifiedForgetsTasks(t *testing.T) {
 	if err != nil || len(list.Tasks) != 1 || list.Tasks[0].ID != running {
 		t.Errorf("listed are %+v, %v, want the one that runs", list.Tasks, err)
 	}
-	for deadline := time.Now().Add(time.Minute); plugin.KindOf(wait(id)) != plugin.NotFound; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the task was not forgotten")
-		}
-	}
+	waittest.Until(t, "the task is forgotten", func() bool { return plugin.KindOf(wait(id)) == plugin.NotFound })
 	if _, err := host.TaskLog(t.Context(), running, hypervisor.LogQuery{}); err != nil {
 		t.Error("the log of the running task:", err)
 	}
