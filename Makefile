@@ -36,8 +36,8 @@ PROTOC_GEN_GO := $(TOOLS)/v1.36.12/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/v1.6.2/protoc-gen-go-grpc
 
 # Without paths in them, compiled packages serve every checkout; make lint vets. -w leaves out what only a debugger needs. Tests wait for a
-# good part of their time, so one package more than there are processors runs. The timeout bounds what hangs.
-TEST_FLAGS = -trimpath -vet=off -ldflags=-w -shuffle=on -timeout 40m -p $$(($$(nproc) + 1))
+# good part of their time, so one package more than there are processors runs, and twice as many tests in each. The timeout bounds what hangs.
+TEST_FLAGS = -trimpath -vet=off -ldflags=-w -shuffle=on -timeout 40m -p $$(($$(nproc) + 1)) -parallel $$((2 * $$(nproc)))
 # At its end a program with the race detector waits a second for reports of goroutines that nobody waits for: a tenth is enough.
 RACE_FLAGS = -race $(TEST_FLAGS)
 
@@ -95,7 +95,7 @@ check-race: deps
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test $(RACE_FLAGS) ./...); done
 
 check-kills: deps
-	CGO_ENABLED=0 $(GO) test $(TEST_FLAGS) -parallel 4 -skip $(LXD_TESTS) ./cmd/hostlerd/processtest
+	CGO_ENABLED=0 $(GO) test $(TEST_FLAGS) -skip $(LXD_TESTS) ./cmd/hostlerd/processtest
 
 check-lxd: deps
 	$(GO) test $(RACE_FLAGS) $(LXD)

@@ -90,9 +90,6 @@ func TestHostileTarballs(t *testing.T) {
 		{"nothing", archive, nil},
 		{"another program", version, []*tar.Header{good}},
 	} {
-		if !chosen("tarball " + test.name) {
-			continue
-		}
 		name := "hostler-" + newVersion + ".tar.gz"
 		writeTarball(t, filepath.Join(s.out, name), program, test.entries)
 		s.manifest(newVersion, name)

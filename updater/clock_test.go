@@ -50,12 +50,8 @@ func TestBackupsWithAClockThatJumps(t *testing.T) {
 
 // A clock that jumps inside a run, by years to either side.
 func TestClockThatJumpsInARun(t *testing.T) {
-	onlyWithAll(t)
 	t.Parallel()
 	for name, jump := range map[string]time.Duration{"back": -10 * year, "ahead": 10 * year} {
-		if !chosen("clock jumps " + name) {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)

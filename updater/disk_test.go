@@ -174,9 +174,6 @@ func (s *site) suffers(kind string, faults []fault, o order, begin, end func()) 
 	s.untidy = true
 	for _, f := range faults {
 		name := kind + " " + f.point
-		if !chosen(name) {
-			continue
-		}
 		o.Do = "run"
 		if f.point == "start" {
 			begin()
@@ -218,7 +215,6 @@ func TestFullDisk(t *testing.T) {
 		}, order{}, d.fill, d.free)
 	})
 	t.Run("of the journal", func(t *testing.T) {
-		onlyWithAll(t)
 		t.Parallel()
 		s := newSite(t)
 		s.publish(newVersion, crash)
@@ -254,7 +250,6 @@ func TestFullDisk(t *testing.T) {
 		}, d.free)
 	})
 	t.Run("of temporary files", func(t *testing.T) {
-		onlyWithAll(t)
 		t.Parallel()
 		s := newSite(t)
 		s.publish(newVersion, "")
@@ -266,16 +261,12 @@ func TestFullDisk(t *testing.T) {
 
 // A run that is taken up while the disk is full still.
 func TestResumeOnFullDisk(t *testing.T) {
-	onlyWithAll(t)
 	t.Parallel()
 	s := newSite(t)
 	s.publish(newVersion, "")
 	s.mkdir(s.own)
 	d := newDisk(t, s.own, 8)
 	for _, point := range []string{"in trial", "put aside", "in migrate", "switched"} {
-		if !chosen("resume on a full disk " + point) {
-			continue
-		}
 		if answer := s.do(order{Do: "run", KillAt: point}); answer != nil {
 			t.Fatalf("%s: %+v", point, answer)
 		}
@@ -346,9 +337,6 @@ func TestReadOnlyFolders(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if test.name != "journal" {
-				onlyWithAll(t)
-			}
 			s := newSite(t)
 			s.publish(newVersion, `[ "$1" = serve ] && exit 3`)
 			folder := test.folder(s)

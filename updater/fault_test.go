@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,32 +60,6 @@ var points = []struct {
 	{"keys changed", newVersion, "done"}, {"finished", newVersion, "done"}, {"after done", newVersion, "done"},
 }
 
-// allFaults is set by make faults, which takes about eight minutes.
-var allFaults = os.Getenv("HOSTLER_ALL_FAULTS") != ""
-
-// chosen says which faults are tried: all of them for make faults, and otherwise those of which each stands for its
-// neighbours.
-func chosen(fault string) bool {
-	return allFaults || slices.Contains([]string{
-		"in backup", "in verify", "in trial", "after stop", "put aside", "in migrate", "switched", "in health-check", "copy dropped",
-		"between renames",
-		"migration fails on the live database only", "crashes at start",
-		"full releases in verify", "full releases switched", "no reserve in migrate", "read-only journal in migrate",
-		"server away in migrate", "others update", "server redirect to http", "server endless manifest", "server cut half-way",
-		"server slow drip",
-		"tarball up and out", "tarball a link out and a file through it", "tarball set-uid", "tarball a device", "tarball no program",
-		"boot in migrate", "boot link back", "resume killed between renames", "service start false",
-	}, fault)
-}
-
-// onlyWithAll skips a test whose like is tried elsewhere.
-func onlyWithAll(t *testing.T) {
-	t.Helper()
-	if !allFaults {
-		t.Skip("tried by make faults")
-	}
-}
-
 // killed kills a run at a point and resumes it.
 func (s *site) killed(t *testing.T, point, version, state string) {
 	t.Helper()
@@ -113,7 +86,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 			s := newSite(t)
 			s.publish(newVersion, "")
 			for i, p := range points {
-				if i%sites == n && p.version == oldVersion && chosen(p.point) {
+				if i%sites == n && p.version == oldVersion {
 					s.killed(t, p.point, p.version, p.state)
 				}
 			}
@@ -124,7 +97,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 		})
 	}
 	for _, p := range points {
-		if p.version == newVersion && chosen(p.point) {
+		if p.version == newVersion {
 			t.Run(p.point, func(t *testing.T) {
 				t.Parallel()
 				s := newSite(t)
@@ -143,9 +116,6 @@ func TestKilledInRollback(t *testing.T) {
 	config := s.config() // its limit holds for the old version too; that the new one ends again and again is seen long before
 	for _, point := range []string{"before rollback", "stopped for rollback", "between renames", "database back", "link back",
 		"after rollback"} {
-		if !chosen(point) {
-			continue
-		}
 		if answer := s.do(order{Do: "run", KillAt: point, Config: config}); answer != nil {
 			t.Fatalf("%s: it was not killed: %+v", point, answer)
 		}
@@ -174,9 +144,6 @@ func TestBrokenReleases(t *testing.T) {
 		"says another version":     {`[ "$1" = version ] && { echo 9.9.9; exit 0; }`, "failed", "9.9.9"},
 		"cannot be executed":       {`exit 126`, "failed", ""},
 	} {
-		if !chosen(name) {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)

@@ -137,9 +137,6 @@ func TestDatabaseServerGoesAway(t *testing.T) {
 	for _, long := range []bool{false, true} {
 		t.Run(map[bool]string{false: "for a moment", true: "for long"}[long], func(t *testing.T) {
 			t.Parallel()
-			if long {
-				onlyWithAll(t)
-			}
 			c, _ := newCluster(t, 0)
 			s := newSiteOn(t, c.create("hostler"))
 			config := s.config()
@@ -155,7 +152,7 @@ func TestDatabaseServerGoesAway(t *testing.T) {
 				if long {
 					want = p.long
 				}
-				if !chosen(name) || want == "" {
+				if want == "" {
 					continue
 				}
 				script := ""
@@ -205,7 +202,6 @@ func TestDatabaseServerGoesAway(t *testing.T) {
 
 // The database server's own disk is full. PostgreSQL stops altogether when it cannot write its log.
 func TestFullDatabaseDisk(t *testing.T) {
-	onlyWithAll(t)
 	t.Parallel()
 	c, d := newCluster(t, 600)
 	s := newSiteOn(t, c.create("hostler"))
@@ -236,9 +232,6 @@ func TestOthersOnTheDatabase(t *testing.T) {
 	t.Parallel()
 	for _, broken := range []bool{false, true} {
 		name := map[bool]string{false: "update", true: "rollback"}[broken]
-		if !chosen("others " + name) {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)

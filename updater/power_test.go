@@ -55,9 +55,6 @@ func TestBootBeforeResume(t *testing.T) {
 		{"stopped for rollback", "", "rolled_back", true}, {"between renames", "", "rolled_back", true}, {"link back", "", "rolled_back", true},
 		{"database back", oldVersion, "rolled_back", true}, {"after rollback", oldVersion, "rolled_back", true},
 	} {
-		if !chosen("boot " + test.point) {
-			continue
-		}
 		script := ""
 		if test.broken {
 			script = `[ "$1" = serve ] && exit 3`
@@ -100,9 +97,6 @@ func TestResumeIsKilled(t *testing.T) {
 	s.publish(newVersion, `[ "$1" = serve ] && exit 3`)
 	for _, point := range []string{"before rollback", "stopped for rollback", "between renames", "link back", "database back",
 		"after rollback", "after rolled back"} {
-		if !chosen("resume killed " + point) {
-			continue
-		}
 		if answer := s.do(order{Do: "run", KillAt: "between renames"}); answer != nil {
 			t.Fatalf("%+v", answer)
 		}
@@ -144,16 +138,12 @@ func TestNoWayBackFromDone(t *testing.T) {
 
 // An update that is taken back by hand is cut off at each of its steps.
 func TestRevertIsKilled(t *testing.T) {
-	onlyWithAll(t)
 	t.Parallel()
 	s := newSite(t)
 	s.publish(newVersion, "")
 	updated := false
 	for _, point := range []string{"restored", "before rollback", "stopped for rollback", "between renames", "link back", "database back",
 		"after rollback"} {
-		if !chosen("revert killed " + point) {
-			continue
-		}
 		if !updated {
 			s.update()
 		}
@@ -208,15 +198,11 @@ func TestInstallIsKilled(t *testing.T) {
 
 // A signal ends a run that has changed nothing; later it is not heard.
 func TestTerminated(t *testing.T) {
-	onlyWithAll(t)
 	t.Parallel()
 	s := newSite(t)
 	s.publish(newVersion, "")
 	for _, dry := range []bool{true, false} {
 		for _, point := range []string{"before backup", "in backup", "in download", "in verify", "in trial"} {
-			if !chosen("terminated "+point) || dry && !chosen("terminated dry "+point) {
-				continue
-			}
 			p := s.start(order{Do: "run", PauseAt: point, Options: Options{DryRun: dry}})
 			p.paused()
 			p.terminate()
@@ -226,9 +212,6 @@ func TestTerminated(t *testing.T) {
 		}
 	}
 	for _, point := range []string{"in stop", "in snapshot", "in migrate", "in switch", "in health-check", "copy dropped"} {
-		if !chosen("terminated " + point) {
-			continue
-		}
 		p := s.start(order{Do: "run", PauseAt: point})
 		p.paused()
 		p.terminate()

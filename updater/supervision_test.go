@@ -56,9 +56,6 @@ func TestServiceThatDoesNotFollow(t *testing.T) {
 		{"state", forEver, installation.StateRolledBack},
 	} {
 		name := fmt.Sprintf("service %s %t", test.verb, test.times == 1)
-		if !chosen(name) {
-			continue
-		}
 		heal := s.supervisor.refuse(test.verb, test.times)
 		s.do(order{Do: "run", Config: config})
 		heal()
@@ -125,20 +122,16 @@ func TestServiceThatDoesNotFollow(t *testing.T) {
 
 // Versions that come up and do not stay.
 func TestFlappingService(t *testing.T) {
-	onlyWithAll(t)
 	t.Parallel()
 	s := newSite(t)
 	config := s.config()
 	config.ReadyTime, config.Settled = time.Minute, 5*time.Second
 	s.supervisor.stopTime = 5 * time.Second
-	for name, script := range map[string]string{
+	for _, script := range map[string]string{
 		"dies when it was ready":        `[ "$1" = serve ] && { "$real" serve & p=$!; sleep 4; kill -9 $p; exit 1; }`,
 		"comes and goes in one process": `[ "$1" = serve ] && while :; do "$real" serve & p=$!; sleep 2; kill $p; wait $p; done`,
 		"does not hear the end":         `[ "$1" = serve ] && { trap '' TERM; "$real" serve & sleep 2; kill -9 $!; while :; do sleep 1; done; }`,
 	} {
-		if !chosen("flapping: " + name) {
-			continue
-		}
 		s.publish(newVersion, script)
 		_ = os.Remove(Layout{StateDir: s.own}.seen())
 		s.must(s.do(order{Do: "run", Config: config}), installation.StepRolledBack)
@@ -151,7 +144,6 @@ func TestFlappingService(t *testing.T) {
 
 // Migrations that are slow, do not hear, or leave something behind.
 func TestMigrationsThatMisbehave(t *testing.T) {
-	onlyWithAll(t)
 	t.Parallel()
 	s := newSite(t)
 	config := s.config()
@@ -171,9 +163,6 @@ func TestMigrationsThatMisbehave(t *testing.T) {
 		{"slow within its time", `sleep 1; "$real" "$@"; code=$?; (sleep 600 </dev/null >/dev/null 2>&1 & echo $! >> ` + pids +
 			`); exit $code`, installation.StepDone},
 	} {
-		if !chosen("migration " + test.name) {
-			continue
-		}
 		s.publish(newVersion, `[ "$1" = migrate ] && { `+test.script+`; }`)
 		_ = os.Remove(Layout{StateDir: s.own}.seen())
 		answer := s.do(order{Do: "run", Config: config})

@@ -86,6 +86,9 @@ func TestFailuresOfTheDriverAreDeclared(t *testing.T) {
 	}
 	operations := slices.SortedStableFunc(slices.Values(declared().Operations()), func(a, b *op.Operation) int { return last(a) - last(b) })
 	for _, o := range operations {
+		if !sampletest.Chosen(o.Spec.ID, 3) {
+			continue
+		}
 		if o.Spec.Public || o.Stream || o.Socket { // without a caller, without an end, or without a status in the end
 			continue
 		}

@@ -200,7 +200,7 @@ func TestGoldenMatrix(t *testing.T) {
 	}
 	e.MatrixWith(t, apitest.MatrixConfig{
 		Columns: e.columns(), Values: e.values, Bodies: e.bodies(), Reads: statuses,
-		Golden: filepath.Join("testdata", "matrix.txt"), GoldenRows: goldenFiles("matrix.txt"), Sample: 4,
+		Golden: filepath.Join("testdata", "matrix.txt"), GoldenRows: goldenFiles("matrix.txt"), Sample: 12,
 	})
 }
 
@@ -281,7 +281,7 @@ func TestListsShowNothingOfOtherTeams(t *testing.T) {
 		for role := identity.NoRole; role <= identity.Owner; role++ {
 			account := identitytest.User(t, e.users, identitytest.In{e.blue: role})
 			for _, query := range e.queries(o) {
-				if !sampletest.Chosen(o.Spec.ID+role.String()+query, 4) {
+				if !sampletest.Chosen(o.Spec.ID+role.String()+query, 12) {
 					continue
 				}
 				e.leaks(t, o, nameless(reads[o.Spec.ID]), query, role, account)

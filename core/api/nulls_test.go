@@ -24,7 +24,7 @@ func TestNulls(t *testing.T) {
 		values[name] = value
 	}
 	values["user_id"] = fmt.Sprint(identitytest.As(t, e.users, identity.Viewer).ID)
-	taken, refused := e.Nulls(t, apitest.NullsConfig{Bodies: bodies, Values: values, Sample: 4})
+	taken, refused := e.Nulls(t, apitest.NullsConfig{Bodies: bodies, Values: values, Sample: 12})
 	if taken < 20 || refused < 60 {
 		t.Errorf("only %d nulls were to be taken and %d to be refused", taken, refused)
 	}

@@ -114,7 +114,7 @@ func TestIdempotencyKeyOfEveryOperation(t *testing.T) {
 	tried := 0
 	for _, c := range e.allChanges() {
 		o := operations[c.Operation]
-		if o == nil || c.Status != 0 || !sampletest.Chosen(c.Operation, 3) {
+		if o == nil || c.Status != 0 || !sampletest.Chosen(c.Operation, 2) {
 			continue
 		}
 		tried++
@@ -150,7 +150,7 @@ func TestIdempotencyKeyOfEveryOperation(t *testing.T) {
 			t.Errorf("%s with another query: %d %s", c.Operation, other.Status, other.Body)
 		}
 	}
-	if tried < 14 {
+	if tried < 14 && !testing.Short() {
 		t.Errorf("only %d operations were tried", tried)
 	}
 	var clear bool

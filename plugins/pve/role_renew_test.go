@@ -26,6 +26,9 @@ func (a *admin) command(t *testing.T, text string) string {
 
 // TestRoleScriptTellsWhatDoesNotWork, changes none of it without being asked, and mends it with --renew.
 func TestRoleScriptTellsWhatDoesNotWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many shells: make check runs it")
+	}
 	t.Parallel()
 	const user, token = "users/service@pve", "tokens/monitoring"
 	past, future := time.Now().Add(-time.Hour).Unix(), time.Now().Add(time.Hour).Unix()
@@ -96,6 +99,9 @@ func TestRoleScriptTellsWhatDoesNotWork(t *testing.T) {
 
 // TestRoleScriptRenewalLeavesNoRulesBehind: pveum would tell of a rule whose token is gone, at every start.
 func TestRoleScriptRenewalLeavesNoRulesBehind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many shells: make check runs it")
+	}
 	t.Parallel()
 	a := newAdmin(t)
 	a.put(t, "pools/customers", "")
@@ -167,6 +173,9 @@ func TestRoleScriptTellsWhatItLeaves(t *testing.T) {
 
 // TestRoleRemovalLeavesNothing: neither a rule at some path, nor one that somebody made with the role, nor a warning.
 func TestRoleRemovalLeavesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many shells: make check runs it")
+	}
 	t.Parallel()
 	for _, shell := range []string{"dash", "bash"} {
 		if _, err := exec.LookPath(shell); err != nil {

@@ -257,6 +257,9 @@ func TestRoleScriptRefusesToBegin(t *testing.T) {
 
 // TestRoleScriptStopsAtTheFirstFailure: and tells the secrets that were made, which could not be got again.
 func TestRoleScriptStopsAtTheFirstFailure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many shells: make check runs it")
+	}
 	t.Parallel()
 	script := roleScript(t, hypervisor.RoleScriptQuery{Path: "/", Capabilities: endpoint.Capabilities()})
 	for call, secrets := range map[string]int{

@@ -1,6 +1,7 @@
 package processtest
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -84,6 +85,10 @@ func TestConsoles(t *testing.T) {
 func fifty(t *testing.T, s *service, owner *client, app int64) int {
 	t.Helper()
 	var all []*console
+	var reading sync.WaitGroup // from the beginning: only a client that reads answers pings
+	ctx, cancel := context.WithCancel(t.Context())
+	defer reading.Wait()
+	defer cancel()
 	for i := range 5 { // a person has sixteen at most: five people have ten each
 		email := fmt.Sprintf("operator%d@example.com", i)
 		owner.must(t, http.StatusCreated, http.MethodPost, "/api/v1/users",
@@ -91,7 +96,13 @@ func fifty(t *testing.T, s *service, owner *client, app int64) int {
 		person := newClient(s)
 		person.logIn(t, email, ownerPassword)
 		for range 10 {
-			all = append(all, person.console(t, app))
+			c, word := person.console(t, app), fmt.Sprintf("word-%d", len(all))
+			all = append(all, c)
+			reading.Go(func() {
+				if err := c.shows(ctx, "echo "+word+"\r\n"+word+"\r\n"); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 	}
 	d := dbtest.Open(t, s.DB)
@@ -102,18 +113,12 @@ func fifty(t *testing.T, s *service, owner *client, app int64) int {
 		}
 	}
 	whole("before anything is typed")
-	var typing sync.WaitGroup
 	for i, c := range all {
-		typing.Go(func() {
-			word := fmt.Sprintf("echo word-%d", i)
-			if err := c.types(t.Context(), word+"\r"); err != nil {
-				t.Error(err)
-			} else if err := c.shows(t.Context(), word+"\r\n"+strings.TrimPrefix(word, "echo ")+"\r\n"); err != nil {
-				t.Error(err)
-			}
-		})
+		if err := c.types(t.Context(), fmt.Sprintf("echo word-%d\r", i)); err != nil {
+			t.Error(err)
+		}
 	}
-	typing.Wait()
+	reading.Wait()
 	whole("after each has shown what was typed")
 	for _, c := range all {
 		_ = c.Close(websocket.StatusNormalClosure, "")

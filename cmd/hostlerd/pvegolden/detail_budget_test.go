@@ -14,6 +14,9 @@ import (
 // TestDetailRequests holds the reader of guests' configurations, and of tasks for rules about failed ones, to its budget in what arrives
 // at the hypervisor: two instances, an hour, and guests, nodes and answers that fail in every way that is tried again for others.
 func TestDetailRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays hours of polls: make check runs it")
+	}
 	t.Parallel()
 	w := pvegolden.NewWorld(t)
 	const perMinute, guests = 20, 60

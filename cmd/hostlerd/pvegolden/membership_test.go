@@ -113,6 +113,9 @@ func must(t *testing.T, err error) {
 // What happens to a cluster, what is shown of it then, and how many polls later. Before, what is shown is what was so before, and nothing
 // else. Ten polls are five minutes.
 func TestWhatIsShownOfClusterEvents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays what happens to a cluster: make check runs it")
+	}
 	t.Parallel()
 	const (
 		nodes  = "SELECT string_agg(name || ' ' || status, ' ' ORDER BY name) FROM nodes"
@@ -261,6 +264,9 @@ func TestAddressThatIsNotKnown(t *testing.T) {
 
 // An hour of polls of a cluster in which nothing happens: 1.1 requests for list and membership in each, and what comes besides.
 func TestRequestsOfAnHour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays hours of polls: make check runs it")
+	}
 	t.Parallel()
 	p := newPolled(t)
 	must(t, p.poll.Sync(t.Context(), 1))

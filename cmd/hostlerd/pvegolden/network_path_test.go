@@ -20,6 +20,9 @@ import (
 // TestPathOfFiles holds the plan of an apply against files of interfaces, present and staged: whether it says that the way to the node is
 // touched, by how the files were made.
 func TestPathOfFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tries every place of a file: make check runs it")
+	}
 	t.Parallel()
 	w := pvegolden.NewWorld(t, endpoint.Lifecycle)
 	// The service knows the node by a name, which has the addresses of the case.

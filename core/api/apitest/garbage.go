@@ -20,7 +20,7 @@ import (
 type GarbageConfig struct {
 	// Seed makes a run repeatable.
 	Seed uint64
-	// PerOperation is the number of requests to each operation; 60 when zero. The short tier sends a tenth of them.
+	// PerOperation is the number of requests to each operation; 60 when zero. The short tier sends one in twenty.
 	PerOperation int
 	// As is who sends them; an owner when nil.
 	As *Caller
@@ -42,7 +42,7 @@ const garbageCanary = "gArBaGe7"
 func (a *API) Garbage(t *testing.T, config GarbageConfig) {
 	t.Helper()
 	if testing.Short() {
-		config.PerOperation = max(1, config.requests()/10)
+		config.PerOperation = max(1, config.requests()/20)
 	}
 	d := a.document(t)
 	statuses := map[int]int{}

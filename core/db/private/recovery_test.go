@@ -69,6 +69,9 @@ func answers(t *testing.T, url string) {
 
 // TestPostmasterKilledWithBusyChild leaves a child that does not notice the death of its parent.
 func TestPostmasterKilledWithBusyChild(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a database server: make check runs it")
+	}
 	t.Parallel()
 	dir := newDir(t)
 	c := start(t, private.Config{Dir: dir})
@@ -182,6 +185,9 @@ func TestStalePidFileOfReusedNumber(t *testing.T) {
 }
 
 func TestStopInAHurry(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a database server: make check runs it")
+	}
 	t.Parallel()
 	dir := newDir(t)
 	c := start(t, private.Config{Dir: dir})
