@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/hostler/hostler/internal/sampletest"
 )
 
 // NullsConfig says how each operation is asked.
@@ -19,8 +17,6 @@ type NullsConfig struct {
 	Values map[string]string
 	// As is who sends them; an owner when nil.
 	As *Caller
-	// Sample is how many places stand for each other in the short tier, which tries one of so many; 0 tries all.
-	Sample uint32
 }
 
 // Nulls sends null in every place of every body: it must be refused there with 422 where the document does not declare
@@ -36,9 +32,6 @@ func (a *API) Nulls(t *testing.T, config NullsConfig) (taken, refused int) {
 			continue
 		}
 		for _, place := range d.places(o.body(), nil, 0) {
-			if config.Sample > 0 && !sampletest.Chosen(fmt.Sprint(o.ID, place.keys), config.Sample) {
-				continue
-			}
 			if place.nullable {
 				taken++
 			} else {
