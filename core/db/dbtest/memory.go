@@ -33,7 +33,7 @@ func Memory(room uint64) string {
 	if err := syscall.Statfs(shm, &found); err != nil || found.Flags&noExec != 0 || found.Bavail*uint64(found.Bsize) < room {
 		return ""
 	}
-	return own()
+	return own().dir
 }
 
 // used is what UseMemory has made of TMPDIR.
@@ -49,19 +49,21 @@ func UseMemory(room uint64) error {
 	return nil
 }
 
-// own is the folder of this process; "" when there can be none.
-var own = sync.OnceValue(func() string {
+// held is a folder with its lock, which is kept for the life of the process: a collected file would be a closed one.
+type held struct {
+	dir  string
+	lock *os.File
+}
+
+// own is the folder of this process; without a name when there can be none.
+var own = sync.OnceValue(func() held {
 	removeUnheld(shm)
 	dir, lock, err := hold(shm)
 	if err != nil {
-		return ""
+		return held{}
 	}
-	ownLock = lock
-	return dir
+	return held{dir, lock}
 })
-
-// ownLock keeps the lock for the life of the process; a collected file would be a closed one.
-var ownLock *os.File
 
 // hold makes a folder for whom the lock is open, which are all children that are started from now on, too.
 func hold(parent string) (dir string, lock *os.File, err error) {
