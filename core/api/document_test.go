@@ -25,10 +25,18 @@ import (
 
 func TestGoldenOpenAPI(t *testing.T) {
 	t.Parallel()
-	first := declared().Document()
-	if again := declared().Document(); !bytes.Equal(first, again) {
+	first := wholeDocument()
+	if again := declare().Document(); !bytes.Equal(first, again) {
 		t.Fatal("the document is another each time it is made")
 	}
+	// Tests use it as the document of every instance.
+	real := newFixture(t)
+	real.Run(t, apitest.Scenario{Name: "real", Method: "GET", URL: "/api/openapi.json", Status: 200,
+		After: func(t *testing.T, answer *apitest.Answer) {
+			if !bytes.Equal(answer.Body, first) {
+				t.Error("a real instance has another document")
+			}
+		}})
 	a := &apitest.API{Handler: declared(), LogIn: apitest.FakeLogIn}
 	a.Run(t, apitest.Scenario{Name: "document", Method: "GET", URL: "/api/openapi.json", Status: 200,
 		After: func(t *testing.T, answer *apitest.Answer) {
@@ -47,7 +55,7 @@ func TestGoldenRoles(t *testing.T) {
 			Scope string `json:"x-scope"`
 		}
 	}
-	if err := json.Unmarshal(declared().Document(), &doc); err != nil {
+	if err := json.Unmarshal(wholeDocument(), &doc); err != nil {
 		t.Fatal(err)
 	}
 	slices.SortStableFunc(all, byPath)
@@ -121,7 +129,7 @@ func TestSchemasHaveNamesOfTheirOwn(t *testing.T) {
 		Components struct{ Schemas map[string]any }
 		Servers    []struct{ URL string }
 	}
-	if err := json.Unmarshal(declared().Document(), &doc); err != nil {
+	if err := json.Unmarshal(wholeDocument(), &doc); err != nil {
 		t.Fatal(err)
 	}
 	for name := range doc.Components.Schemas {
@@ -143,7 +151,7 @@ func TestSchemasHaveNamesOfTheirOwn(t *testing.T) {
 	if len(doc.Servers) != 1 || doc.Servers[0].URL != "/" {
 		t.Errorf("servers: %+v", doc.Servers)
 	}
-	if bytes.Contains(declared().Document(), []byte("patternDescription")) {
+	if bytes.Contains(wholeDocument(), []byte("patternDescription")) {
 		t.Error("a keyword that no validator knows")
 	}
 }
@@ -152,7 +160,7 @@ func TestSchemasHaveNamesOfTheirOwn(t *testing.T) {
 func TestExamplesFitTheirSchemas(t *testing.T) {
 	t.Parallel()
 	var doc map[string]any
-	if err := json.Unmarshal(declared().Document(), &doc); err != nil {
+	if err := json.Unmarshal(wholeDocument(), &doc); err != nil {
 		t.Fatal(err)
 	}
 	v := &validator{schemas: at(doc, "components", "schemas").(map[string]any)}

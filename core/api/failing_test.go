@@ -46,7 +46,7 @@ func declaredFailures(t *testing.T) map[string][]int {
 			Responses map[string]any
 		}
 	}
-	if err := json.Unmarshal(declared().Document(), &doc); err != nil {
+	if err := json.Unmarshal(wholeDocument(), &doc); err != nil {
 		t.Fatal(err)
 	}
 	all := map[string][]int{}

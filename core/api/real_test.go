@@ -124,7 +124,7 @@ func newLoggedFixture(t *testing.T, url string, spec memdriver.Spec, log hclog.L
 	h.db, h.users, h.replays = s.DB, s.Users, s.Replays
 	h.lookups = &counting{Authenticator: h.users}
 	s.API.Authenticator, s.API.Logger, s.API.GapRetry, s.API.Reauthorise = h.lookups, log, 50*time.Millisecond, time.Hour
-	h.API = &apitest.API{LogIn: h.newSession, Handler: s.Handler()}
+	h.API = &apitest.API{LogIn: h.newSession, Handler: s.Handler(), Document: wholeDocument}
 	return h
 }
 

@@ -62,6 +62,9 @@ type API struct {
 	Client  *http.Client
 	// LogIn makes r come from the caller: it sets a cookie or an Authorization header. Never called for anonymous requests.
 	LogIn func(r *http.Request, c *Caller)
+	// Document returns the API's OpenAPI document; when nil the API is asked for it. Writing the document of the whole API takes longer
+	// than most tests, and all instances of the API have the same.
+	Document func() []byte
 }
 
 // Answer is a response with its whole body.

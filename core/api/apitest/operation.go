@@ -140,7 +140,7 @@ func (d *document) resolve(s *schema) *schema {
 // document asks the API for its own description.
 func (a *API) document(t testing.TB) *document {
 	t.Helper()
-	answer, err := a.Do(t.Context(), a.request(http.MethodGet, "/api/openapi.json", "", nil), nil)
+	text, err := a.text(func(r *http.Request) (*Answer, error) { return a.Do(t.Context(), r, nil) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +148,8 @@ func (a *API) document(t testing.TB) *document {
 		Paths      map[string]map[string]*operation
 		Components struct{ Schemas map[string]*schema }
 	}
-	if err := json.Unmarshal(answer.Body, &raw); err != nil {
-		t.Fatalf("the OpenAPI document (%d): %v", answer.Status, err)
+	if err := json.Unmarshal(text, &raw); err != nil {
+		t.Fatalf("the OpenAPI document: %v\n%.200s", err, text)
 	}
 	d := &document{schemas: raw.Components.Schemas}
 	for path, methods := range raw.Paths {
