@@ -161,9 +161,9 @@ func TestConsoleScreens(t *testing.T) {
 	}
 }
 
-// A MiB that is pasted arrives whole, and 100 MiB of output do not fill the memory while nobody reads.
+// A MiB that is pasted arrives whole, and 100 MiB of output do not fill the memory while nobody reads. It runs alone: the heap is that of
+// all tests.
 func TestConsoleCarriesMuch(t *testing.T) {
-	t.Parallel()
 	w := newConsoleFixture(t, pvesim.Options{})
 	c := w.console(t, hypervisor.ConsoleSpec{Guest: &w.app})
 	seen(t, c, "$ ")
