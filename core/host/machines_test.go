@@ -146,7 +146,7 @@ func (e *connection) Inventory(ctx context.Context, _ hypervisor.InventoryQuery,
 
 func (e *connection) Peers(ctx context.Context) ([]hypervisor.Peer, error) {
 	m, err := e.begin(ctx, "peers")
-	return m.peers, err
+	return slices.Clone(m.peers), err // the store changes what it is given
 }
 
 func (e *connection) Close() error { return nil }

@@ -26,7 +26,7 @@ func FreePort(t testing.TB) int {
 		t.Cleanup(func() { _ = held.Close() })
 		return port
 	}
-	t.Fatal("there is no free port")
+	t.Fatal("found no free port in a thousand tries")
 	return 0
 }
 
