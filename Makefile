@@ -58,7 +58,7 @@ run: deps-run build
 
 build:
 	@mkdir -p $(BIN)/plugins
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hostlerd ./cmd/hostler-updater ./cmd/hostler-console ./cmd/hostler-sign ./cmd/pvesim ./cmd/hostler-demo
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hostlerd ./cmd/hostler ./cmd/hostler-updater ./cmd/hostler-console ./cmd/hostler-sign ./cmd/pvesim ./cmd/hostler-demo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ $(PLUGINS:%=./cmd/%)
 
 # Programs that tests start are built as make build does: what they have in common is compiled once, before the tests' time begins.
@@ -125,11 +125,11 @@ $(RELEASE)/$(GOARCH): export CGO_ENABLED = 0
 $(RELEASE)/$(GOARCH):
 	@rm -rf $@ $@-commands
 	@mkdir -p $@/bin/plugins $@-commands
-	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/ ./cmd/hostlerd ./cmd/hostler-updater ./cmd/hostler-console
+	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/ ./cmd/hostlerd ./cmd/hostler ./cmd/hostler-updater ./cmd/hostler-console
 	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/plugins/ $(PLUGINS:%=./cmd/%)
-	@if [ $(GOARCH) = "$$($(GO) env GOHOSTARCH)" ]; then cp $@/bin/hostlerd $@/bin/hostler-updater $@-commands/; \
-	else GOARCH= $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@-commands/ ./cmd/hostlerd ./cmd/hostler-updater; fi
-	@chmod 755 $@/bin/hostlerd $@/bin/hostler-updater $@/bin/hostler-console $(PLUGINS:%=$@/bin/plugins/%)
+	@if [ $(GOARCH) = "$$($(GO) env GOHOSTARCH)" ]; then cp $@/bin/hostlerd $@/bin/hostler $@/bin/hostler-updater $@-commands/; \
+	else GOARCH= $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@-commands/ ./cmd/hostlerd ./cmd/hostler ./cmd/hostler-updater; fi
+	@chmod 755 $@/bin/hostlerd $@/bin/hostler $@/bin/hostler-updater $@/bin/hostler-console $(PLUGINS:%=$@/bin/plugins/%)
 	@echo $(VERSION) > $@/VERSION
 
 release-tarball: release-tree
@@ -206,7 +206,7 @@ lint: export GOFLAGS = -trimpath
 lint: $(STATICCHECK) $(BUF)
 	@.ci/deps lint
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "not formatted:"; echo "$$unformatted"; exit 1; }
-	@long=$$(git ls-files '*.go' ':!*.pb.go' | LC_ALL=C.UTF-8 xargs grep -nE '^.{140,}$$' | grep -vE '`[a-z]+:"'); [ -z "$$long" ] || \
+	@long=$$(git ls-files '*.go' ':!*.pb.go' ':!*.gen.go' | LC_ALL=C.UTF-8 xargs grep -nE '^.{140,}$$' | grep -vE '`[a-z]+:"'); [ -z "$$long" ] || \
 		{ echo "lines that do not end before column 140 (those with a struct tag may, for it cannot be broken):"; echo "$$long"; exit 1; }
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
@@ -229,12 +229,13 @@ proto: $(BUF) $(PROTOC_GEN_GO) $(PROTOC_GEN_GO_GRPC)
 # As make lint compiles, which has also vetted what is compiled here. GENERATE names packages; all of them by default.
 generate: export CGO_ENABLED = 0
 generate: export GOFLAGS = -trimpath -vet=off
-generate:
+generate: export OAPI_CODEGEN := $(OAPI_CODEGEN)
+generate: $(OAPI_CODEGEN)
 	@.ci/deps test
 	$(GO) generate $(or $(GENERATE),./...)
 
-# Programs that make lint and make proto run.
-tools: $(STATICCHECK) $(BUF) $(PROTOC_GEN_GO) $(PROTOC_GEN_GO_GRPC)
+# Programs that make lint, make proto and make generate run.
+tools: $(STATICCHECK) $(BUF) $(OAPI_CODEGEN) $(PROTOC_GEN_GO) $(PROTOC_GEN_GO_GRPC)
 
 deps:
 	@.ci/deps

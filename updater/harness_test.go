@@ -2,7 +2,6 @@ package updater
 
 import (
 	"archive/tar"
-	"bytes"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -130,7 +129,8 @@ func updaterProgram(t testing.TB) string {
 	return os.Args[0]
 }
 
-// programs is a folder with old/ and new/, each the files of a release.
+// programs is a folder with whole-old/ and whole-new/, each the files of a release as users get it, and with old/ and new/: the same
+// without what makes a release large and has no part in how an update goes wrong. Most of what a fault costs is that release's bytes.
 func programs(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
@@ -165,7 +165,15 @@ func build() (dir string, err error) {
 		if folder == "new" {
 			options += " -overlay=" + overlay
 		}
-		if err := makeRelease(root, version, filepath.Join(dir, folder), options); err != nil {
+		whole, small := filepath.Join(dir, "whole-"+folder), filepath.Join(dir, folder)
+		err := makeRelease(root, version, whole, options)
+		if err == nil {
+			err = cp(whole, small)
+		}
+		if err == nil {
+			err = makeSmall(small)
+		}
+		if err != nil {
 			return dir, err
 		}
 	}
@@ -177,7 +185,23 @@ func build() (dir string, err error) {
 			return dir, fmt.Errorf("%w: %s", err, text)
 		}
 	}
-	return dir, packTree(filepath.Join(dir, "new"), filepath.Join(dir, "new.tar.gz"))
+	return dir, errors.Join(packTree(filepath.Join(dir, "new"), filepath.Join(dir, "new.tar.gz")),
+		packTree(filepath.Join(dir, "whole-new"), filepath.Join(dir, "whole-new.tar.gz")))
+}
+
+// makeSmall leaves one plugin of a release, and none of the programs that neither service nor updater start.
+func makeSmall(tree string) error {
+	bin := filepath.Join(tree, "bin")
+	found, err := filepath.Glob(filepath.Join(bin, "plugins", "*"))
+	if err != nil || len(found) == 0 {
+		return errors.Join(err, errors.New("a release without plugins"))
+	}
+	for _, path := range append(found[1:], filepath.Join(bin, "hostler"), filepath.Join(bin, "hostler-console")) {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // makeRelease makes a release's files as one is made for users.
@@ -335,12 +359,18 @@ func (s *site) query(statement string) string {
 // publish makes a release of the new version on the server. Its hostlerd goes through the script first, where one is given.
 func (s *site) publish(version, script string) *release.Manifest {
 	s.t.Helper()
-	name := "hostler-" + version + ".tar.gz"
 	from := filepath.Join(programs(s.t), "new.tar.gz")
 	if script != "" {
 		from = s.packed(script)
 	}
-	s.copyTree(from, filepath.Join(s.out, name))
+	return s.offer(version, from)
+}
+
+// offer puts a tarball on the server as the release of a version.
+func (s *site) offer(version, tarball string) *release.Manifest {
+	s.t.Helper()
+	name := "hostler-" + version + ".tar.gz"
+	s.copyTree(tarball, filepath.Join(s.out, name))
 	return s.manifest(version, name)
 }
 
@@ -451,7 +481,7 @@ func (s *site) address() string { return "http://127.0.0.1:" + strconv.Itoa(s.po
 // supervisor is what systemd is elsewhere: it starts the program of the current link, again when it dies, up to a limit.
 type supervisor struct {
 	site *site
-	log  output
+	log  waittest.Text
 
 	mu       sync.Mutex
 	cmd      *exec.Cmd
@@ -637,23 +667,6 @@ type said struct {
 	Result *Result
 	Reason string
 	Err    string
-}
-
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }
 
 // config is the updater's for this site.

@@ -27,7 +27,7 @@ func TestFirstInstall(t *testing.T) {
 	s := newSite(t)
 	config := s.config()
 	config.Layout.Prefix = filepath.Join(t.TempDir(), "opt")
-	first := s.tree("old", oldVersion, nil)
+	first := s.tree("whole-old", oldVersion, nil)
 	for range 2 {
 		answer := s.do(order{Do: "install", Tree: first, Offline: true, Config: config})
 		if answer == nil || answer.Err != "" || answer.Result.Step != installation.StepDone || answer.Result.To != oldVersion {

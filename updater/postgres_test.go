@@ -28,7 +28,7 @@ type cluster struct {
 	binaries private.Binaries
 	cmd      *exec.Cmd
 	gone     chan struct{}
-	log      output
+	log      waittest.Text
 }
 
 // newCluster makes a cluster in a folder, which is a disk of so many MiB when that is not 0, and starts it.

@@ -22,7 +22,7 @@ import (
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, "")
+	s.offer(newVersion, filepath.Join(programs(t), "whole-new.tar.gz"))
 	answer := s.do(order{Do: "run"})
 	if answer == nil || answer.Err != "" || answer.Result.Step != installation.StepDone || answer.Result.To != newVersion {
 		t.Fatalf("%+v\n%s", answer, s.supervisor.log.String())

@@ -15,40 +15,10 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/hostler/hostler/client/terminal"
 	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/internal/waittest"
 )
-
-func TestKeyboard(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		typed []string
-		want  string
-		leave bool
-	}{
-		{[]string{"ls\r"}, "ls\r", false},
-		{[]string{"ls\x1d.rest"}, "ls", true},
-		{[]string{"a\x1d", ".b"}, "a", true},
-		{[]string{"\x1d\x1d."}, "\x1d.", false},
-		{[]string{"\x1dx", "."}, "\x1dx.", false},
-		{[]string{"\x1d", "\x1d", "\x1d", "."}, "\x1d", true},
-	} {
-		var k keyboard
-		var got []byte
-		left := false
-		for _, p := range tt.typed {
-			out, leave := k.typed([]byte(p))
-			got, left = append(got, out...), left || leave
-		}
-		if string(got) != tt.want || left != tt.leave {
-			t.Errorf("%q: %q %v", tt.typed, got, left)
-		}
-	}
-	plain := keyboard{plain: true}
-	if got, leave := plain.typed([]byte("a\x1d.")); string(got) != "a\x1d." || leave {
-		t.Errorf("what is piped in: %q %v", got, leave)
-	}
-}
 
 // serve is a service that knows the key "k" and one VM, whose console repeats what is typed and ends at "exit". The VM 2 has a graphical
 // one, and the VM 3 is refused.
@@ -98,7 +68,7 @@ func serve(t *testing.T) string {
 }
 
 // files are a file with the key, and pipes in the place of a terminal.
-func files(t *testing.T, typed string) (key string, here *terminal, shown func() string) {
+func files(t *testing.T, typed string) (key string, here *terminal.Terminal, shown func() string) {
 	t.Helper()
 	key = filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(key, []byte("k\n"), 0o600); err != nil {
@@ -116,7 +86,7 @@ func files(t *testing.T, typed string) (key string, here *terminal, shown func()
 		_, _ = io.WriteString(write, typed)
 		_ = write.Close()
 	}()
-	return key, newTerminal(in, out), func() string {
+	return key, terminal.New(in, out, &terminal.Bracket{}), func() string {
 		_ = out.Close()
 		text, _ := io.ReadAll(read)
 		return string(text)
@@ -141,7 +111,7 @@ func TestPiped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = here.show(t.Context(), conn, 5*time.Second) // for what is said to the last word
+		err = here.Show(t.Context(), conn, 5*time.Second) // for what is said to the last word
 		if text := shown(); text != "[it is recorded]\r\n"+typed || (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("%q: %q, %v", typed, text, err)
 		}
@@ -157,7 +127,7 @@ func TestRefusal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.ticket(t.Context(), "vms/3/console/tickets", options{}, here); err == nil ||
-		err.Error() != "the token lacks[2J it\nwhat helps: grant it" {
+		err.Error() != "the token lacks�[2J it\nwhat helps: grant it" {
 		t.Errorf("%v", err)
 	}
 	s.key = "other"

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hostler/hostler/client/terminal"
 )
 
 // version is set by the linker.
@@ -91,7 +93,7 @@ func (o options) path(kind, id string) (string, error) {
 
 // run opens the console and shows it.
 func run(ctx context.Context, s *service, path string, o options) error {
-	here := newTerminal(os.Stdin, os.Stdout)
+	here := terminal.New(os.Stdin, os.Stdout, &terminal.Bracket{})
 	t, err := s.ticket(ctx, path, o, here)
 	if err != nil {
 		return err
@@ -107,5 +109,5 @@ func run(ctx context.Context, s *service, path string, o options) error {
 		return err
 	}
 	defer func() { _ = conn.CloseNow() }()
-	return here.show(ctx, conn, o.silence)
+	return here.Show(ctx, conn, o.silence)
 }

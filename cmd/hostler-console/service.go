@@ -17,6 +17,9 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/hostler/hostler/client/output"
+	"github.com/hostler/hostler/client/terminal"
 )
 
 // service is the API with a key.
@@ -70,7 +73,7 @@ func newService(o options) (*service, error) {
 func (s *service) header() http.Header { return http.Header{"Authorization": {"Bearer " + s.key}} }
 
 // ticket asks for one; the path is below /api/v1.
-func (s *service) ticket(ctx context.Context, path string, o options, here *terminal) (t ticket, err error) {
+func (s *service) ticket(ctx context.Context, path string, o options, here *terminal.Terminal) (t ticket, err error) {
 	query := url.Values{}
 	if o.kind != "" {
 		query.Set("kind", o.kind)
@@ -78,7 +81,7 @@ func (s *service) ticket(ctx context.Context, path string, o options, here *term
 	if o.node != "" {
 		query.Set("node", o.node)
 	}
-	if columns, rows, ok := here.size(); ok {
+	if columns, rows, ok := here.Size(); ok {
 		query.Set("columns", strconv.Itoa(columns))
 		query.Set("rows", strconv.Itoa(rows))
 	}
@@ -124,17 +127,7 @@ func refusal(answer *http.Response) error {
 	if p.Remedy != "" {
 		text += "\nwhat helps: " + p.Remedy
 	}
-	return errors.New(printable(text))
-}
-
-// printable takes out what would act on the terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, text)
+	return errors.New(output.Clean(text))
 }
 
 // connect opens the socket of a ticket.
@@ -181,19 +174,5 @@ func (s *service) relay(ctx context.Context, t ticket, address string) error {
 		_ = remote.Close()
 	}()
 	_, err = io.Copy(viewer, remote)
-	return ending(err)
-}
-
-// ending is what the end of a console comes to.
-func ending(err error) error {
-	var closed websocket.CloseError
-	switch {
-	case err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed):
-		return nil
-	case errors.As(err, &closed) && closed.Code == websocket.StatusNormalClosure:
-		return nil
-	case errors.As(err, &closed):
-		return fmt.Errorf("%s (%d)", printable(closed.Reason), closed.Code)
-	}
-	return errors.New("the connection broke")
+	return terminal.Ending(err)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/sdk/catalog"
 	"github.com/hostler/hostler/sdk/plugin"
 )
@@ -18,10 +19,8 @@ import (
 func start(t *testing.T) (*catalog.Client, int) {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "hostler-plugin-folder")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
+	if err := programtest.Build(t.Context(), "", binary, "."); err != nil {
+		t.Fatal(err)
 	}
 	client := goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig: plugin.Handshake(), VersionedPlugins: plugin.VersionedSet(), Cmd: exec.Command(binary),

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/plugins/pve"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/plugins/pve/pvesim/pvesimtest"
@@ -29,10 +30,8 @@ import (
 func start(t *testing.T) (*plugin.Connection, int) {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "hostler-plugin-pve")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
+	if err := programtest.Build(t.Context(), "", binary, "."); err != nil {
+		t.Fatal(err)
 	}
 	client := goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig: plugin.Handshake(), VersionedPlugins: plugin.VersionedSet(), Cmd: exec.Command(binary),

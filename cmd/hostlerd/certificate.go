@@ -11,15 +11,8 @@ import (
 	"github.com/hostler/hostler/cmd/hostlerd/selfsigned"
 )
 
-// certificate is the listener's: the given one, or one of our own kept in the state folder.
-func certificate(cfg Config) (tls.Certificate, error) {
-	if cfg.TLSCert != "" {
-		cert, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
-		if err != nil {
-			return tls.Certificate{}, fmt.Errorf("reading the listener's certificate: %w", err)
-		}
-		return cert, nil
-	}
+// ownCertificate is the listener's where none is given: it is kept in the state folder.
+func ownCertificate(cfg Config) (tls.Certificate, error) {
 	file := filepath.Join(cfg.StateDir, "tls", "self-signed.pem")
 	cert, err := tls.LoadX509KeyPair(file, file)
 	if err == nil && time.Now().Before(cert.Leaf.NotAfter) {

@@ -10,11 +10,11 @@ func TestCertificateIsPlacedWhole(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cfg := Config{StateDir: dir, Listen: "192.0.2.1:8480"}
-	made, err := certificate(cfg)
+	made, err := ownCertificate(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := certificate(cfg)
+	again, err := ownCertificate(cfg)
 	if err != nil || !again.Leaf.Equal(made.Leaf) {
 		t.Errorf("a second start has another certificate, %v", err)
 	}

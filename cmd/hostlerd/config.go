@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/mail"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/hostler/hostler/core/acme"
 	"github.com/hostler/hostler/core/proxy"
 	"github.com/hostler/hostler/core/selfupdate"
 )
@@ -49,6 +52,8 @@ type Config struct {
 	// TLSCert and TLSKey are PEM files for the listener; both empty makes a self-signed certificate.
 	TLSCert string
 	TLSKey  string
+	// ACME is of whom the listener's certificates are asked for.
+	ACME ACME
 	// UpdateConfig is the updater's configuration; one that is not there means no updates. Shape is how the service was
 	// installed: package, container or source; empty for what the machine says.
 	UpdateConfig string
@@ -56,6 +61,23 @@ type Config struct {
 
 	// proxy is what TrustedProxies and BaseURL say.
 	proxy proxy.Config
+}
+
+// ACME asks an authority for the listener's certificates where Domains is not empty.
+type ACME struct {
+	// Domains are names between commas, as acme.ParseDomains reads them.
+	Domains string
+	// Directory is the authority's URL, Let's Encrypt's when empty, and CA a PEM file with who signs that server's certificate.
+	Directory, CA string
+	Email         string
+	// Terms is "agreed" when the authority's terms of service are.
+	Terms string
+	// BindingID and BindingKeyFile tie the account to one that the authority has: its id, and a file with the key in base64url.
+	BindingID, BindingKeyFile string
+	// Listen is an address without TLS for the challenge http-01 and for those who come there; empty for none.
+	Listen string
+
+	domains []string
 }
 
 // DefaultConfig is what holds when nothing is said.
@@ -140,6 +162,16 @@ func (c *Config) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")
 	flags.StringVar(&c.TLSCert, "tls-cert", c.TLSCert, "PEM file of the listener's certificate (default: self-signed)")
 	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "PEM file of the certificate's key")
+	flags.StringVar(&c.ACME.Domains, "acme-domains", c.ACME.Domains,
+		"names, between commas, for which certificates are asked for by ACME")
+	flags.StringVar(&c.ACME.Directory, "acme-directory", c.ACME.Directory, "URL of the authority's directory (default: Let's Encrypt)")
+	flags.StringVar(&c.ACME.CA, "acme-ca", c.ACME.CA, "PEM file of who signs the authority's own certificate (default: the system's)")
+	flags.StringVar(&c.ACME.Email, "acme-email", c.ACME.Email, "whom the authority tells of what goes wrong")
+	flags.StringVar(&c.ACME.Terms, "acme-terms", c.ACME.Terms, "agreed: the authority's terms of service are agreed to")
+	flags.StringVar(&c.ACME.BindingID, "acme-binding-id", c.ACME.BindingID, "id of the account that the authority has already")
+	flags.StringVar(&c.ACME.BindingKeyFile, "acme-binding-key-file", c.ACME.BindingKeyFile, "file with that account's key in base64url")
+	flags.StringVar(&c.ACME.Listen, "acme-listen", c.ACME.Listen,
+		"address without TLS, such as :80, for the challenge http-01; readers there are sent to the service (default: none)")
 	flags.StringVar(&c.UpdateConfig, "update-config", c.UpdateConfig, "the updater's configuration; one that is not there means no updates")
 	flags.StringVar(&c.Shape, "shape", c.Shape,
 		"how the service was installed: package, container or source (default: what the machine says)")
@@ -216,6 +248,7 @@ func (c *Config) check() error {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		fault("tls-cert and tls-key go together")
 	}
+	c.ACME.check(c.TLSCert != "", fault)
 	if abs, err := filepath.Abs(c.UpdateConfig); err != nil {
 		fault("update-config: %w", err)
 	} else {
@@ -225,4 +258,43 @@ func (c *Config) check() error {
 		fault("shape: %w", err)
 	}
 	return errors.Join(faults...)
+}
+
+// check reports what is wrong with it.
+func (a *ACME) check(given bool, fault func(format string, args ...any)) {
+	var err error
+	if a.domains, err = acme.ParseDomains(a.Domains); err != nil {
+		fault("acme-domains: %w", err)
+		return
+	}
+	if len(a.domains) == 0 {
+		if a.Listen != "" {
+			fault("acme-listen is for acme-domains, and there are none")
+		}
+		return
+	}
+	if given {
+		fault("tls-cert gives a certificate and acme-domains asks for one: name either")
+	}
+	if a.Terms != "agreed" {
+		fault("acme-terms: read the terms of service of the authority, and say \"agreed\"")
+	}
+	if a.Directory != "" {
+		if u, err := url.Parse(a.Directory); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+			fault("acme-directory: this is no address like %s", acme.DefaultDirectory) // it may have a password
+		}
+	}
+	if a.Email != "" {
+		if _, err := mail.ParseAddress(a.Email); err != nil {
+			fault("acme-email: %q is not an address", a.Email)
+		}
+	}
+	if (a.BindingID == "") != (a.BindingKeyFile == "") {
+		fault("acme-binding-id and acme-binding-key-file go together")
+	}
+	if a.Listen != "" {
+		if _, _, err := net.SplitHostPort(a.Listen); err != nil {
+			fault("acme-listen: %q is not an address like :80", a.Listen)
+		}
+	}
 }

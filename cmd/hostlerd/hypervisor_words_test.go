@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,6 +65,8 @@ func TestCoreAndSDKKnowNoHypervisor(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
 	read := 0
+	// Most files have none of the words, and an expression looks long at each line.
+	words := strings.Split(strings.NewReplacer("(?i)", "", `\b`, "").Replace(hypervisorWord.String()), "|")
 	for _, dir := range []string{"core", "sdk"} {
 		err := filepath.WalkDir("../../"+dir, func(path string, entry fs.DirEntry, err error) error {
 			switch {
@@ -77,6 +80,10 @@ func TestCoreAndSDKKnowNoHypervisor(t *testing.T) {
 				return err
 			}
 			read++
+			lower := strings.ToLower(string(text))
+			if !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(lower, word) }) {
+				return nil
+			}
 			file := filepath.ToSlash(strings.TrimPrefix(path, "../../"))
 			for n, line := range strings.Split(string(text), "\n") {
 				word := hypervisorWord.FindString(exampleTag.ReplaceAllString(line, ""))

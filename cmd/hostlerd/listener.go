@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/acme"
 )
 
 // listen opens the API's listener. Beyond loopback it speaks TLS; scheme tells which. Trusted proxies may speak the PROXY protocol
-// before anything else.
-func listen(ctx context.Context, cfg Config) (listener net.Listener, scheme string, err error) {
+// before anything else. Certificates that are asked for are those of m.
+func listen(ctx context.Context, cfg Config, m *acme.Manager, log hclog.Logger) (listener net.Listener, scheme string, err error) {
 	var lc net.ListenConfig
 	listener, err = lc.Listen(ctx, "tcp", cfg.Listen)
 	if err != nil {
@@ -22,19 +24,33 @@ func listen(ctx context.Context, cfg Config) (listener net.Listener, scheme stri
 	}
 	local := loopback(listener.Addr())
 	listener = cfg.proxy.Listener(listener)
+	if m != nil {
+		return tls.NewListener(listener, m.TLS()), "https", nil
+	}
 	if local && cfg.TLSCert == "" {
 		return listener, "http", nil
 	}
-	cert, err := certificate(cfg)
-	if err != nil {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	if err := present(config, cfg, log); err != nil {
 		_ = listener.Close()
 		return nil, "", err
 	}
-	return tls.NewListener(listener, &tls.Config{
-		Certificates: []tls.Certificate{cert},
-		MinVersion:   tls.VersionTLS12,
-		NextProtos:   []string{"h2", "http/1.1"},
-	}), "https", nil
+	return tls.NewListener(listener, config), "https", nil
+}
+
+// present gives the listener the certificate of the configuration's files, or else our own.
+func present(config *tls.Config, cfg Config, log hclog.Logger) error {
+	if cfg.TLSCert == "" {
+		own, err := ownCertificate(cfg)
+		config.Certificates = []tls.Certificate{own}
+		return err
+	}
+	given, err := newGivenCertificate(cfg.TLSCert, cfg.TLSKey, log, time.Now)
+	if err != nil {
+		return err
+	}
+	config.GetCertificate = given.get
+	return nil
 }
 
 // loopback judges the address that was really opened, not the name that was asked for.

@@ -61,12 +61,18 @@ func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 		s.stop(deadline, server)
 	}()
 	tell.tell(status("Starting plugins, jobs and polls"))
-	listener, scheme, err := listen(ctx, cfg)
+	listener, scheme, err := listen(ctx, cfg, s.acme, log.Named("tls"))
 	if err != nil {
 		return err
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
+	if s.acme != nil {
+		if err := serveChallenges(ctx, cfg, s.acme, log.Named("acme")); err != nil {
+			return err
+		}
+		go s.acme.Run(ctx)
+	}
 	if err := s.Start(ctx); err != nil {
 		if ctx.Err() != nil {
 			tell.stopping()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/hostler/hostler/core/acme"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/selfupdate"
@@ -21,6 +22,8 @@ type server struct {
 	database *database
 	// copied is held while the key file is a copy; nil otherwise.
 	copied *secret.Copy
+	// acme has the listener's certificates made; nil where none are asked for.
+	acme *acme.Manager
 }
 
 // open opens the database, brings it up to date, and makes the service of the configuration. Nothing runs yet but the database.
@@ -46,6 +49,9 @@ func open(ctx context.Context, cfg Config, log hclog.Logger) (_ *server, err err
 	}
 	keys, err := loadKeys(ctx, cfg, d.DB)
 	if err != nil {
+		return nil, err
+	}
+	if s.acme, err = newACME(cfg, d.DB, keys, log); err != nil {
 		return nil, err
 	}
 	plugins, err := newPlugins(cfg, d.DB, log)

@@ -50,6 +50,8 @@ func parseConfig(args []string, stderr io.Writer) (config, error) {
 	fs.IntVar(&cfg.opts.FleetNodes, "fleet-nodes", 0,
 		"nodes of each installation of a fleet (default clusters of three and standalone hosts in turn)")
 	fs.StringVar(&cfg.opts.FleetStorage, "fleet-storage", "", "name of a storage for backups that all installations of a fleet have")
+	fs.StringVar(&cfg.opts.BackupFolder, "backup-folder", "", "folder below which backups on the storage local are files")
+	fs.StringVar(&cfg.opts.NodePrefix, "node-prefix", "", "how the nodes' names begin (default pve)")
 	fs.StringVar(&cfg.opts.Version, "pve-version", "", "release to report and to behave like, for example 8.4.1 (default 9.2.11)")
 	if err := fs.Parse(args); err != nil {
 		return cfg, err

@@ -12,16 +12,16 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hostler/hostler/internal/programtest"
 )
 
 // build makes the program once for all tests.
 func build(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "pvesim")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
+	if err := programtest.Build(t.Context(), "", bin, "."); err != nil {
+		t.Fatal(err)
 	}
 	return bin
 }

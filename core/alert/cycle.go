@@ -101,8 +101,12 @@ func (c *cycle) exec(ctx context.Context, what, sql string, args ...any) error {
 func (c *cycle) note(ctx context.Context) error {
 	// The statements are run too seldom to be worth compiling, and what they are planned for differs from one cycle to the next by a thousand
 	// times: a plan that was made when nothing was open would be kept for a storm.
+	plans := "force_custom_plan"
+	if c.engine.KeepPlans {
+		plans = "force_generic_plan"
+	}
 	if err := c.exec(ctx, "preparing", `SELECT set_config('jit', 'off', true), set_config('work_mem', '32MB', true),
-		set_config('plan_cache_mode', 'force_custom_plan', true)`); err != nil {
+		set_config('plan_cache_mode', $1, true)`, plans); err != nil {
 		return err
 	}
 	return c.exec(ctx, "noting the cycle", "UPDATE alert_cycle SET last_at = $1, seldom_at = CASE WHEN $2 THEN $1 ELSE seldom_at END", c.now,

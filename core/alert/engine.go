@@ -35,8 +35,10 @@ type Config struct {
 	// Now is the time; nil takes the database's, so that all instances have the same. For tests.
 	Now func() time.Time
 	// Every is the time between two cycles; 30 s when zero.
-	Every  time.Duration
-	Logger hclog.Logger
+	Every time.Duration
+	// KeepPlans has the database plan each statement once, which suits a fleet that keeps its size. For tests, which play hours.
+	KeepPlans bool
+	Logger    hclog.Logger
 	// Heartbeat hears of every turn of the loop; nil hears nothing.
 	Heartbeat *heartbeat.Monitor
 }

@@ -79,7 +79,7 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) engine(d *db.DB) *alert.Engine {
-	return alert.NewEngine(alert.Config{DB: d, Every: time.Minute, Now: func() time.Time { return w.now },
+	return alert.NewEngine(alert.Config{DB: d, Every: time.Minute, KeepPlans: true, Now: func() time.Time { return w.now },
 		Update: func(context.Context) (string, error) { return w.update, nil }})
 }
 

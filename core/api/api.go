@@ -21,6 +21,7 @@ import (
 	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/configs"
 	"github.com/hostler/hostler/core/api/consoles"
+	"github.com/hostler/hostler/core/api/discovery"
 	"github.com/hostler/hostler/core/api/events"
 	"github.com/hostler/hostler/core/api/firewall"
 	"github.com/hostler/hostler/core/api/guests"
@@ -42,6 +43,7 @@ import (
 	"github.com/hostler/hostler/core/api/settings"
 	"github.com/hostler/hostler/core/api/setup"
 	"github.com/hostler/hostler/core/api/snapshots"
+	"github.com/hostler/hostler/core/api/sso"
 	"github.com/hostler/hostler/core/api/storage"
 	"github.com/hostler/hostler/core/api/teams"
 	"github.com/hostler/hostler/core/api/uploads"
@@ -85,6 +87,7 @@ type Deps struct {
 	Keys      keys.Deps
 	Setup     setup.Deps
 	Auth      auth.Deps
+	SSO       sso.Deps
 	Hosts     hosts.Deps
 	Guests    guests.Deps
 	VMs       vms.Deps
@@ -111,6 +114,7 @@ type Deps struct {
 	Meta      meta.Deps
 	Series    metrics.Deps
 	Search    search.Deps
+	Discovery discovery.Deps
 
 	Migrations migrations.Deps
 
@@ -133,6 +137,7 @@ var resources = []struct {
 }{
 	{"setup", func(a *op.API, d Deps) { setup.Register(a, d.Setup) }},
 	{"auth", func(a *op.API, d Deps) { auth.Register(a, d.Auth) }},
+	{"sso", func(a *op.API, d Deps) { sso.Register(a, d.SSO) }},
 	{"keys", func(a *op.API, d Deps) { keys.Register(a, d.Keys) }},
 	{"users", func(a *op.API, d Deps) { users.Register(a, d.Users) }},
 	{"teams", func(a *op.API, d Deps) { teams.Register(a, d.Teams) }},
@@ -161,6 +166,7 @@ var resources = []struct {
 	{"settings", func(a *op.API, d Deps) { settings.Register(a, d.Settings) }},
 	{"cluster", func(a *op.API, d Deps) { cluster.Register(a, d.Cluster) }},
 	{"metrics", func(a *op.API, d Deps) { metrics.Register(a, d.Series) }},
+	{"discovery", func(a *op.API, d Deps) { discovery.Register(a, d.Discovery) }},
 	{"alerts", func(a *op.API, d Deps) { alerts.Register(a, d.Alerts) }},
 	{"schedules", func(a *op.API, d Deps) { schedules.Register(a, d.Schedules) }},
 	{"notifications", func(a *op.API, d Deps) { notifications.Register(a, d.Channels) }},

@@ -59,6 +59,7 @@ func newTeamsFixture(t *testing.T) *teamsFixture {
 	e.Run(t, post("test", fmt.Sprintf("/api/v1/notification-channels/%d/test", e.id("SELECT max(id) FROM notification_channels")), "", 200))
 	e.exec(`INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, severity)
 		SELECT team_id, id, 'host', id, name, 'host.offline', 'critical' FROM hosts WHERE id = $1`, blue)
+	e.exec("UPDATE guests SET addresses = '{192.0.2.5/24}', addresses_at = now()") // without one a guest is nothing to watch
 	e.requested.Host, e.requested.VM, e.requested.App = e.host, e.vm, e.app
 	e.values = e.pathValues()
 	return e

@@ -39,6 +39,7 @@ import (
 	"github.com/hostler/hostler/core/api/settings/settingstest"
 	"github.com/hostler/hostler/core/api/setup/setuptest"
 	"github.com/hostler/hostler/core/api/snapshots/snapshotstest"
+	"github.com/hostler/hostler/core/api/sso/ssotest"
 	"github.com/hostler/hostler/core/api/storage/storagetest"
 	"github.com/hostler/hostler/core/api/teams/teamstest"
 	"github.com/hostler/hostler/core/api/uploads/uploadstest"
@@ -77,6 +78,7 @@ var requests = map[string]requesttest.Requests{
 	"setup":      setuptest.Requests,
 	"snapshots":  snapshotstest.Requests,
 	"network":    networktest.Requests,
+	"sso":        ssotest.Requests,
 	"storage":    storagetest.Requests,
 	"teams":      teamstest.Requests,
 	"uploads":    uploadstest.Requests,

@@ -25,18 +25,24 @@ type Adoption struct {
 	WebPort     *int
 	WebPath     *string
 	WebProtocol *string
+	// Slug is the entry of the catalog that has made the container; one that is not set is guessed by the container's name.
+	Slug Given[string]
 }
 
 // Adopt makes apps of containers, all or none, with one audit row for all. may says whether the caller may do so for
 // things of a team. Problems: not_found for a host or a container that is not there, invalid_state for a template,
-// already_adopted for a container that is an app.
+// already_adopted for a container that is an app; invalid for a slug that the catalog does not have.
 func (s *Store) Adopt(ctx context.Context, items []Adoption, may func(team int64) error) ([]App, error) {
+	guess, err := s.guesses(ctx, items)
+	if err != nil {
+		return nil, err
+	}
 	ids := make([]int64, 0, len(items))
 	names := make([]any, 0, len(items))
-	err := s.Guests.DB.Tx(ctx, func(tx *db.Tx) error {
+	err = s.Guests.DB.Tx(ctx, func(tx *db.Tx) error {
 		ids, names = ids[:0], names[:0]
 		for i, item := range items {
-			id, name, err := adopt(ctx, tx, item, may)
+			id, name, err := adopt(ctx, tx, item, guess, may)
 			if err != nil {
 				var p *problem.Error
 				if errors.As(err, &p) {
@@ -75,7 +81,34 @@ func (a Adoption) container() (column string, value any) {
 	return "ref", *cmp.Or(a.GuestRef, new(string))
 }
 
-func adopt(ctx context.Context, tx *db.Tx, item Adoption, may func(team int64) error) (id int64, name string, err error) {
+// guesses is the guess for items that do not say which entry has made them. What items say is held against the catalog.
+func (s *Store) guesses(ctx context.Context, items []Adoption) (func(name string) string, error) {
+	if s.Catalog == nil {
+		return func(string) string { return "" }, nil
+	}
+	for i, item := range items {
+		if err := s.checkSlug(ctx, item.Slug, "body", "items", i, "slug"); err != nil {
+			return nil, err
+		}
+	}
+	return s.Catalog.Guess(ctx)
+}
+
+// checkSlug refuses an entry that the catalog does not have.
+func (s *Store) checkSlug(ctx context.Context, slug Given[string], loc ...any) error {
+	if slug.Value == nil {
+		return nil
+	}
+	if s.Catalog != nil {
+		if there, err := s.Catalog.Has(ctx, *slug.Value); err != nil || there {
+			return err
+		}
+	}
+	return problem.InvalidField("the catalog has no such entry that makes a container", "value_error", loc...)
+}
+
+func adopt(ctx context.Context, tx *db.Tx, item Adoption, guess func(name string) string, may func(team int64) error) (id int64,
+	name string, err error) {
 	var team int64
 	var cluster *int64
 	err = tx.Pgx.QueryRow(ctx, "SELECT team_id, cluster_id FROM hosts WHERE id = $1", item.HostID).Scan(&team, &cluster)
@@ -104,6 +137,10 @@ func adopt(ctx context.Context, tx *db.Tx, item Adoption, may func(team int64) e
 	if template {
 		return 0, "", problem.New(problem.CodeInvalidState, "container %s is a template", ref)
 	}
+	slug := item.Slug.Value
+	if guessed := guess(name); !item.Slug.Set && guessed != "" {
+		slug = &guessed
+	}
 	if item.Name != nil {
 		name = *item.Name
 	}
@@ -113,9 +150,9 @@ func adopt(ctx context.Context, tx *db.Tx, item Adoption, may func(team int64) e
 	}
 	// The app belongs to the host of the container's node, whichever member of the cluster was named.
 	err = tx.Pgx.QueryRow(ctx, `INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, guest_uid, vmid, guest_name, name, web_port,
-		web_path, web_protocol, adopted_by) SELECT host_id, cluster_id, id, ref, uid, vmid, name, $2, $3::integer, $4, $5, $6::bigint
+		web_path, web_protocol, adopted_by, slug) SELECT host_id, cluster_id, id, ref, uid, vmid, name, $2, $3::integer, $4, $5, $6::bigint, $7
 		FROM guests WHERE id = $1 RETURNING id`,
-		guest, name, item.WebPort, item.WebPath, item.WebProtocol, by).Scan(&id)
+		guest, name, item.WebPort, item.WebPath, item.WebProtocol, by, slug).Scan(&id)
 	if db.Duplicate(err, "apps_guest_id_key") {
 		return 0, "", problem.New(problem.CodeAlreadyAdopted, "container %s is an app already; nothing was adopted", ref)
 	}

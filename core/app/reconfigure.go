@@ -2,11 +2,14 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
@@ -27,6 +30,8 @@ type Presentation struct {
 	WebPort     Given[int]
 	WebPath     Given[string]
 	WebProtocol Given[string]
+	// Slug is the entry of the catalog that has made the app's container.
+	Slug Given[string]
 }
 
 // fields are those that are given, as the API names them.
@@ -34,7 +39,8 @@ func (p Presentation) fields() (all []string) {
 	for _, f := range []struct {
 		name  string
 		given bool
-	}{{"name", p.Name != nil}, {"web_port", p.WebPort.Set}, {"web_path", p.WebPath.Set}, {"web_protocol", p.WebProtocol.Set}} {
+	}{{"name", p.Name != nil}, {"web_port", p.WebPort.Set}, {"web_path", p.WebPath.Set}, {"web_protocol", p.WebProtocol.Set},
+		{"slug", p.Slug.Set}} {
 		if f.given {
 			all = append(all, f.name)
 		}
@@ -51,7 +57,8 @@ type Reconfigured struct {
 
 // Reconfigure changes an app's container at the hypervisor and then what people say of the app. Either may be empty; without a
 // change of the container no hypervisor is asked. A failure after the first tells in the member done what was done. Problems:
-// invalid, not_found, invalid_state when the app has no host or its container is not there, and those of guest.Reconfigure.
+// invalid, not_found, invalid_state when the app has no host or its container is not there, guest_busy for another entry of an app that is
+// updated, and those of guest.Reconfigure.
 func (s *Store) Reconfigure(ctx context.Context, id, team int64, o guest.ConfigOrder, shown Presentation) (Reconfigured, error) {
 	if o.Empty() && len(shown.fields()) == 0 {
 		return Reconfigured{}, guest.NothingToChange()
@@ -62,6 +69,9 @@ func (s *Store) Reconfigure(ctx context.Context, id, team int64, o guest.ConfigO
 			return Reconfigured{}, err
 		}
 		shown.Name = &name
+	}
+	if err := s.checkSlug(ctx, shown.Slug, "body", "slug"); err != nil {
+		return Reconfigured{}, err
 	}
 	var out Reconfigured
 	var done []string
@@ -112,11 +122,18 @@ func after(err error, done []string) error {
 // present writes what people say of the app.
 func (s *Store) present(ctx context.Context, id int64, p Presentation) error {
 	return s.Guests.DB.Tx(ctx, func(tx *db.Tx) error {
+		if p.Slug.Set {
+			if err := idle(ctx, tx, id); err != nil {
+				return err
+			}
+		}
 		tag, err := tx.Pgx.Exec(ctx, `UPDATE apps SET name = COALESCE($2, name),
 			web_port = CASE WHEN $3 THEN $4::integer ELSE web_port END,
 			web_path = CASE WHEN $5 THEN $6 ELSE web_path END,
-			web_protocol = CASE WHEN $7 THEN $8 ELSE web_protocol END WHERE id = $1`,
-			id, p.Name, p.WebPort.Set, p.WebPort.Value, p.WebPath.Set, p.WebPath.Value, p.WebProtocol.Set, p.WebProtocol.Value)
+			web_protocol = CASE WHEN $7 THEN $8 ELSE web_protocol END,
+			slug = CASE WHEN $9 THEN $10 ELSE slug END WHERE id = $1`,
+			id, p.Name, p.WebPort.Set, p.WebPort.Value, p.WebPath.Set, p.WebPath.Value, p.WebProtocol.Set, p.WebProtocol.Value, p.Slug.Set,
+			p.Slug.Value)
 		if err != nil {
 			return fmt.Errorf("changing an app: %w", err)
 		}
@@ -125,4 +142,21 @@ func (s *Store) present(ctx context.Context, id int64, p Presentation) error {
 		}
 		return audit.Write(ctx, tx)
 	})
+}
+
+// idle refuses to give another entry to an app that is updated by the one that it has: problem guest_busy. No update can begin until the
+// transaction ends.
+func idle(ctx context.Context, tx *db.Tx, id int64) error {
+	var job *int64
+	err := tx.Pgx.QueryRow(ctx, `SELECT (SELECT j.id FROM app_updates u JOIN jobs j ON j.id = u.job_id WHERE u.app_id = a.id
+		AND j.status IN ('queued', 'running') LIMIT 1) FROM apps a WHERE a.id = $1 FOR NO KEY UPDATE OF a`, id).Scan(&job)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return problem.New(problem.CodeNotFound, "there is no such app")
+	case err != nil:
+		return fmt.Errorf("looking for an update of the app: %w", err)
+	case job != nil:
+		return problem.New(problem.CodeGuestBusy, "job %d updates the app", *job).With("job_id", *job)
+	}
+	return nil
 }

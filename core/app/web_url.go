@@ -42,6 +42,12 @@ type Web struct {
 type Catalog interface {
 	// Web is where the pages of an entry are; false where it does not say or there is no such entry.
 	Web(ctx context.Context, slug string) (Web, bool, error)
+	// Webs is Web of several entries at once; those of which the catalog does not say it are left out.
+	Webs(ctx context.Context, slugs []string) (map[string]Web, error)
+	// Has reports whether there is an entry that makes a container.
+	Has(ctx context.Context, slug string) (bool, error)
+	// Guess gives a function that tells which entry has made a container of such a name; empty where none has that name, or several have.
+	Guess(ctx context.Context) (func(name string) string, error)
 }
 
 // WebURL is where an app's web pages are.
@@ -114,13 +120,23 @@ func (s *Store) decide(ctx context.Context, a *App) (web Web, by string, err err
 	if err != nil {
 		return Web{}, "", err
 	}
+	return a.web(printed, func(slug string) (Web, bool, error) {
+		if s.Catalog == nil {
+			return Web{}, false, nil
+		}
+		return s.Catalog.Web(ctx, slug)
+	})
+}
+
+// web is decide with what the script printed, "" for nothing, and what the catalog says of an entry.
+func (a *App) web(printed string, catalog func(slug string) (Web, bool, error)) (web Web, by string, err error) {
 	switch told, ok := parsePrinted(printed); {
 	case a.WebPort != nil:
 		web, by = Web{Port: *a.WebPort}, ByOperator
 	case ok:
 		web, by = told, ByScript
-	case a.Slug != nil && s.Catalog != nil:
-		told, ok, err := s.Catalog.Web(ctx, *a.Slug)
+	case a.Slug != nil:
+		told, ok, err := catalog(*a.Slug)
 		if err != nil {
 			return Web{}, "", err
 		}
@@ -202,15 +218,15 @@ func (s *Store) addresses(ctx context.Context, g *guest.Guest) ([]netip.Addr, er
 		}
 	}
 	for _, told := range [][]string{now, g.Addresses, configured} {
-		if usable := s.usable(told); len(usable) > 0 {
+		if usable := Usable(told, s.Rules); len(usable) > 0 {
 			return usable, nil
 		}
 	}
 	return nil, nil
 }
 
-// usable are the addresses of texts that may be dialled, IPv4 first, four at most.
-func (s *Store) usable(told []string) []netip.Addr {
+// Usable are the addresses of texts, with or without the length of a prefix, that may be dialled, IPv4 first, four at most.
+func Usable(told []string, rules outbound.Rules) []netip.Addr {
 	var all []netip.Addr
 	for _, text := range told {
 		text, _, _ = strings.Cut(text, "/")
@@ -218,7 +234,7 @@ func (s *Store) usable(told []string) []netip.Addr {
 		if err != nil || address.Zone() != "" || slices.Contains(all, address.Unmap()) {
 			continue
 		}
-		if address = address.Unmap(); address.IsGlobalUnicast() || s.Rules.AllowLocal && address.IsLoopback() {
+		if address = address.Unmap(); address.IsGlobalUnicast() || rules.AllowLocal && address.IsLoopback() {
 			all = append(all, address)
 		}
 	}

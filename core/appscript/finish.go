@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -38,11 +39,21 @@ func (u *update) finish(ctx context.Context) error {
 	return nil
 }
 
+// tidyLimit bounds how long a container is asked to remove what a run has left.
+const tidyLimit = 2 * time.Minute
+
 // tidy takes away what is of no use any more: the run in the container, where that was not set back, and snapshots: the one of this update
 // where nothing has changed, and that of the update before where this one has worked.
 func (u *update) tidy(ctx context.Context, v *verdict, w *way) error {
 	if v.Outcome != RolledBack && !u.progress.Ran.Gone {
-		if err := nodeunit.Remove(ctx, nodeunit.InGuest(u.container(askLimit)), u.runName()); err != nil && ctx.Err() == nil {
+		node := nodeunit.InGuest(u.container(askLimit))
+		limited, cancel := context.WithTimeout(ctx, tidyLimit)
+		err := u.run.Patiently(limited, func(ctx context.Context) error { return nodeunit.Remove(ctx, node, u.runName()) })
+		cancel()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
 			u.run.Note("the folder of the run is left in the container: %s", job.Explain(err))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -49,7 +50,11 @@ type fixture struct {
 	// after is called after it, and done counts what was done.
 	after func(ctx context.Context, request string, id hypervisor.GuestID)
 	done  map[string]int
-	apps  map[string]app
+	// ssh is called before each step that needs the login, and what it gives after it; an error of that is the answer.
+	ssh func(step string) (after func() error)
+	// bare are apps of whose containers no snapshots can be taken.
+	bare []string
+	apps map[string]app
 	// keyFile and url are those of the service, for others.
 	keyFile, url string
 	// drivers are the service's.
@@ -94,82 +99,14 @@ func (d driver) Open(ctx context.Context, target endpoint.Target) (hypervisor.Ho
 	return opened, nil
 }
 
-// labHost is the hypervisor in memory, or the machine for a login. What is done with guests is done with the containers, too.
-type labHost struct {
-	*memdriver.Host
-	f       *fixture
-	machine *pvessh.Machine
-}
-
-func (c *labHost) CheckLogin(ctx context.Context) (hypervisor.NodeLogin, error) {
-	return c.machine.CheckLogin(ctx)
-}
-
-func (c *labHost) RunOnNode(ctx context.Context, command hypervisor.NodeCommand, s hypervisor.NodeStreams) (hypervisor.NodeResult, error) {
-	return c.machine.RunOnNode(ctx, command, s)
-}
-
-func (c *labHost) RunInGuest(ctx context.Context, g hypervisor.GuestRef, command hypervisor.NodeCommand, s hypervisor.NodeStreams) (
-	hypervisor.NodeResult, error) {
-	return c.machine.RunInContainer(ctx, string(g.ID), command, s)
-}
-
-func (c *labHost) Sockets(ctx context.Context, g hypervisor.GuestRef) (hypervisor.SocketList, error) {
-	return c.machine.Sockets(ctx, string(g.ID))
-}
-
-// keeps are the files of a container that snapshots have.
-const keeps = "root var/lib etc/os-release"
-
-func (c *labHost) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.SnapshotSpec) (string, error) {
-	if err := c.f.asks(ctx, "snapshot", ref.ID); err != nil {
-		return "", err
-	}
-	line := fmt.Sprintf("tar -C /run/roots/%s -cf /run/%s-%s.tar %s", ref.ID, ref.ID, spec.Name, keeps)
-	if _, err := c.f.machine.Try(ctx, line); err != nil {
-		return "", err
-	}
-	task, err := c.Host.TakeSnapshot(ctx, ref, spec)
-	c.f.answers(ctx, "snapshot", ref.ID)
-	return task, err
-}
-
-func (c *labHost) DeleteSnapshot(ctx context.Context, ref hypervisor.GuestRef, name string) (string, error) {
-	if err := c.f.asks(ctx, "delete", ref.ID); err != nil {
-		return "", err
-	}
-	return c.Host.DeleteSnapshot(ctx, ref, name)
-}
-
-func (c *labHost) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.RollbackSpec) (string, error) {
-	if err := c.f.asks(ctx, "roll-back", ref.ID); err != nil {
-		return "", err
-	}
-	task, err := c.Host.RollBack(ctx, ref, spec)
-	if err == nil {
-		_, err = c.f.machine.Try(ctx, fmt.Sprintf(`nsenter -t "$(cat /run/lxc/%[1]s)" -m -p -- sh -c 'kill -KILL -1' || true
-			cd /run/roots/%[1]s && rm -rf root var/lib && tar -xf /run/%[1]s-%[2]s.tar`, ref.ID, spec.Name))
-		c.f.answers(ctx, "roll-back", ref.ID)
-	}
-	return task, err
-}
-
-func (c *labHost) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
-	if err := c.f.asks(ctx, string(action), ref.ID); err != nil {
-		return "", err
-	}
-	task, err := c.Host.Act(ctx, ref, action)
-	if err == nil && action == hypervisor.Start {
-		_, err = c.f.machine.Try(ctx, fmt.Sprintf("lxc-attach -n %s --clear-env -- sh /root/start", ref.ID))
-		c.f.answers(ctx, "start", ref.ID)
-	}
-	return task, err
-}
-
 func (f *fixture) asks(ctx context.Context, request string, id hypervisor.GuestID) error {
 	f.mu.Lock()
 	before := f.before
+	bare := request == "snapshot" && slices.ContainsFunc(f.bare, func(slug string) bool { return f.apps[slug].ref.ID == id })
 	f.mu.Unlock()
+	if bare {
+		return errRefused
+	}
 	if before != nil {
 		if err := before(ctx, request, id); err != nil {
 			return err
@@ -196,6 +133,13 @@ func (f *fixture) set(before func(context.Context, string, hypervisor.GuestID) e
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.before, f.after = before, after
+}
+
+// steps sets what is done about each step that needs the login; nil for nothing.
+func (f *fixture) steps(ssh func(step string) (after func() error)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ssh = ssh
 }
 
 // did is how often a request on an app was carried out.
@@ -321,6 +265,20 @@ func (f *fixture) ended(id int64, status string) string {
 	return transcript
 }
 
+// backups gives the host a token for backups. Snapshots of the containers of these apps are refused.
+func (f *fixture) backups(slugs ...string) {
+	f.t.Helper()
+	f.Cluster.AddStorage(memdriver.StorageSpec{Name: "vault", Archive: &memdriver.Archive{}})
+	token := f.Cluster.Target(endpoint.Backup).Credential
+	f.Ask(f.t, "POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":"backup","token_id":%q,"token_secret":%q}`, token.ID,
+		string(token.Secret)), apitest.Owner, 200, "")
+	f.Ask(f.t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	f.Exec("UPDATE hosts SET entry_node = $1 WHERE id = 1", f.Refs["wiki"].Node)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.bare = slugs
+}
+
 // install makes the app of an entry, with its container on the machine.
 func (f *fixture) install(slug string, pin sdk.Pin) {
 	t := f.t
@@ -339,10 +297,13 @@ func (f *fixture) install(slug string, pin sdk.Pin) {
 	f.apps[slug] = app{id, ref}
 
 	f.machine.Container(int(number))
-	f.machine.Run(fmt.Sprintf(`p=$(cat /run/lxc/%[1]d); ip link add ve%[1]d type veth peer name eth0 netns "$p"
+	f.machine.Run(fmt.Sprintf(`cat >/var/network-%[1]d <<'END'
+p=$(cat /run/lxc/%[1]d); ip link add ve%[1]d type veth peer name eth0 netns "$p"
 		ip link set ve%[1]d up; ip route add 10.0.%[2]d.%[3]d dev ve%[1]d; ip addr add 10.1.0.1/32 dev ve%[1]d
-		nsenter -t "$p" -n sh -c 'ip addr add 10.0.%[2]d.%[3]d/32 dev eth0; ip link set eth0 up; ip route add 10.1.0.1 dev eth0'
-		cd /run/roots/%[1]d; mkdir -p root/www; echo 1.0 >root/.version; echo one >root/www/index.html
+nsenter -t "$p" -n sh -c 'ip addr add 10.0.%[2]d.%[3]d/32 dev eth0; ip link set eth0 up; ip route add 10.1.0.1 dev eth0'
+END
+		sh -e /var/network-%[1]d
+		cd /var/roots/%[1]d; mkdir -p root/www; echo 1.0 >root/.version; echo one >root/www/index.html
 		printf 'ID=debian\nVERSION_ID="13"\n' >etc/os-release
 		cat >root/start <<'END'
 %[4]sEND

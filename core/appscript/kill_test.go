@@ -93,6 +93,11 @@ func TestKilled(t *testing.T) {
 		{"after-roll-back", "after", "roll-back", broken, "failed", "rolled_back 1.0 1.0 none", "one"},
 		{"before-start", "before", "start", broken, "failed", "rolled_back 1.0 1.0 none", "one"},
 		{"after-start", "after", "start", broken, "failed", "rolled_back 1.0 1.0 none", "one"},
+		{"before-backup", "before", "backup", works + "echo all done", "succeeded", "updated 1.0 2.0 none", "two"},
+		{"after-backup", "after", "backup", works + "echo all done", "succeeded", "updated 1.0 2.0 none", "two"},
+		{"before-stop-of-backup", "before", "stop", broken, "failed", "rolled_back 1.0 1.0 none", "one"},
+		{"before-restore", "before", "restore", broken, "failed", "rolled_back 1.0 1.0 none", "one"},
+		{"after-restore", "after", "restore", broken, "failed", "rolled_back 1.0 1.0 none", "one"},
 		{"before-delete", "before", "delete", broken, "failed", "rolled_back 1.0 1.0 none", "one"},
 	}
 	scripts := map[string]string{}
@@ -100,6 +105,7 @@ func TestKilled(t *testing.T) {
 		scripts[p.slug] = p.script
 	}
 	f := newFixture(t, scripts)
+	f.backups("before-backup", "after-backup", "before-stop-of-backup", "before-restore", "after-restore")
 	address, name := f.serve()
 	for _, p := range points {
 		t.Run(p.slug, func(t *testing.T) {
@@ -139,11 +145,11 @@ func TestKilled(t *testing.T) {
 			if got := f.page(p.slug); got != p.page {
 				t.Errorf("the page says %q, want %q:\n%s", got, p.page, transcript)
 			}
-			if n := f.did("snapshot", p.slug); n != 1 {
-				t.Errorf("snapshots were taken as often as %d", n)
+			if n := f.did("snapshot", p.slug) + f.did("backup", p.slug); n != 1 {
+				t.Errorf("snapshots and backups were made as often as %d", n)
 			}
-			if n := f.did("roll-back", p.slug); n > 1 {
-				t.Errorf("it was rolled back as often as %d", n)
+			if n := f.did("roll-back", p.slug) + f.did("restore", p.slug); n > 1 {
+				t.Errorf("it was set back as often as %d", n)
 			}
 			if n := strings.Count(transcript, "running update.sh\n"); n != 1 {
 				t.Errorf("the script was run as often as %d:\n%s", n, transcript)

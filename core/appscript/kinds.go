@@ -40,6 +40,9 @@ func (s *Store) scheduledOne(ctx context.Context, appID int64) (schedule.Enqueue
 		return nil, err
 	}
 	o, err := s.check(ctx, appID, found.TeamID, false)
+	if err == nil && o.base() == nil {
+		err = refuse(ReasonNoScript)
+	}
 	if err == nil {
 		err = o.agreed()
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/bundle"
+	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/nodeunit"
@@ -121,6 +122,8 @@ func (u *update) runScript(ctx context.Context) error {
 	switch {
 	case u.hold.Err() != nil:
 		return context.Cause(u.hold)
+	case err != nil && state.Phase == nodeunit.Rebooted:
+		r.Begun = true // as far as anybody can tell
 	case err != nil || state.Phase == "":
 		r.Gone, r.Begun = true, true
 	}
@@ -190,7 +193,13 @@ func (u *update) follow(ctx context.Context, node hypervisor.NodeExecutor) (node
 		failed = u.save(u.hold)
 		return failed
 	}}
-	state, _, err := nodeunit.Follow(limited, node, u.runName(), u.progress.Offset, out)
+	// The script goes on while a plugin is started again.
+	var state nodeunit.State
+	next := u.progress.Offset
+	err := u.run.Patiently(limited, func(ctx context.Context) (err error) {
+		state, next, err = nodeunit.Follow(ctx, node, u.runName(), next, out)
+		return err
+	})
 	if err == nil {
 		err = out.Close()
 	}
@@ -199,6 +208,10 @@ func (u *update) follow(ctx context.Context, node hypervisor.NodeExecutor) (node
 		return state, context.Cause(u.hold)
 	case failed != nil:
 		return state, failed
+	case errors.Is(err, job.ErrLost), err != nil && plugin.KindOf(err) == plugin.Internal && db.Away(err):
+		return state, err
+	case plugin.KindOf(err) == plugin.Conflict: // the container does not run, and the script ends with it
+		return nodeunit.State{Phase: nodeunit.Rebooted}, nil
 	case err != nil:
 		u.run.Note("how the script goes on cannot be found out: %s", job.Explain(err))
 		return nodeunit.State{}, nil

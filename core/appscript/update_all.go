@@ -129,7 +129,11 @@ func (s *Store) stale(ctx context.Context, consent bool, stopAfter int) (*severa
 		if l.Slug != nil {
 			c.entry = entries[*l.Slug]
 		}
-		if reason := c.reason(); reason != "" {
+		reason := c.reason()
+		if reason == "" && c.base() == nil {
+			reason = ReasonNoScript
+		}
+		if reason != "" {
 			a.skip(l, reason, reasons[reason])
 			continue
 		}
@@ -191,12 +195,13 @@ func (s *Store) scripts(ctx context.Context, apps []listed) (map[int64]*Version,
 		return nil, nil, err
 	}
 	newest := map[int64]*Version{}
-	rows, err := s.DB.Pool.Query(ctx, `SELECT DISTINCT ON (v.app_id) v.app_id, v.number, v.origin, v.app_commit FROM app_script_versions v
+	rows, err := s.DB.Pool.Query(ctx, `SELECT DISTINCT ON (v.app_id) v.app_id, v.number, v.origin, v.app_commit, coalesce(v.source, ''),
+		coalesce(v.slug, '') FROM app_script_versions v
 		WHERE v.app_id = ANY($1) ORDER BY v.app_id, v.number DESC`, ids)
 	if err == nil {
 		_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (none struct{}, err error) {
 			v, id := &Version{}, int64(0)
-			err = row.Scan(&id, &v.Version, &v.Source, &v.Commit)
+			err = row.Scan(&id, &v.Version, &v.Source, &v.Commit, &v.catalogSource, &v.slug)
 			newest[id] = v
 			return none, err
 		})

@@ -168,7 +168,7 @@ func (s *Store) choose(ctx context.Context, o *order) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.diff, err = s.diff(ctx, o.newest, o.bundle); err != nil {
+	if o.diff, err = s.diff(ctx, o.base(), o.bundle); err != nil {
 		return err
 	}
 	p, g := &o.params, o.request.Guest
@@ -184,7 +184,7 @@ func (s *Store) choose(ctx context.Context, o *order) (err error) {
 	if caller := identity.FromContext(ctx); caller != nil {
 		p.By = caller.Email
 	}
-	p.AppID, p.Version = o.appID, o.newest.Version
+	p.AppID, p.Version = o.appID, o.newest.number()
 	p.Source, p.Slug, p.Pin, p.Sum, p.Commit = o.entry.Source, o.entry.Slug, m.Pin.String(), o.bundle.Sum, o.entry.Commit
 	p.OS, p.OSVersion = o.entry.Entry.Defaults.OS, o.entry.Entry.Defaults.OSVersion
 	for _, v := range launch.Environment {
@@ -208,6 +208,9 @@ func (o *order) agreed() error {
 // tell writes the plan: what is different first.
 func (o *order) tell(_ context.Context, p *plan.Plan) error {
 	name := o.request.Target.Name
+	if o.base() == nil {
+		p.Warn("Which state of %s is in %s is not known: see to it that this is the right entry.", o.entry.Path, name)
+	}
 	for _, class := range []struct {
 		of string
 		n  catalog.DiffCount
@@ -243,7 +246,7 @@ func (s *Store) enqueue(ctx context.Context, tx *db.Tx, o *order, b batch) (*job
 	if err != nil {
 		return nil, err
 	}
-	if newest == nil || newest.Version != o.newest.Version {
+	if newest.number() != o.newest.number() {
 		return nil, problem.New(problem.CodeConflict, "the app's script has another version by now: look again")
 	}
 	if o.given && !o.consent.Given {

@@ -16,7 +16,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
-// Why there is no update of an app, in the order in which it is looked.
+// Why there is no update of an app, in the order in which it is looked. ReasonNoScript is why one is not updated together with others: it
+// was adopted, and nobody has said yet that the entry is the right one.
 const (
 	ReasonEdited   = "edited"
 	ReasonNoEntry  = "no_entry"
@@ -29,14 +30,14 @@ var reasons = map[string]string{
 	ReasonEdited:   "the app's script was edited: revert it first",
 	ReasonNoEntry:  "the catalog has no entry of the app",
 	ReasonNoCommit: "the catalog does not say at which state the entry is",
-	ReasonNoScript: "the app has no script of the catalog's: revert adds the present one",
+	ReasonNoScript: "which state of the entry the app is of is not known: update it alone once, or revert its script",
 	ReasonCurrent:  "the app's script is the one that the catalog has",
 }
 
 // State is whether there is an update of an app; the JSON names are those of the API.
 type State struct {
-	Available     bool     `json:"available" doc:"The catalog has another state of the entry's own files than the app's script is of"`
-	Reason        *string  `json:"reason" enum:"edited,no_entry,no_commit,no_script,current" doc:"Why there is no update; null where there is one"`
+	Available     bool     `json:"available" doc:"The catalog has another state of the entry's own files than the app's script is of, or that one is not known"`
+	Reason        *string  `json:"reason" enum:"edited,no_entry,no_commit,current" doc:"Why there is no update; null where there is one"`
 	Detail        *string  `json:"detail" doc:"The reason in words"`
 	Commit        *string  `json:"commit" doc:"The state that the app's script is of; null for an edited one, and for none"`
 	CatalogCommit *string  `json:"catalog_commit" doc:"The state that the catalog has; null where it has none"`
@@ -88,8 +89,8 @@ func (s *Store) UpdateState(ctx context.Context, appID int64) (*State, error) {
 	if st.Last, err = s.last(ctx, appID); err != nil {
 		return nil, err
 	}
-	if c.newest != nil {
-		st.Commit = c.newest.Commit
+	if base := c.base(); base != nil {
+		st.Commit = base.Commit
 	}
 	if c.entry != nil && c.entry.Commit != "" {
 		st.CatalogCommit = &c.entry.Commit
@@ -104,7 +105,7 @@ func (s *Store) UpdateState(ctx context.Context, appID int64) (*State, error) {
 		return nil, err
 	}
 	st.Sum, st.Pin = &b.Sum, new(b.Manifest.Pin.String())
-	if st.Diff, err = s.diff(ctx, c.newest, b); err != nil {
+	if st.Diff, err = s.diff(ctx, c.base(), b); err != nil {
 		return nil, err
 	}
 	hostID, name, err := s.machine(ctx, appID)
@@ -148,10 +149,25 @@ func (c *candidate) refused() string {
 		return ReasonNoEntry
 	case c.entry.Commit == "":
 		return ReasonNoCommit
-	case c.newest == nil:
-		return ReasonNoScript
 	}
 	return ""
+}
+
+// base is the newest version of the app's script where that is of its entry; nil where nobody knows which state of it the app is of: it
+// was adopted, or has got another entry since.
+func (c *candidate) base() *Version {
+	if v, e := c.newest, c.entry; v != nil && v.Source == Upstream && (e == nil || v.catalogSource == e.Source && v.slug == e.Slug) {
+		return v
+	}
+	return nil
+}
+
+// number is that of the newest version of the app's script; 0 where there is none.
+func (v *Version) number() int {
+	if v == nil {
+		return 0
+	}
+	return v.Version
 }
 
 // reason is why there is no update of an app; empty where there is one.
@@ -159,7 +175,7 @@ func (c *candidate) reason() string {
 	if reason := c.refused(); reason != "" {
 		return reason
 	}
-	if *c.newest.Commit == c.entry.Commit {
+	if base := c.base(); base != nil && *base.Commit == c.entry.Commit {
 		return ReasonCurrent
 	}
 	return ""
@@ -185,9 +201,12 @@ func refuse(reason string) error {
 	return problem.New(problem.CodeInvalidState, "%s", reasons[reason]).With("reason", reason)
 }
 
-// diff is what is different of a bundle from that of a version. Where the source has a bundle for updates of the version's pin too, that
-// is what is compared.
+// diff is what is different of a bundle from that of a version; all of it for nil. Where the source has a bundle for updates of the
+// version's pin too, that is what is compared.
 func (s *Store) diff(ctx context.Context, v *Version, b *bundle.Bundle) (*Diff, error) {
+	if v == nil {
+		return s.compare(ctx, sdk.Manifest{}, b)
+	}
 	pin, _ := sdk.ParsePin(*v.Pin)
 	before, ok, err := s.Bundles.Find(ctx, bundle.Key{Source: v.catalogSource, Slug: v.slug, Purpose: sdk.Update, Pin: pin})
 	if err == nil && !ok {
@@ -196,8 +215,13 @@ func (s *Store) diff(ctx context.Context, v *Version, b *bundle.Bundle) (*Diff, 
 	if err != nil {
 		return nil, err
 	}
+	return s.compare(ctx, before.Manifest, b)
+}
+
+func (s *Store) compare(ctx context.Context, before sdk.Manifest, b *bundle.Bundle) (*Diff, error) {
 	d := &Diff{}
-	if d.Files, err = s.Bundles.Compare(ctx, before.Manifest, b.Manifest); err != nil {
+	var err error
+	if d.Files, err = s.Bundles.Compare(ctx, before, b.Manifest); err != nil {
 		return nil, fmt.Errorf("comparing two bundles: %w", err)
 	}
 	d.Own, d.Engine, d.Overlay = catalog.Count(d.Files)

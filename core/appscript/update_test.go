@@ -43,6 +43,7 @@ var scenarios = []struct {
 	{"no-snapshot", works + "echo all done", "failed", "", "one", "no snapshot could be taken: the storage says no; nothing was run", 1},
 	{"altered", works + "echo all done", "failed", "", "one", "is not what was verified; nothing was run; nothing is left of it", 1},
 	{"canceled", works + "echo on; sleep 1000", "canceled", "rolled_back 1.0 1.0 none", "one", "the script was stopped", 1},
+	{"adopted", works + "echo all done", "succeeded", "updated 1.0 2.0 before-update-ID", "two", "updated from 1.0 to 2.0", 1},
 	{"cut", "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.3; done; " + works + "echo all done", "succeeded",
 		"updated 1.0 2.0 before-update-ID", "two", "line 8", 2},
 }
@@ -68,6 +69,9 @@ func TestUpdates(t *testing.T) {
 				f.Ask(t, "POST", url, "", apitest.Operator, 409, "consent_required", `"sum":"`, `"text":"On the host lab, as root inside`)
 				f.Ask(t, "POST", url+"?plan=true", `{"consent":true}`, apitest.Operator, 200, "", "A snapshot of works is taken before",
 					"1 own files of the entry are different")
+			}
+			if s.slug == "adopted" {
+				f.Exec("DELETE FROM app_script_versions WHERE app_id = $1", f.apps[s.slug].id)
 			}
 			if s.slug == "altered" {
 				f.Exec("UPDATE bundle_files SET data = data || 'x' WHERE sum = encode(sha256($1::bytea), 'hex')",
@@ -164,6 +168,7 @@ func TestUpdateAll(t *testing.T) {
 	if ends != strings.Join(want, ", ") {
 		t.Errorf("%s, want %s", ends, strings.Join(want, ", "))
 	}
+	f.Ask(t, "GET", "apps/updates", "", apitest.Viewer, 200, "", `"app":"a","available":false,"reason":"current"`, `"outcome":"rolled_back"`)
 	overlap := f.Value(`SELECT count(*) FROM (SELECT job_id, min(at) FILTER (WHERE text LIKE 'looking at%') AS begun
 		FROM job_events GROUP BY job_id) b
 		JOIN jobs j ON j.kind = 'app.update' AND j.id < b.job_id AND b.begun < j.finished_at - interval '50 ms'

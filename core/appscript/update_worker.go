@@ -113,7 +113,7 @@ func (u *update) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if newest == nil || newest.Version != u.params.Version {
+	if newest.number() != u.params.Version {
 		return job.Fail("the app's script has another version by now; nothing was done")
 	}
 	u.run.Note("the consent is that of %s, of %s", given.ActorEmail, given.GivenAt.Format(time.RFC3339))

@@ -68,10 +68,15 @@ func (tr *trail) write(rows int) {
 	}
 }
 
-// seal goes on until every row has its place.
+// seal goes on until every row has its place, in small batches.
 func (tr *trail) seal() {
 	tr.t.Helper()
-	sealer := audit.NewSealer(audit.SealerConfig{Chain: tr.chain, Batch: 7})
+	tr.sealBy(7)
+}
+
+func (tr *trail) sealBy(batch int) {
+	tr.t.Helper()
+	sealer := audit.NewSealer(audit.SealerConfig{Chain: tr.chain, Batch: batch})
 	waittest.Until(tr.t, "every row has its place", func() bool {
 		if dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) FROM audit_pending") == 0 {
 			return true

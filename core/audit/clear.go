@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"crypto/hmac"
 	"errors"
 	"fmt"
 	"time"
@@ -131,13 +130,15 @@ func (c *Chain) pruneOnce(ctx context.Context, before time.Time) (n int64, err e
 // itself, on disk where memory does not suffice. It answers what is gone. %[1]s is the condition on a, %[2]s are the columns.
 const removal = `WITH gone AS (DELETE FROM audit a WHERE %[1]s RETURNING %[2]s),
 	pending AS (DELETE FROM audit_pending p USING gone WHERE p.audit_id = gone.id),
+	blanked AS (DELETE FROM audit_blanked b USING gone WHERE b.audit_id = gone.id RETURNING b.audit_id, b.mac),
 	links AS (DELETE FROM audit_links l USING gone WHERE l.audit_id = gone.id RETURNING l.seq, l.audit_id, l.previous, l.hash),
 	beside AS (SELECT seq, hash, lag(seq) OVER w IS DISTINCT FROM seq - 1 AS first, lead(seq) OVER w IS DISTINCT FROM seq + 1 AS last
 	FROM links WINDOW w AS (ORDER BY seq)),
 	bounds AS (SELECT seq, hash, last, CASE WHEN first THEN seq ELSE lag(seq) OVER (ORDER BY seq) END AS first FROM beside
 	WHERE first OR last),
 	runs AS (INSERT INTO audit_anchors (first, last, hash) SELECT first, seq, hash FROM bounds WHERE last)
-	SELECT l.seq, l.previous, l.hash, gone.* FROM gone LEFT JOIN links l ON l.audit_id = gone.id`
+	SELECT l.seq, l.previous, l.hash, b.mac, gone.* FROM gone LEFT JOIN links l ON l.audit_id = gone.id
+	LEFT JOIN blanked b ON b.audit_id = gone.id`
 
 // maxAltered is how many altered rows a removal steps over; with more, only clearing all helps.
 const maxAltered = 10_000
@@ -203,9 +204,8 @@ func checkGone(rows pgx.Rows, hash *hasher, altered []int64) (n int64, _ []int64
 		}
 		var previous digest
 		whole := copy(previous[:], raw[1]) == len(previous) && len(raw[1]) == len(previous)
-		own := hash.row(int8(raw[0]), previous, raw[3:])
-		if !whole || !hmac.Equal(own[:], raw[2]) {
-			altered = append(altered, int8(raw[3]))
+		if !whole || !hash.fits(int8(raw[0]), previous, raw[2], raw[3], raw[4:]) {
+			altered = append(altered, int8(raw[4]))
 		}
 	}
 	if err := rows.Err(); err != nil {
@@ -239,7 +239,8 @@ func (c *Chain) removeAll(ctx context.Context, tx *db.Tx) (n int64, err error) {
 	}
 	// One statement sees one moment: a row that is committed meanwhile stays, and stays pending.
 	err = tx.Pgx.QueryRow(ctx, `WITH gone AS (DELETE FROM audit RETURNING id), pending AS (DELETE FROM audit_pending),
-		links AS (DELETE FROM audit_links), anchors AS (DELETE FROM audit_anchors) SELECT count(*) FROM gone`).Scan(&n)
+		blanked AS (DELETE FROM audit_blanked), links AS (DELETE FROM audit_links), anchors AS (DELETE FROM audit_anchors)
+		SELECT count(*) FROM gone`).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("removing all rows: %w", err)
 	}

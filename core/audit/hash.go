@@ -29,6 +29,7 @@ const (
 	domainRow    = "hostler audit row 1"
 	domainHead   = "hostler audit head 1"
 	domainAnchor = "hostler audit anchor 1"
+	domainBlank  = "hostler audit blank 1"
 )
 
 // hasher makes hashes with the chain's key. It is not safe for concurrent use.

@@ -19,8 +19,12 @@ type Filter struct {
 	// Search is text that the action, the target's name or id, or the actor's e-mail address holds, in any case.
 	Search    string
 	ActorType string
+	// Result is ok, refused or failed.
+	Result string
 	// Actor is a user's id.
 	Actor *int64
+	// TargetKind and TargetID are those of the one thing that it was done to.
+	TargetKind, TargetID string
 	// From is the earliest time and To the first time after the last row.
 	From, To time.Time
 	// AllTeams shows every row; otherwise only those of Teams are shown, and none of the instance itself.
@@ -52,7 +56,7 @@ func List(ctx context.Context, d *db.DB, f Filter) (rows []Row, total int, err e
 
 // impossible reports a filter that no row can match: its text is of a kind that no row holds, or no team is visible.
 func (f Filter) impossible() bool {
-	for _, text := range []string{f.Action, f.Search, f.ActorType} {
+	for _, text := range []string{f.Action, f.Search, f.ActorType, f.Result, f.TargetKind, f.TargetID} {
 		if strings.ContainsRune(text, 0) || strings.ToValidUTF8(text, "") != text {
 			return true
 		}
@@ -74,8 +78,14 @@ func (f Filter) narrow(q *gorm.DB) *gorm.DB {
 	if f.ActorType != "" {
 		q = q.Where("actor_type = ?", f.ActorType)
 	}
+	if f.Result != "" {
+		q = q.Where("result = ?", f.Result)
+	}
 	if f.Actor != nil {
 		q = q.Where("actor_id = ?", *f.Actor)
+	}
+	if f.TargetKind != "" {
+		q = q.Where("target_kind = ? AND target_id = ?", f.TargetKind, f.TargetID)
 	}
 	if !f.From.IsZero() {
 		q = q.Where("at >= ?", f.From)

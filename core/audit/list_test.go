@@ -17,8 +17,8 @@ func ptr[T any](v T) *T { return &v }
 func fill(t *testing.T, d *db.DB) {
 	t.Helper()
 	for i, e := range []audit.Entry{
-		{ActorType: audit.ActorUser, ActorID: ptr(int64(1)), ActorEmail: "anna@example.com", Action: "vm.start", TargetID: "11",
-			TeamID: ptr(int64(2))},
+		{ActorType: audit.ActorUser, ActorID: ptr(int64(1)), ActorEmail: "anna@example.com", Action: "vm.start", TargetKind: "vm",
+			TargetID: "11", TeamID: ptr(int64(2))},
 		{ActorType: audit.ActorUser, ActorID: ptr(int64(2)), ActorEmail: "bert@example.com", Action: "vm.stop", TargetID: "12",
 			TeamID: ptr(int64(3))},
 		{ActorType: audit.ActorAPIKey, ActorID: ptr(int64(1)), ActorEmail: "anna@example.com", Action: "vmx", TargetID: "13"},
@@ -67,6 +67,9 @@ func TestListFilters(t *testing.T) {
 		"search invalid UTF-8":    {audit.Filter{Search: "\xff"}, nil},
 		"actor type":              {audit.Filter{ActorType: audit.ActorAPIKey}, []string{"2"}},
 		"actor":                   {audit.Filter{Actor: ptr(int64(1))}, []string{"2", "0"}},
+		"target":                  {audit.Filter{TargetKind: "vm", TargetID: "11"}, []string{"0"}},
+		"target of another kind":  {audit.Filter{TargetKind: "app", TargetID: "11"}, nil},
+		"target NUL":              {audit.Filter{TargetKind: "vm", TargetID: "1\x00"}, nil},
 		"from holds its own time": {audit.Filter{From: day(4)}, []string{"4", "3"}},
 		"to does not":             {audit.Filter{To: day(3)}, []string{"1", "0"}},
 		"from and to":             {audit.Filter{From: day(2), To: day(4)}, []string{"2", "1"}},

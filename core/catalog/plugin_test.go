@@ -1,8 +1,6 @@
 package catalog_test
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -12,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/catalog"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/catalog/catalogtest"
 )
@@ -20,10 +19,8 @@ import (
 func TestSourceInAProcess(t *testing.T) {
 	t.Parallel()
 	dir, url := t.TempDir(), dbtest.URL(t)
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", dir+"/", "../plugin/testdata/hostler-plugin-kinds")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
+	if err := programtest.Build(t.Context(), "", dir+"/", "../plugin/testdata/hostler-plugin-kinds"); err != nil {
+		t.Fatal(err)
 	}
 	m, err := plugin.New(plugin.Config{Dir: dir, Pins: plugin.NewStore(dbtest.Open(t, url)), AllowWritableDir: true,
 		CallPatience: time.Minute,

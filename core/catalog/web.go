@@ -23,3 +23,18 @@ func (s *Store) Web(ctx context.Context, path string) (app.Web, bool, error) {
 	w := f.entry.Web
 	return app.Web{Port: w.Port, Path: w.Path, Protocol: w.Protocol}, true, nil
 }
+
+// Webs implements app.Catalog.
+func (s *Store) Webs(ctx context.Context, paths []string) (map[string]app.Web, error) {
+	entries, err := s.Current(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	webs := map[string]app.Web{}
+	for path, current := range entries {
+		if w := current.Entry.Web; w != nil {
+			webs[path] = app.Web{Port: w.Port, Path: w.Path, Protocol: w.Protocol}
+		}
+	}
+	return webs, nil
+}

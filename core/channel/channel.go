@@ -156,6 +156,7 @@ type Channel struct {
 	HourlyCap    int       `json:"hourly_cap" example:"60" doc:"Messages in an hour at most; what is more is told in a digest"`
 	Quiet        *Quiet    `json:"quiet_hours" doc:"Null for none"`
 	Routes       []Route   `json:"routes" nullable:"false" doc:"What is told: what one of these lets through, and everything where there are none"`
+	AuditActions []string  `json:"audit_actions" nullable:"false" example:"[\"vm.*\"]" doc:"Actions of the audit trail that this webhook is told, which is then told nothing else"`
 	Queue        Queue     `json:"queue"`
 	CreatedAt    time.Time `json:"created_at"`
 	UpdatedAt    time.Time `json:"updated_at"`
@@ -163,13 +164,14 @@ type Channel struct {
 
 // Queue is how a channel does.
 type Queue struct {
-	Pending     int        `json:"pending" doc:"Messages that wait to be sent"`
-	Held        int        `json:"held" doc:"Messages that wait for the end of quiet hours, or for the next digest"`
-	Failures    int        `json:"failures" doc:"Failures since the last success; the next try waits longer after each, 15 minutes at most unless the receiver says more"`
-	NextTryAt   *time.Time `json:"next_try_at" doc:"While it is left alone after a failure"`
-	LastOKAt    *time.Time `json:"last_ok_at" doc:"When it last took something"`
-	LastError   *string    `json:"last_error" example:"the receiver answers 401 Unauthorized"`
-	LastErrorAt *time.Time `json:"last_error_at"`
+	Pending      int        `json:"pending" doc:"Messages that wait to be sent"`
+	Held         int        `json:"held" doc:"Messages that wait for the end of quiet hours, or for the next digest"`
+	Failures     int        `json:"failures" doc:"Failures since the last success; the next try waits longer after each, 15 minutes at most unless the receiver says more"`
+	NextTryAt    *time.Time `json:"next_try_at" doc:"While it is left alone after a failure"`
+	LastOKAt     *time.Time `json:"last_ok_at" doc:"When it last took something"`
+	LastError    *string    `json:"last_error" example:"the receiver answers 401 Unauthorized"`
+	LastErrorAt  *time.Time `json:"last_error_at"`
+	AuditSkipped int64      `json:"audit_skipped" doc:"Rows of the audit trail that were older than a day when their turn came, and were not told"`
 }
 
 // New makes a store.

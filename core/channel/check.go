@@ -78,6 +78,7 @@ func (s *Store) check(c *Channel, secrets Secrets) error {
 		f.add("goes with a channel of the kind smtp of the default team only", "account_mail")
 	}
 	c.checkRoutes(&f)
+	c.checkTrail(secrets, &f)
 	if len(f) > 0 {
 		return problem.Invalid(f...)
 	}

@@ -20,17 +20,18 @@ const columns = `c.id, c.team_id, c.name, c.kind, c.enabled, c.settings, c.secre
 	c.quiet, c.created_at, c.updated_at,
 	COALESCE((SELECT jsonb_agg(jsonb_build_object('severity', r.severity, 'kinds', r.kinds, 'teams', r.teams, 'tags', r.tags, 'rules',
 		r.rules)
-		ORDER BY r.position) FROM notification_routes r WHERE r.channel_id = c.id), '[]')`
+		ORDER BY r.position) FROM notification_routes r WHERE r.channel_id = c.id), '[]'), c.audit_actions`
 
 // queue are the columns of how it does, with q of the channel.
 const queue = `, (SELECT count(*) FROM notification_deliveries d WHERE d.channel_id = c.id AND d.state = 'pending'),
 	(SELECT count(*) FROM notification_deliveries d WHERE d.channel_id = c.id AND d.state = 'held'),
-	q.failures, CASE WHEN q.failures > 0 AND q.next_at > now() THEN q.next_at END, q.ok_at, q.error, q.error_at`
+	q.failures, CASE WHEN q.failures > 0 AND q.next_at > now() THEN q.next_at END, q.ok_at, q.error, q.error_at, q.audit_skipped`
 
 // places are where columns go.
 func (c *Channel) places() []any {
 	return []any{&c.ID, &c.TeamID, &c.Name, &c.Kind, &c.Enabled, &c.Settings, &c.SecretsSet, &c.AllowPrivate, &c.AccountMail, &c.HourlyCap,
-		&c.Quiet, &c.CreatedAt, &c.UpdatedAt, &c.Routes}
+		&c.Quiet, &c.CreatedAt, &c.UpdatedAt, &c.Routes,
+		&c.AuditActions}
 }
 
 // sealedChannel is a channel with its secrets as they are stored.
@@ -46,7 +47,8 @@ func scanSealed(row pgx.CollectableRow) (found sealedChannel, err error) {
 func scan(row pgx.CollectableRow) (*Channel, error) {
 	c, failure := &Channel{}, ""
 	q := &c.Queue
-	err := row.Scan(append(c.places(), &q.Pending, &q.Held, &q.Failures, &q.NextTryAt, &q.LastOKAt, &failure, &q.LastErrorAt)...)
+	err := row.Scan(append(c.places(), &q.Pending, &q.Held, &q.Failures, &q.NextTryAt, &q.LastOKAt, &failure, &q.LastErrorAt,
+		&q.AuditSkipped)...)
 	c.CreatedAt, c.UpdatedAt, q.LastError = c.CreatedAt.UTC(), c.UpdatedAt.UTC(), host.CleanOrNil(failure)
 	inUTC(q.NextTryAt, q.LastOKAt, q.LastErrorAt)
 	return c, err
@@ -101,7 +103,7 @@ type Delivery struct {
 	Channel   string     `json:"channel" example:"on call"`
 	TeamID    int64      `json:"team_id" example:"1" doc:"The channel's team"`
 	MessageID string     `json:"message_id" format:"uuid" doc:"The receiver gets it with the message, the same one with each try"`
-	Kind      string     `json:"kind" enum:"alert,job_failed,backup_report,new_login,update_done,update_rolled_back,test,digest" example:"alert"`
+	Kind      string     `json:"kind" enum:"alert,job_failed,backup_report,new_login,update_done,update_rolled_back,audit,test,digest" example:"alert"`
 	Incident  *string    `json:"incident" example:"alert:5" doc:"The same for a matter's beginning and its end; null where there is no end"`
 	Event     string     `json:"event" enum:"open,resolved,told" example:"open" doc:"The matter's beginning or its end, or something without an end"`
 	Severity  string     `json:"severity" enum:"info,warning,critical" example:"warning"`
@@ -121,13 +123,16 @@ type Delivery struct {
 type Filter struct {
 	ChannelID int64
 	State     string
+	// Incident is what a matter's beginning and its end have in common, such as alert:5.
+	Incident string
 }
 
 const deliveries = `SELECT d.id, d.channel_id, c.name, c.team_id, d.message_id, e.kind, nullif(d.incident, ''), d.event_state, e.severity,
 	e.title, d.state, nullif(d.held_for, ''), d.held_until, d.digest_id, d.attempts,
 	d.created_at, d.tried_at, d.done_at, nullif(d.error, '')
 	FROM notification_deliveries d JOIN notification_channels c ON c.id = d.channel_id JOIN notification_events e ON e.id = d.event_id
-	WHERE ($1 OR c.team_id = ANY($2)) AND ($3::bigint = 0 OR d.channel_id = $3) AND ($4::text = '' OR d.state = $4)`
+	WHERE ($1 OR c.team_id = ANY($2)) AND ($3::bigint = 0 OR d.channel_id = $3) AND ($4::text = '' OR d.state = $4)
+		AND ($5::text = '' OR d.incident = $5)`
 
 func scanDelivery(row pgx.CollectableRow) (d Delivery, err error) {
 	err = row.Scan(&d.ID, &d.ChannelID, &d.Channel, &d.TeamID, &d.MessageID, &d.Kind, &d.Incident, &d.Event, &d.Severity, &d.Title, &d.State,
@@ -141,10 +146,10 @@ func scanDelivery(row pgx.CollectableRow) (d Delivery, err error) {
 // pages. They are kept for 30 days.
 func (s *Store) Deliveries(ctx context.Context, f Filter, offset, limit int) (all []Delivery, total int, err error) {
 	visible := identity.FromContext(ctx).VisibleAs(identity.Admin)
-	args := []any{visible.All, visible.Teams, f.ChannelID, f.State}
+	args := []any{visible.All, visible.Teams, f.ChannelID, f.State, f.Incident}
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT count(*) FROM ("+deliveries+") d", args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
-	batch.Queue(deliveries+" ORDER BY d.id DESC OFFSET $5 LIMIT $6", append(args, offset, limit)...).Query(func(rows pgx.Rows) error {
+	batch.Queue(deliveries+" ORDER BY d.id DESC OFFSET $6 LIMIT $7", append(args, offset, limit)...).Query(func(rows pgx.Rows) error {
 		all, err = pgx.CollectRows(rows, scanDelivery)
 		return err
 	})

@@ -42,7 +42,7 @@ func (s *Store) Run(ctx context.Context) {
 		case <-timer.C:
 		}
 		s.Heartbeat.Beat(2 * time.Minute)
-		err := s.route(ctx)
+		err := errors.Join(s.route(ctx), s.follow(ctx))
 		if s.Unable == nil || !s.Unable() {
 			err = errors.Join(err, s.begin(ctx, slots, &serving))
 		}
@@ -60,7 +60,7 @@ func (s *Store) Run(ctx context.Context) {
 
 // Turn is one turn of Run that waits for all that is due to be sent.
 func (s *Store) Turn(ctx context.Context) error {
-	if err := s.route(ctx); err != nil {
+	if err := errors.Join(s.route(ctx), s.follow(ctx)); err != nil {
 		return err
 	}
 	var serving sync.WaitGroup

@@ -2,6 +2,7 @@ package channel
 
 import (
 	"embed"
+	"encoding/json"
 	"fmt"
 	htmltemplate "html/template"
 	"strings"
@@ -25,6 +26,8 @@ type message struct {
 	recipient string
 	channel   *Channel
 	base      string
+	// audit is the row of the trail that it tells, as JSON; nil for other events, and where the row was cleared.
+	audit json.RawMessage
 }
 
 // messageColumns are what scanMessage reads, of a delivery d, its event e, and the user u whom it concerns.
@@ -32,13 +35,14 @@ const messageColumns = `d.id, d.message_id, COALESCE((SELECT o.message_id::text 
 	AND o.incident = d.incident AND o.channel_id = d.channel_id AND o.event_state = 'open' AND o.id <> d.id), ''),
 	e.team_id, e.kind, e.incident, e.state, e.severity, e.rule, e.target_kind, e.target_id, e.target_name, e.tags, e.title, e.body, e.link,
 		e.at,
-	COALESCE(u.email, '')`
+	COALESCE(u.email, ''), ` + auditRow
 
 func scanMessage(row pgx.CollectableRow) (*message, error) {
 	m := &message{}
 	e := &m.event
 	err := row.Scan(&m.delivery, &m.id, &m.begin, &e.TeamID, &e.Kind, &e.Incident, &e.State, &e.Severity, &e.Rule, &e.TargetKind, &e.TargetID,
-		&e.TargetName, &e.Tags, &e.Title, &e.Body, &e.Link, &m.at, &m.recipient)
+		&e.TargetName, &e.Tags, &e.Title, &e.Body, &e.Link, &m.at, &m.recipient,
+		&m.audit)
 	m.at = m.at.UTC()
 	return m, err
 }

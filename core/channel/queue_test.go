@@ -199,6 +199,10 @@ func TestWhatIsTooOldIsGivenUp(t *testing.T) {
 		list[0].Attempts != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}
+	list, total, err = f.Deliveries(asOwner(t), channel.Filter{Incident: "alert:1"}, 0, 10)
+	if err != nil || total != 2 || list[0].Event != "resolved" || list[1].Event != "open" || *list[1].Incident != "alert:1" {
+		t.Errorf("of one matter: %d %+v, %v", total, list, err)
+	}
 }
 
 // A receiver that hangs holds up itself alone, and is cut off.
@@ -228,7 +232,7 @@ func TestAReceiverThatHangsHoldsUpNobodyElse(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var turn sync.WaitGroup
 	turn.Go(func() { _ = f.Turn(ctx) })
-	waittest.Until(t, "all are tried, and the quick one is told", func() bool {
+	waittest.Until(t, "all channels are tried and the quick one delivers", func() bool {
 		q := f.queue(told.ID)
 		return q.LastOKAt != nil && q.Pending == 0 &&
 			dbtest.Value[int](t, f.DB, "SELECT count(*) FROM notification_deliveries WHERE attempts > 0") == 3

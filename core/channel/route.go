@@ -22,7 +22,7 @@ const (
 const begun = `INSERT INTO notification_deliveries (channel_id, event_id, incident, event_state, critical, exempt)
 	SELECT c.id, e.id, e.incident, e.state, e.severity = 'critical', e.user_id IS NOT NULL
 	FROM notification_events e JOIN notification_channels c ON c.enabled AND CASE WHEN e.user_id IS NOT NULL THEN c.account_mail
-		ELSE (c.team_id = COALESCE(e.team_id, 1) OR c.team_id = 1 AND e.kind <> 'backup_report')
+		ELSE c.audit_actions = '{}' AND (c.team_id = COALESCE(e.team_id, 1) OR c.team_id = 1 AND e.kind <> 'backup_report')
 			AND (NOT EXISTS (SELECT FROM notification_routes r WHERE r.channel_id = c.id)
 				OR EXISTS (SELECT FROM notification_routes r WHERE r.channel_id = c.id
 					AND array_position(ARRAY['info', 'warning', 'critical'], e.severity)

@@ -111,7 +111,7 @@ func (s *Store) noteTry(ctx context.Context, m *message, outcome error) error {
 }
 
 func (s *Store) delivery(ctx context.Context, id int64) (*Delivery, error) {
-	rows, err := s.DB.Pool.Query(ctx, deliveries+" AND d.id = $5", true, []int64{}, int64(0), "", id)
+	rows, err := s.DB.Pool.Query(ctx, deliveries+" AND d.id = $6", true, []int64{}, int64(0), "", "", id)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading a delivery: %w", err))
 	}

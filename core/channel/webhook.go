@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hostler/hostler/core/notify"
 )
 
 // keyPrefix begins a signing key that is given in base64, as Standard Webhooks has it.
@@ -33,6 +35,8 @@ type Payload struct {
 	Body      string    `json:"body"`
 	Link      string    `json:"link,omitempty"`
 	At        time.Time `json:"at"`
+	// Audit is the row of the audit trail, in the words of GET /audit; absent for other kinds than audit.
+	Audit json.RawMessage `json:"audit,omitempty"`
 }
 
 // Target is what an event is about.
@@ -46,7 +50,11 @@ type Target struct {
 func sendWebhook(ctx context.Context, out *sender, m *message) error {
 	e := &m.event
 	payload := Payload{ID: m.id, ChannelID: m.channel.ID, Kind: string(e.Kind), State: string(e.State), Incident: e.Incident,
-		Severity: e.Severity, TeamID: e.TeamID, Rule: e.Rule, Tags: e.Tags, Title: e.Title, Body: e.Body, Link: m.link(), At: m.at}
+		Severity: e.Severity, TeamID: e.TeamID, Rule: e.Rule, Tags: e.Tags, Title: e.Title, Body: e.Body, Link: m.link(), At: m.at,
+		Audit: m.audit}
+	if e.Kind == notify.Audit && m.audit == nil {
+		return &refusal{"the row was cleared from the trail before it could be told"}
+	}
 	if e.TargetKind != "" {
 		payload.Target = &Target{Kind: e.TargetKind, ID: e.TargetID, Name: e.TargetName}
 	}

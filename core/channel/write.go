@@ -99,8 +99,8 @@ func (s *Store) write(ctx context.Context, tx *db.Tx, c *Channel, secrets Secret
 		}
 	}
 	_, err := tx.Pgx.Exec(ctx, `UPDATE notification_channels SET name = $2, enabled = $3, settings = $4, secrets = $5, secrets_set = $6,
-		allow_private = $7, account_mail = $8, hourly_cap = $9, quiet = $10, updated_at = now() WHERE id = $1`, c.ID, c.Name, c.Enabled,
-		c.Settings, sealed, c.SecretsSet, c.AllowPrivate, c.AccountMail, c.HourlyCap, c.Quiet)
+		allow_private = $7, account_mail = $8, hourly_cap = $9, quiet = $10, audit_actions = $11, updated_at = now() WHERE id = $1`, c.ID,
+		c.Name, c.Enabled, c.Settings, sealed, c.SecretsSet, c.AllowPrivate, c.AccountMail, c.HourlyCap, c.Quiet, c.AuditActions)
 	if db.Duplicate(err, "notification_channels_account_mail") {
 		return problem.New(problem.CodeConflict, "another channel tells users of their accounts already")
 	}
@@ -115,6 +115,9 @@ func (s *Store) write(ctx context.Context, tx *db.Tx, c *Channel, secrets Secret
 	}
 	// What was changed may be what was in the way: it is tried at once, and quiet hours are looked at again.
 	batch.Queue("UPDATE notification_queues SET next_at = now(), failures = 0 WHERE channel_id = $1", c.ID)
+	// Who begins to be told of the trail is told from now on, also after having been switched off.
+	batch.Queue(`UPDATE notification_queues SET audit_seq = CASE WHEN $2 THEN COALESCE(audit_seq, (SELECT max(seq) FROM audit_chain), 0) END
+		WHERE channel_id = $1`, c.ID, c.Enabled && len(c.AuditActions) > 0)
 	batch.Queue(`UPDATE notification_deliveries SET held_until = now() WHERE channel_id = $1 AND state = 'held' AND held_for = 'quiet'`, c.ID)
 	if err := tx.Pgx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("writing a channel's routes: %w", err)
@@ -226,7 +229,7 @@ func describe(ctx context.Context, was, is *Channel) {
 				e.TargetKind, e.TargetID, e.TargetName, e.TeamID = scope.Channel, fmt.Sprint(c.ID), c.Name, &c.TeamID
 				e.Detail(at.when, map[string]any{"name": c.Name, "enabled": c.Enabled, "settings": c.Settings, "secrets_set": c.SecretsSet,
 					"allow_private": c.AllowPrivate, "account_mail": c.AccountMail, "hourly_cap": c.HourlyCap, "quiet_hours": c.Quiet,
-					"routes": c.Routes})
+					"routes": c.Routes, "audit_actions": c.AuditActions})
 			}
 		}
 	})

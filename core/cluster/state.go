@@ -65,6 +65,7 @@ type ClusterState struct {
 	Differ       bool       `json:"versions_differ" example:"false" doc:"Its nodes run different releases, as far as they are known"`
 	Versions     []string   `json:"versions" example:"[\"9.2.11\"]" doc:"The releases that its nodes run"`
 	Members      []Member   `json:"members" doc:"Its nodes by name, the first 100"`
+	Usage
 	Rates
 }
 
@@ -106,10 +107,15 @@ func (s *Store) hostStates(ctx context.Context, visible identity.Visible) ([]Hos
 
 const selectClusterStates = `WITH ` + visible + `, r AS (SELECT h.cluster_id, sum(requests) AS requests, sum(seconds) AS seconds,
 	sum(hour_requests) AS hour_requests, sum(hour_seconds) AS hour_seconds FROM h JOIN (` + load.Rates + `) r ON r.host_id = h.id
-	GROUP BY h.cluster_id)
+	GROUP BY h.cluster_id),
+n AS (SELECT n.cluster_id, sum(n.cpu * n.cpus) AS used, sum(n.cpus) AS cpus, sum(n.memory)::bigint AS memory,
+	sum(n.memory_total)::bigint AS memory_total FROM nodes n JOIN h ON h.id = n.host_id GROUP BY n.cluster_id),
+s AS (SELECT cluster_id, sum(used)::bigint AS used, sum(total)::bigint AS total FROM (` + eachStorage + `) each GROUP BY cluster_id)
 SELECT c.id, c.name, c.team_id, c.quorate, c.quorate_since, c.membership_at, c.seen_at,
+	coalesce(n.used, 0), coalesce(n.cpus, 0), coalesce(n.memory, 0), coalesce(n.memory_total, 0), coalesce(s.used, 0), coalesce(s.total, 0),
 	r.requests, r.seconds, r.hour_requests, r.hour_seconds
-FROM clusters c LEFT JOIN r ON r.cluster_id = c.id WHERE c.id IN (SELECT cluster_id FROM h)
+FROM clusters c LEFT JOIN r ON r.cluster_id = c.id LEFT JOIN n ON n.cluster_id = c.id
+	LEFT JOIN s ON s.cluster_id = c.id WHERE c.id IN (SELECT cluster_id FROM h)
 ORDER BY c.quorate IS NOT FALSE, lower(c.name), c.id LIMIT $3`
 
 // selectMembers has the nodes of the clusters $3, the first $4 of each. Releases and the number of nodes are of all of a cluster.
@@ -129,8 +135,8 @@ func (s *Store) clusterStates(ctx context.Context, visible identity.Visible) ([]
 		return nil, db.Problem(fmt.Errorf("reading how clusters stand: %w", err))
 	}
 	states, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c ClusterState, err error) {
-		err = row.Scan(&c.ID, &c.Name, &c.TeamID, &c.Quorate, &c.QuorateSince, &c.QuorumAsOf, &c.SeenAt, &c.Requests, &c.Busy,
-			&c.RequestsHour, &c.BusyHour)
+		err = row.Scan(&c.ID, &c.Name, &c.TeamID, &c.Quorate, &c.QuorateSince, &c.QuorumAsOf, &c.SeenAt, &c.CPUsUsed, &c.CPUs,
+			&c.MemoryBytes, &c.MemoryTotalBytes, &c.DiskBytes, &c.DiskTotalBytes, &c.Requests, &c.Busy, &c.RequestsHour, &c.BusyHour)
 		c.QuorateSince, c.QuorumAsOf, c.SeenAt = utc(c.QuorateSince), utc(c.QuorumAsOf), utc(c.SeenAt)
 		c.Versions, c.Members = []string{}, []Member{}
 		c.round()

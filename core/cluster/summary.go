@@ -9,26 +9,31 @@ import (
 	"github.com/hostler/hostler/core/load"
 )
 
+// Usage is what is used, and what there is. Sums leave out what is not known, and are zero when nothing is.
+type Usage struct {
+	CPUsUsed         float64 `json:"cpus_used" example:"11.5" doc:"Used cores of all nodes"`
+	CPUs             float64 `json:"cpus" example:"64"`
+	MemoryBytes      int64   `json:"memory_bytes"`
+	MemoryTotalBytes int64   `json:"memory_total_bytes"`
+	DiskBytes        int64   `json:"disk_bytes" doc:"Used on all storages. A shared one counts once in its cluster, by its name"`
+	DiskTotalBytes   int64   `json:"disk_total_bytes" doc:"Size of all storages. A shared one counts once in its cluster, by its name"`
+}
+
 // Summary is figures over all hosts that may be seen. Sums leave out what is not known, and are zero when nothing is.
 type Summary struct {
-	Hosts             int64   `json:"hosts" example:"3"`
-	HostsOnline       int64   `json:"hosts_online" example:"2"`
-	Clusters          int64   `json:"clusters" example:"2" doc:"Clusters, a machine alone being one"`
-	Nodes             int64   `json:"nodes" example:"5"`
-	NodesOnline       int64   `json:"nodes_online" example:"4"`
-	VMs               int64   `json:"vms" example:"40" doc:"Templates not among them"`
-	VMsRunning        int64   `json:"vms_running" example:"35"`
-	Containers        int64   `json:"containers" example:"25" doc:"Those that are apps among them, templates not"`
-	ContainersRunning int64   `json:"containers_running" example:"20"`
-	Apps              int64   `json:"apps" example:"12" doc:"Those whose container is away among them"`
-	Templates         int64   `json:"templates" example:"2" doc:"Templates of VMs and of containers"`
-	Unknown           int64   `json:"unknown" example:"0" doc:"VMs and containers whose state is not known"`
-	CPUsUsed          float64 `json:"cpus_used" example:"11.5" doc:"Used cores of all nodes"`
-	CPUs              float64 `json:"cpus" example:"64"`
-	MemoryBytes       int64   `json:"memory_bytes"`
-	MemoryTotalBytes  int64   `json:"memory_total_bytes"`
-	DiskBytes         int64   `json:"disk_bytes" doc:"Used on all storages. A shared one counts once in its cluster, by its name"`
-	DiskTotalBytes    int64   `json:"disk_total_bytes" doc:"Size of all storages. A shared one counts once in its cluster, by its name"`
+	Hosts             int64 `json:"hosts" example:"3"`
+	HostsOnline       int64 `json:"hosts_online" example:"2"`
+	Clusters          int64 `json:"clusters" example:"2" doc:"Clusters, a machine alone being one"`
+	Nodes             int64 `json:"nodes" example:"5"`
+	NodesOnline       int64 `json:"nodes_online" example:"4"`
+	VMs               int64 `json:"vms" example:"40" doc:"Templates not among them"`
+	VMsRunning        int64 `json:"vms_running" example:"35"`
+	Containers        int64 `json:"containers" example:"25" doc:"Those that are apps among them, templates not"`
+	ContainersRunning int64 `json:"containers_running" example:"20"`
+	Apps              int64 `json:"apps" example:"12" doc:"Those whose container is away among them"`
+	Templates         int64 `json:"templates" example:"2" doc:"Templates of VMs and of containers"`
+	Unknown           int64 `json:"unknown" example:"0" doc:"VMs and containers whose state is not known"`
+	Usage
 
 	Problems      []Problem      `json:"problems" doc:"What somebody should see to, the worst first: at most 20 of one kind and severity"`
 	ProblemCounts []ProblemCount `json:"problem_counts" doc:"How many problems of each kind and severity there are, those that are not told one by one among them"`
@@ -37,7 +42,11 @@ type Summary struct {
 	ByHost        []HostState    `json:"by_host" doc:"How each host stands, and which load the service is to it, those that are away first; at most 500"`
 }
 
-// selectSummary: a shared storage is what the node says that has the most of it to tell, for one that has not mounted it says nothing.
+// eachStorage are, in SQL, the storages of the hosts h. A shared one is what the node says that has the most of it to tell, for one that
+// has not mounted it says nothing.
+const eachStorage = `SELECT s.cluster_id, max(s.used) AS used, max(s.total) AS total FROM storages s JOIN h ON h.id = s.host_id
+	GROUP BY s.cluster_id, s.name, CASE WHEN s.shared THEN '' ELSE s.node END`
+
 const selectSummary = `
 WITH h AS (SELECT id, cluster_id, status FROM hosts WHERE $1 OR team_id = ANY ($2)),
 hosts AS (SELECT count(*) AS n, count(*) FILTER (WHERE status = 'online') AS online, count(DISTINCT cluster_id) AS clusters FROM h),
@@ -54,9 +63,7 @@ guests AS (SELECT count(*) FILTER (WHERE kind = 'vm' AND NOT template) AS vms, c
 apps AS (SELECT count(*) AS n FROM apps a LEFT JOIN h ON h.id = a.host_id WHERE h.id IS NOT NULL OR $1),
 load AS (SELECT sum(requests) AS requests, sum(seconds) AS seconds, sum(hour_requests) AS hour_requests, sum(hour_seconds) AS hour_seconds
 	FROM h JOIN (` + load.Rates + `) r ON r.host_id = h.id),
-storages AS (SELECT coalesce(sum(used), 0)::bigint AS used, coalesce(sum(total), 0)::bigint AS total FROM (
-	SELECT max(s.used) AS used, max(s.total) AS total FROM storages s JOIN h ON h.id = s.host_id
-	GROUP BY s.cluster_id, s.name, CASE WHEN s.shared THEN '' ELSE s.node END) each)
+storages AS (SELECT coalesce(sum(used), 0)::bigint AS used, coalesce(sum(total), 0)::bigint AS total FROM (` + eachStorage + `) each)
 SELECT hosts.n, hosts.online, hosts.clusters, nodes.n, nodes.online, guests.vms, guests.vms_running, guests.containers,
 	guests.containers_running, apps.n,
 	guests.templates, guests.unknown, nodes.used, nodes.cpus, nodes.memory, nodes.memory_total, storages.used, storages.total,

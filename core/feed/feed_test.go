@@ -292,7 +292,7 @@ func TestLateCommitIsTold(t *testing.T) {
 	// One that comes back with where it was before hears both, here and at another instance.
 	for _, at := range []*feed.Feed{f.feed, instance(t, f.db)} {
 		again := join(t, at, everything, resuming)
-		if m := again.next(); m.Event != "hello" || string(m.Data) != `{"version":"1.2.3","resumed":true}` || m.ID != "" {
+		if m := again.next(); m.Event != "hello" || string(m.Data) != `{"version":"1.2.3","resumed":true,"poll_interval_s":30}` || m.ID != "" {
 			t.Errorf("%s %s", m.Event, m.Data)
 		}
 		again.is(`guest 1 {"name":"late"}`, `guest 3 {"name":"between"}`)

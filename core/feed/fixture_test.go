@@ -190,7 +190,7 @@ func hello(t testing.TB, f *feed.Feed, sight feed.Sight) *client {
 	t.Helper()
 	c := join(t, f, sight, "")
 	t.Cleanup(c.Close)
-	if m := c.next(); m.Event != "hello" || m.ID == "" || string(m.Data) != `{"version":"1.2.3","resumed":false}` {
+	if m := c.next(); m.Event != "hello" || m.ID == "" || string(m.Data) != `{"version":"1.2.3","resumed":false,"poll_interval_s":30}` {
 		t.Fatalf("the first message is %s %s", m.Event, m.Data)
 	}
 	return c

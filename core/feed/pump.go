@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/setting"
 	"github.com/hostler/hostler/core/task"
 )
 
@@ -22,6 +23,8 @@ type joining struct {
 	at     *link
 	missed *batch
 	now    cursor
+	// interval is how often hosts are polled, in seconds: readers judge by it whether figures are old.
+	interval int
 }
 
 // pump is the one that reads the history for all readers of the instance, for as long as there are any.
@@ -144,6 +147,9 @@ func (p *pump) step(ctx context.Context) (err error) {
 		}
 		p.watched = time.Now()
 	}
+	if err := p.tellInterval(ctx, joins); err != nil {
+		return err
+	}
 	n, err := f.read(ctx, p.at)
 	if err == nil && n.copied {
 		if err = f.adopt(ctx); err == nil {
@@ -183,6 +189,21 @@ func (p *pump) step(ctx context.Context) (err error) {
 	}
 	p.at, p.origin = n.at.text, n.origin
 	p.publish(live, joins)
+	return nil
+}
+
+// tellInterval reads the interval of polls once for all who join.
+func (p *pump) tellInterval(ctx context.Context, joins []*joining) error {
+	if len(joins) == 0 {
+		return nil
+	}
+	interval, err := setting.Get(ctx, p.feed.DB, setting.PollInterval)
+	if err != nil {
+		return err
+	}
+	for _, j := range joins {
+		j.interval = interval
+	}
 	return nil
 }
 

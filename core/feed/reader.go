@@ -79,10 +79,10 @@ func (r *Reader) greet(j *joining) {
 	case j.reset != "":
 		r.first = append(r.first, resetMessage(now, j.reset))
 	case j.missed == nil:
-		r.first = append(r.first, r.hello(now, false))
+		r.first = append(r.first, r.hello(now, j.interval, false))
 	default:
 		missed := j.missed.message(r.sight, r.key, r.digest)
-		hello := r.hello("", true)
+		hello := r.hello("", j.interval, true)
 		if missed.Event == "" { // nothing that the reader is told
 			hello.ID = now
 			r.first = append(r.first, hello)
@@ -92,11 +92,12 @@ func (r *Reader) greet(j *joining) {
 	}
 }
 
-func (r *Reader) hello(id string, resumed bool) Message {
-	data, _ := json.Marshal(struct { // of a string and a bool
-		Version string `json:"version"`
-		Resumed bool   `json:"resumed"`
-	}{r.feed.Version, resumed})
+func (r *Reader) hello(id string, interval int, resumed bool) Message {
+	data, _ := json.Marshal(struct { // of what can be marshaled
+		Version      string `json:"version"`
+		Resumed      bool   `json:"resumed"`
+		PollInterval int    `json:"poll_interval_s"`
+	}{r.feed.Version, resumed, interval})
 	return Message{ID: id, Event: "hello", Data: data}
 }
 

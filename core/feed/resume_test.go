@@ -97,7 +97,7 @@ func TestResume(t *testing.T) {
 			t.Error("something comes twice")
 		}
 		resumed := first(t, at, everything, back.last)
-		if resumed.Event != "hello" || string(resumed.Data) != `{"version":"1.2.3","resumed":true}` || resumed.ID == "" {
+		if resumed.Event != "hello" || string(resumed.Data) != `{"version":"1.2.3","resumed":true,"poll_interval_s":30}` || resumed.ID == "" {
 			t.Errorf("with nothing missed: %+v", resumed)
 		}
 		back.Close()

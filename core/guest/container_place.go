@@ -21,6 +21,8 @@ type ContainerOrder struct {
 	Storage, TemplateStorage, Bridge *string
 	// DiskGB is how much room its disks need, in GiB; zero where nobody knows.
 	DiskGB int64
+	// Usual is what is taken where it is there and nothing else was asked for.
+	Usual hypervisor.Usual
 }
 
 // ContainerPlace is where such a container has its place.
@@ -32,12 +34,6 @@ type ContainerPlace struct {
 	Storage, TemplateStorage, Bridge string
 	place                            *place
 }
-
-// usualStorage and usualBridge are taken where they are there and nothing else was asked for.
-const (
-	usualStorage = "local-lvm"
-	usualBridge  = "vmbr0"
-)
 
 // PlaceContainer asks the hypervisor where a container can be made. All that is wrong with the order is one problem invalid;
 // other problems are those of host.Ask.
@@ -53,13 +49,14 @@ func PlaceContainer(ctx context.Context, a *Actor, order ContainerOrder) (*Conta
 		c.ID = p.ID
 	}
 	bytes := order.DiskGB << 30
-	c.Storage = p.chooseStorage("storage", order.Storage, bytes, func(s hypervisor.PlacementStorage) bool { return s.Containers },
+	disks := func(s hypervisor.PlacementStorage) bool { return s.Containers }
+	c.Storage = p.chooseStorage("storage", order.Storage, order.Usual.Storage, bytes, disks,
 		"no storage of the node that can be seen holds disks of containers and has the room")
 	if order.Storage != nil {
 		p.checkStorage("storage", c.Storage, hypervisor.Container, bytes)
 	}
 	templates := func(s hypervisor.PlacementStorage) bool { return s.Templates }
-	c.TemplateStorage = p.chooseStorage("template_storage", order.TemplateStorage, 0, templates,
+	c.TemplateStorage = p.chooseStorage("template_storage", order.TemplateStorage, order.Usual.Storage, 0, templates,
 		"no storage of the node that can be seen holds templates")
 	if order.TemplateStorage != nil && !slices.ContainsFunc(p.Storages, func(s hypervisor.PlacementStorage) bool {
 		return s.Name == c.TemplateStorage && s.Available && templates(s)
@@ -71,8 +68,8 @@ func PlaceContainer(ctx context.Context, a *Actor, order ContainerOrder) (*Conta
 		p.refuse("bridge", "value_error", "the node has no such bridge, or the monitoring token does not see it")
 	case order.Bridge != nil:
 		c.Bridge = *order.Bridge
-	case slices.Contains(p.Bridges, usualBridge):
-		c.Bridge = usualBridge
+	case order.Usual.Bridge != "" && slices.Contains(p.Bridges, order.Usual.Bridge):
+		c.Bridge = order.Usual.Bridge
 	case len(p.Bridges) > 0:
 		c.Bridge = p.Bridges[0]
 	default:
@@ -82,12 +79,13 @@ func PlaceContainer(ctx context.Context, a *Actor, order ContainerOrder) (*Conta
 }
 
 // chooseStorage is the storage that was asked for, or else the usual one where it fits, or of all that fit the one with the most room.
-func (p *place) chooseStorage(field string, wanted *string, bytes int64, fits func(hypervisor.PlacementStorage) bool, none string) string {
+func (p *place) chooseStorage(field string, wanted *string, usual string, bytes int64, fits func(hypervisor.PlacementStorage) bool,
+	none string) string {
 	if wanted != nil {
 		return *wanted
 	}
 	free := func(s hypervisor.PlacementStorage) int64 {
-		if s.Name == usualStorage {
+		if s.Name == usual {
 			return 1 << 62
 		}
 		return *cmp.Or(s.Free, new(int64))

@@ -357,7 +357,7 @@ func TestDetailBudget(t *testing.T) {
 	}
 	t.Parallel()
 	r := newReadings(t)
-	const guests, perMinute, minutes = 2000, 20, 110
+	const guests, perMinute, minutes = 1200, 20, 66
 	r.withOther(t, true)
 	r.exec(t, "UPDATE hosts SET status = 'online'")
 	r.exec(t, "UPDATE clusters SET next_detail_at = $1", r.now)

@@ -43,6 +43,7 @@ type TokenCheck struct {
 	Missing       []string       `json:"missing" doc:"Privileges that the capability needs and the token lacks: a feature will fail"`
 	Extra         []string       `json:"extra" doc:"Privileges that the token has beyond need"`
 	Recommended   []string       `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
+	Remedy        *string        `json:"remedy" doc:"A command for an administrator of the hypervisor that gives the token what is missing and takes what its role has beyond need; null where nothing is to be mended, or the driver knows none"`
 	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"Of a token for consoles: consoles that this release of the hypervisor gives to no token"`
 	// Expires is of a one-time code, which is not used by a check.
 	Expires *time.Time `json:"expires_at" doc:"When a one-time code ends, as it says itself; null for a token"`
@@ -122,6 +123,7 @@ func tokenCheck(key string, v *Verification, err error) TokenCheck {
 		return t
 	}
 	t.Missing, t.Extra, t.Recommended, t.ConsoleLimits = v.Missing, v.Extra, v.Recommended, v.ConsoleLimits
+	t.Remedy = v.Remedy
 	t.OK = len(v.Missing) == 0
 	return t
 }

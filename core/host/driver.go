@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -143,6 +144,16 @@ func (s *Store) recall(ctx context.Context, name string) (driver, bool) {
 		return driver{}, false
 	}
 	return last.(driver), true
+}
+
+// Usual is what most hosts of the hypervisor of a host have, as its driver says; zero while that does not answer.
+func (s *Store) Usual(ctx context.Context, hostID int64) (hypervisor.Usual, error) {
+	var name string
+	if err := s.db.Pool.QueryRow(ctx, "SELECT driver FROM hosts WHERE id = $1", hostID).Scan(&name); err != nil {
+		return hypervisor.Usual{}, db.Problem(fmt.Errorf("reading the driver of a host: %w", err))
+	}
+	d, _ := s.recall(ctx, name)
+	return d.info.Usual, nil
 }
 
 // choose is the driver that a request names, and the usual one where it names none; where is the place of the name in the

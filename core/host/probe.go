@@ -15,7 +15,8 @@ import (
 
 // Probing is what Probe tries.
 type Probing struct {
-	// Enrolment is as in Create, without a name. Its own credential, its Paste or Tokens are given, and only one of these.
+	// Enrolment is as in Create, without a name. Its own credential, its Paste or Tokens are given, and only one of these. Tokens that are
+	// empty and not nil are none to try: only the certificate is looked at.
 	Enrolment
 	Tokens []Token
 }
@@ -147,6 +148,9 @@ func (s *Store) probe(ctx context.Context, t intake, tries []try, single bool) (
 	case sdk.KindOf(err) == sdk.Unsupported:
 		err = nil
 	}
+	if err != nil && len(tries) == 0 {
+		return Probed{}, rejected(err) // there is no row that could tell it
+	}
 	results, errs := s.tryEach(ctx, t, tries, err)
 	if single && errs[0] != nil {
 		return Probed{}, found.with(errs[0])
@@ -184,7 +188,7 @@ func (p *Probed) take(t intake, tries []try, results []*Verification, errs []err
 		p.Verification = *results[best]
 		if tries[best].capability != endpoint.Monitoring { // its privileges stand in its row
 			p.Missing, p.Extra, p.Recommended, p.Paths = []string{}, []string{}, []string{}, []string{}
-			p.ConsoleLimits = []ConsoleLimit{}
+			p.ConsoleLimits, p.Remedy = []ConsoleLimit{}, nil
 		}
 	} else if p.Reachable {
 		p.Fingerprint, p.LatencyMS = t.at.fingerprint, took.Milliseconds()

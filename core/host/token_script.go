@@ -25,9 +25,15 @@ type ScriptQuery struct {
 // scopePath holds for "/" and for what could be the path of a scope at any hypervisor; the driver knows more.
 var scopePath = regexp.MustCompile(`^/([A-Za-z0-9][A-Za-z0-9._:-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._:-]{0,63}){0,7})?$`)
 
-// TokenScript is the shell script that makes the user, roles and credentials on the hypervisor. It uses no network. A capability
-// that the driver does not have is unsupported.
-func (s *Store) TokenScript(ctx context.Context, in ScriptQuery) (string, error) {
+// TokenScript is a shell script for an administrator of the hypervisor, and what takes back what it made.
+type TokenScript struct {
+	Script string   `json:"script"`
+	Undo   []string `json:"undo" doc:"What an administrator runs on the hypervisor, in this order, to remove the roles and the tokens again"`
+}
+
+// WriteTokenScript writes the shell script that makes the user, roles and credentials on the hypervisor. It uses no network. A
+// capability that the driver does not have is unsupported.
+func (s *Store) WriteTokenScript(ctx context.Context, in ScriptQuery) (TokenScript, error) {
 	if in.Path == "" {
 		in.Path = "/"
 	}
@@ -42,15 +48,15 @@ func (s *Store) TokenScript(ctx context.Context, in ScriptQuery) (string, error)
 		errs = append(errs, problem.InvalidField("must be / or the path of what rights are to be narrowed to", "value_error", "body", "path"))
 	}
 	if err := faults(errs...); err != nil {
-		return "", err
+		return TokenScript{}, err
 	}
 	d, err := s.choose(ctx, in.Driver, "body", "driver")
 	if err != nil {
-		return "", err
+		return TokenScript{}, err
 	}
 	scripter, ok := hypervisor.As[hypervisor.RoleScripter](d.Driver)
 	if !ok {
-		return "", problem.New(problem.CodeUnsupported, "the driver %s writes no token script", d.name)
+		return TokenScript{}, problem.New(problem.CodeUnsupported, "the driver %s writes no token script", d.name)
 	}
 	query := hypervisor.RoleScriptQuery{Path: in.Path, NodeShell: in.NodeShell}
 	for _, c := range endpoint.Capabilities() {
@@ -58,16 +64,24 @@ func (s *Store) TokenScript(ctx context.Context, in ScriptQuery) (string, error)
 			continue
 		}
 		if err := d.require(c); err != nil {
-			return "", err
+			return TokenScript{}, err
 		}
 		query.Capabilities = append(query.Capabilities, c)
 	}
 	if in.Path != "/" && d.info.Scope == (hypervisor.Scope{}) {
-		return "", problem.InvalidField("must be /: rights cannot be narrowed at "+d.info.Product, "value_error", "body", "path")
+		return TokenScript{}, problem.InvalidField("must be /: rights cannot be narrowed at "+d.info.Product, "value_error", "body", "path")
 	}
 	script, err := scripter.RoleScript(ctx, query)
 	if err != nil {
-		return "", plugin.Problem(fmt.Errorf("writing the token script: %w", err))
+		return TokenScript{}, plugin.Problem(fmt.Errorf("writing the token script: %w", err))
 	}
-	return script, nil
+	out := TokenScript{Script: script, Undo: []string{}}
+	for _, c := range query.Capabilities {
+		commands, err := scripter.RoleRemoval(ctx, c, "")
+		if err != nil {
+			return TokenScript{}, plugin.Problem(fmt.Errorf("writing what takes the tokens back: %w", err))
+		}
+		out.Undo = append(out.Undo, commands...)
+	}
+	return out, nil
 }

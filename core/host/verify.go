@@ -21,6 +21,7 @@ type Verification struct {
 	Missing       []string       `json:"missing" doc:"Privileges that the capability needs and the token lacks: a feature will fail"`
 	Extra         []string       `json:"extra" doc:"Privileges that the token has beyond need"`
 	Recommended   []string       `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
+	Remedy        *string        `json:"remedy" doc:"A command for an administrator of the hypervisor that gives the token what is missing and takes what its role has beyond need; null where nothing is to be mended, or the driver knows none"`
 	Paths         []string       `json:"paths" doc:"Where the privileges hold"`
 	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"Of a token for consoles: consoles that this release of the hypervisor gives to no token"`
 
@@ -72,6 +73,7 @@ func (s *Store) verify(ctx context.Context, driver string, target endpoint.Targe
 	}
 	v.told, v.ConsoleLimits = ToldOf(p, version), s.consoleLimits(ctx, host, target.Credential.Capability)
 	v.Missing, v.Extra, v.Recommended, v.Paths = cleanAll(p.Missing), cleanAll(p.Extra), cleanAll(p.Recommended), cleanAll(p.Paths)
+	v.Remedy = orNil(CleanTo(p.Remedy, 4096))
 	return v, nil
 }
 

@@ -35,11 +35,11 @@ const (
 		ARRAY(SELECT m.team_id FROM team_members m WHERE m.user_id = u.id ORDER BY m.team_id),
 		ARRAY(SELECT m.role FROM team_members m WHERE m.user_id = u.id ORDER BY m.team_id)`
 	sessionQuery = `
-		SELECT s.id, s.last_seen_at < now() - interval '1 minute', NULL::text[], ` + callerColumns + `
+		SELECT s.id, s.last_seen_at < now() - interval '1 minute', NULL::text[], '', ` + callerColumns + `
 		FROM sessions s JOIN users u ON u.id = s.user_id AND u.is_active
 		WHERE s.token_hash = $1 AND s.expires_at > now() AND s.last_seen_at > now() - $2::interval`
 	keyQuery = `
-		SELECT k.id, COALESCE(k.last_used_at < now() - interval '1 minute', true), k.scopes, ` + callerColumns + `
+		SELECT k.id, COALESCE(k.last_used_at < now() - interval '1 minute', true), k.scopes, k.name, ` + callerColumns + `
 		FROM api_keys k JOIN users u ON u.id = k.user_id AND u.is_active
 		WHERE k.key_hash = $1 AND (k.expires_at IS NULL OR k.expires_at > now())`
 )
@@ -85,7 +85,8 @@ func (s *Store) caller(ctx context.Context, query string, args ...any) (c *Calle
 	c = &Caller{}
 	var teams []int64
 	var roles []string
-	err = s.db.Pool.QueryRow(ctx, query, args...).Scan(&id, &stale, &c.Scopes, &c.UserID, &c.Email, &c.DisplayName, &teams, &roles)
+	err = s.db.Pool.QueryRow(ctx, query, args...).Scan(&id, &stale, &c.Scopes, &c.KeyName, &c.UserID, &c.Email, &c.DisplayName,
+		&teams, &roles)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, 0, false, nil
 	}

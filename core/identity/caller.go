@@ -17,6 +17,8 @@ type Caller struct {
 	// SessionID is set when a session cookie brought the caller, KeyID when an API key did.
 	SessionID int64
 	KeyID     int64
+	// KeyName is what the key's user calls it.
+	KeyName string
 	// Scopes narrow an API key; nil means all that the user may.
 	Scopes []string
 	// Teams maps team id to the user's role there. The entry of DefaultTeam holds everywhere.

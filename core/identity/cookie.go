@@ -2,6 +2,7 @@ package identity
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/hostler/hostler/core/proxy"
 )
@@ -54,4 +55,31 @@ func cookieValue(r *http.Request, name string, site proxy.Site) string {
 		return ""
 	}
 	return cookies[0].Value
+}
+
+// signOnCookieName is that of the cookie of a log-in by a provider that was begun.
+const signOnCookieName = "service_sign_on"
+
+// SignOnLife is how long a log-in by a provider may take from its beginning to the provider's answer.
+const SignOnLife = 10 * time.Minute
+
+// SignOnCookie carries what binds the answer of a provider of identities to this browser. A log-in that is begun after another
+// replaces it.
+func SignOnCookie(value string, site proxy.Site) http.Cookie {
+	c := newCookie(signOnCookieName, value, site)
+	c.MaxAge = int(SignOnLife / time.Second)
+	return c
+}
+
+// NoSignOnCookie makes the browser forget it.
+func NoSignOnCookie(site proxy.Site) http.Cookie {
+	c := newCookie(signOnCookieName, "", site)
+	c.MaxAge = -1
+	return c
+}
+
+// SignOnOf is the value of that cookie in a request's Cookie header; "" when there is none, or two.
+func SignOnOf(header string, site proxy.Site) string {
+	r := http.Request{Header: http.Header{"Cookie": {header}}}
+	return cookieValue(&r, signOnCookieName, site)
 }

@@ -26,7 +26,8 @@ type LoggedIn struct {
 	Token string
 	// Devices is the value for the device cookie; "" while the second factor is due.
 	Devices string
-	// Pending is the secret by which LogInTOTP goes on when the account has a second factor, else "". It is no session.
+	// Pending is the secret by which LogInTOTP or LogInPasskeyPending goes on when the account has a second factor, else "". It is no
+	// session.
 	Pending string
 }
 
@@ -34,14 +35,14 @@ type LoggedIn struct {
 // address is unknown, the password wrong or the account inactive, after the same work in each case, and of code
 // rate_limited after too many wrong tries: for the account by strangers, from the address, or, where the account knows
 // the browser or the address, by these. With a second factor there is no session
-// yet: LogInTOTP makes it.
+// yet: LogInTOTP or LogInPasskeyPending makes it.
 func (s *Store) LogIn(ctx context.Context, email, password string, from Client) (*LoggedIn, error) {
 	proven, err := s.checkPassword(ctx, email, password, from)
 	if err != nil {
 		return nil, err
 	}
 	var in *LoggedIn
-	if proven.account.TOTPEnabled {
+	if proven.account.SecondFactor {
 		in, err = s.suspend(ctx, proven)
 	} else {
 		in, err = s.open(ctx, proven, from)
@@ -125,17 +126,17 @@ func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoggedIn, er
 			return err
 		}
 		updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET last_login_at = now(), password_hash = COALESCE(NULLIF($1, ''), password_hash)
-			WHERE id = $2 AND is_active AND password_hash = $3 AND NOT totp_enabled`, p.rehashed, p.account.ID, p.account.PasswordHash)
+			WHERE id = $2 AND is_active AND password_hash = $3 AND NOT second_factor`, p.rehashed, p.account.ID, p.account.PasswordHash)
 		if err != nil {
 			return fmt.Errorf("noting the log-in: %w", err)
 		}
 		if updated.RowsAffected() == 0 {
 			return invalidCredentials()
 		}
-		if err := s.insertSession(ctx, tx, p.account.ID, in.Token, from); err != nil {
+		if err := s.insertSession(ctx, tx, p.account.ID, in.Token, arrival{}, from); err != nil {
 			return err
 		}
-		if in.Devices, err = s.welcome(ctx, tx, in.User, from); err != nil {
+		if in.Devices, err = s.welcome(ctx, tx, in.User, arrival{}, from); err != nil {
 			return err
 		}
 		describeActor(ctx, in.User)

@@ -13,10 +13,13 @@ import (
 // maxAgent is how much of a browser's own words is told, in characters.
 const maxAgent = 200
 
-// welcome is remember for a log-in. Its user is told of one from a browser and a network that the account does not know, but for the first
-// log-in of all. user is as it was before the log-in.
-func (s *Store) welcome(ctx context.Context, tx *db.Tx, user *User, from Client) (devices string, err error) {
+// welcome is remember for a log-in, which it notes in the account's history. Its user is told of one from a browser and a network that the
+// account does not know, but for the first log-in of all. user is as it was before the log-in.
+func (s *Store) welcome(ctx context.Context, tx *db.Tx, user *User, came arrival, from Client) (devices string, err error) {
 	devices, strange, err := s.remember(ctx, tx, user.ID, from)
+	if err == nil {
+		err = noteLogin(ctx, tx, user.ID, came.method(), from, strange)
+	}
 	if err != nil || !strange || user.LastLoginAt == nil {
 		return devices, err
 	}

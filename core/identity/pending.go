@@ -29,14 +29,14 @@ func (s *Store) suspend(ctx context.Context, p *proven) (*LoggedIn, error) {
 			return err
 		}
 		updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET password_hash = COALESCE(NULLIF($1, ''), password_hash)
-			WHERE id = $2 AND is_active AND password_hash = $3 AND totp_enabled`, p.rehashed, p.account.ID, p.account.PasswordHash)
+			WHERE id = $2 AND is_active AND password_hash = $3 AND second_factor`, p.rehashed, p.account.ID, p.account.PasswordHash)
 		if err != nil {
 			return fmt.Errorf("noting the right password: %w", err)
 		}
 		if updated.RowsAffected() == 0 {
 			return invalidCredentials()
 		}
-		if err := insertPending(ctx, tx, p.account.ID, in.Pending, p.budget.origin()); err != nil {
+		if err := insertPending(ctx, tx, p.account.ID, in.Pending, p.budget.origin(), nil); err != nil {
 			return err
 		}
 		describeTarget(ctx, p.account.ID)
@@ -49,11 +49,12 @@ func (s *Store) suspend(ctx context.Context, p *proven) (*LoggedIn, error) {
 	return in, nil
 }
 
-func insertPending(ctx context.Context, tx *db.Tx, userID int64, token, origin string) error {
+// insertPending stores a log-in that waits. external is what a provider has said of it; nil after a password.
+func insertPending(ctx context.Context, tx *db.Tx, userID int64, token, origin string, external *External) error {
 	_, err := tx.Pgx.Exec(ctx, `
-		INSERT INTO pending_logins (token_hash, user_id, password_mark, expires_at, origin)
-		SELECT $1, id, sha256(convert_to(password_hash, 'UTF8')), now() + $3, $4 FROM users WHERE id = $2`, hashToken(token), userID,
-		pendingLife, origin)
+		INSERT INTO pending_logins (token_hash, user_id, password_mark, expires_at, origin, external)
+		SELECT $1, id, sha256(convert_to(password_hash, 'UTF8')), now() + $3, $4, $5 FROM users WHERE id = $2`, hashToken(token), userID,
+		pendingLife, origin, external)
 	if err != nil {
 		return fmt.Errorf("storing the log-in: %w", err)
 	}
@@ -72,7 +73,26 @@ func insertPending(ctx context.Context, tx *db.Tx, userID int64, token, origin s
 // log-in that is over, where tries_left is 0: the password is needed anew then. It is rate_limited after too many wrong
 // codes, counted over all log-ins as LogIn counts passwords.
 func (s *Store) LogInTOTP(ctx context.Context, pending, code string, from Client) (*LoggedIn, error) {
-	t := &factorTry{pending: pending}
+	return s.logInFactor(ctx, &factorTry{pending: pending}, from, func(t *factorTry) (err error) {
+		if t.recovery = recoveryHash(code); t.recovery != nil {
+			return nil
+		}
+		t.step = noStep
+		if t.own.TOTPConfirmedAt != nil {
+			if t.step, err = s.stepOf(t.own, code); err != nil {
+				s.giveBackLater(ctx, t.budget.buckets()...)
+				return err
+			}
+		}
+		if t.step == noStep {
+			return wrongCode(t.left)
+		}
+		return nil
+	})
+}
+
+// logInFactor completes a log-in that waits for its second factor. check holds the factor against the account.
+func (s *Store) logInFactor(ctx context.Context, t *factorTry, from Client, check func(*factorTry) error) (*LoggedIn, error) {
 	if err := s.chargePending(ctx, t, from); err != nil {
 		return nil, err
 	}
@@ -82,18 +102,12 @@ func (s *Store) LogInTOTP(ctx context.Context, pending, code string, from Client
 		s.giveBackLater(ctx, t.budget.buckets()...)
 		return nil, err
 	}
-	if own == nil || !own.IsActive || own.TOTPConfirmedAt == nil {
+	if own == nil || !own.IsActive || !own.SecondFactor {
 		return nil, loginOver()
 	}
 	t.own = own
-	if t.recovery = recoveryHash(code); t.recovery == nil {
-		if t.step, err = s.stepOf(own, code); err != nil {
-			s.giveBackLater(ctx, t.budget.buckets()...)
-			return nil, err
-		}
-		if t.step == noStep {
-			return nil, wrongCode(t.left)
-		}
+	if err := check(t); err != nil {
+		return nil, err
 	}
 	in := &LoggedIn{User: &own.User, Token: newToken()}
 	if err := s.db.Tx(ctx, func(tx *db.Tx) error { return s.complete(ctx, tx, t, in, from) }); err != nil {
@@ -102,15 +116,18 @@ func (s *Store) LogInTOTP(ctx context.Context, pending, code string, from Client
 	return in, nil
 }
 
-// factorTry is one code given for one pending log-in.
+// factorTry is one code, or one passkey, given for one pending log-in.
 type factorTry struct {
 	pending string
 	userID  int64
 	own     *account
 	budget  budget
+	// external is what a provider has said of the log-in; nil after a password.
+	external *External
 	// left is how many codes this log-in still takes.
 	left int
-	// recovery is the hash of what has the form of a recovery code; else step is that of the right code.
+	// passkey is set where it was one; recovery is the hash of what has the form of a recovery code; else step is that of the right code.
+	passkey  *PasskeyUse
 	recovery []byte
 	step     int64
 }
@@ -123,8 +140,8 @@ func (s *Store) chargePending(ctx context.Context, t *factorTry, from Client) er
 		hash := hashToken(t.pending)
 		err := pgx.ErrNoRows
 		if isToken(t.pending) {
-			err = tx.Pgx.QueryRow(ctx, "SELECT user_id FROM pending_logins WHERE token_hash = $1 AND expires_at > now() AND tries < $2",
-				hash, pendingTries).Scan(&t.userID)
+			err = tx.Pgx.QueryRow(ctx, `SELECT user_id, external FROM pending_logins
+				WHERE token_hash = $1 AND expires_at > now() AND tries < $2`, hash, pendingTries).Scan(&t.userID, &t.external)
 		}
 		if errors.Is(err, pgx.ErrNoRows) {
 			over = true // the try stays counted
@@ -161,13 +178,19 @@ func (s *Store) chargePending(ctx context.Context, t *factorTry, from Client) er
 // complete makes the session of a log-in, if in this very moment the account is active, its password and its second
 // factor are those that were proven, and the code was not used.
 func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *LoggedIn, from Client) error {
+	if t.external != nil {
+		if err := t.external.begin(ctx, tx); err != nil {
+			return err
+		}
+	}
 	if err := giveBack(ctx, tx, t.budget.buckets()...); err != nil {
 		return err
 	}
 	// The row's lock puts two uses of one code one after the other, and the second finds the step taken.
 	updated, err := tx.Pgx.Exec(ctx, `
 		UPDATE users SET last_login_at = now(), totp_last_step = COALESCE($3, totp_last_step)
-		WHERE id = $1 AND is_active AND totp_confirmed_at = $2 AND ($3::bigint IS NULL OR COALESCE(totp_last_step, 0) < $3)`,
+		WHERE id = $1 AND is_active AND second_factor AND totp_confirmed_at IS NOT DISTINCT FROM $2
+			AND ($3::bigint IS NULL OR COALESCE(totp_last_step, 0) < $3)`,
 		t.own.ID, t.own.TOTPConfirmedAt, t.usedStep())
 	if err != nil {
 		return fmt.Errorf("noting the log-in: %w", err)
@@ -185,7 +208,15 @@ func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *Logge
 	if ended.RowsAffected() == 0 {
 		return loginOver()
 	}
+	came := arrival{factor: FactorTOTP}
 	details := map[string]any{"second_factor": "totp"}
+	if t.passkey != nil {
+		if err := t.passkey.use(ctx, tx); err != nil {
+			return err
+		}
+		came.factor = FactorPasskey
+		details = map[string]any{"second_factor": "passkey", "passkey": t.passkey.Passkey.Name}
+	}
 	if t.recovery != nil {
 		left, err := useRecovery(ctx, tx, t.own.ID, t.recovery)
 		if err != nil {
@@ -194,12 +225,19 @@ func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *Logge
 		if left < 0 {
 			return wrongCode(t.left)
 		}
+		came.factor = FactorRecovery
 		details = map[string]any{"second_factor": "recovery code", "recovery_left": left}
 	}
-	if err := s.insertSession(ctx, tx, t.own.ID, in.Token, from); err != nil {
+	if t.external != nil {
+		came.provider = t.external.Provider
+		if err := t.external.settle(ctx, tx, t.own.ID); err != nil {
+			return err
+		}
+	}
+	if err := s.insertSession(ctx, tx, t.own.ID, in.Token, came, from); err != nil {
 		return err
 	}
-	if in.Devices, err = s.welcome(ctx, tx, in.User, from); err != nil {
+	if in.Devices, err = s.welcome(ctx, tx, in.User, came, from); err != nil {
 		return err
 	}
 	describeActor(ctx, in.User)
@@ -212,7 +250,7 @@ func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *Logge
 }
 
 func (t *factorTry) usedStep() *int64 {
-	if t.recovery != nil {
+	if t.recovery != nil || t.passkey != nil {
 		return nil
 	}
 	return &t.step
@@ -223,5 +261,5 @@ func wrongCode(left int) error {
 }
 
 func loginOver() error {
-	return problem.New(problem.CodeInvalidCredentials, "this log-in is over; begin again with the password").With("tries_left", 0)
+	return problem.New(problem.CodeInvalidCredentials, "this log-in is over; begin again").With("tries_left", 0)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Prune deletes a batch of what has no effect any more: sessions and pending log-ins that are over, counters of wrong tries
-// whose window is over, and browsers and networks that are known no longer. It says how many rows it deleted; none when
-// nothing is left.
+// Prune deletes a batch of what has no effect any more: sessions, pending log-ins and states of providers' answers that are over, counters
+// of wrong tries whose window is over, browsers and networks that are known no longer, and old log-ins. It says how many rows it deleted;
+// none when nothing is left.
 func (s *Store) Prune(ctx context.Context) (total int64, err error) {
 	for _, p := range []struct {
 		table, key, over string
@@ -18,7 +18,9 @@ func (s *Store) Prune(ctx context.Context) (total int64, err error) {
 		{"sessions", "id", "expires_at <= now() OR last_seen_at <= now() - $1::interval", []any{s.config.SessionIdle}},
 		{"login_failures", "bucket", "window_ends <= now()", nil},
 		{"pending_logins", "token_hash", "expires_at <= now()", nil},
+		{"sign_on_states", "state_hash", "expires_at <= now()", nil},
 		{"login_devices", "id", "expires_at <= now()", nil},
+		{"logins", "id", "at <= now() - $1::interval", []any{loginLife}},
 		{"login_addresses", "user_id, network", "seen_at <= now() - $1::interval", []any{addressLife}},
 	} {
 		gone, err := s.db.Pool.Exec(ctx, fmt.Sprintf(`DELETE FROM %[1]s WHERE (%[2]s) IN (

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"gorm.io/gorm"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
@@ -20,20 +20,47 @@ const maxSessions = 100
 
 // Session is a user's log-in on one client.
 type Session struct {
-	ID         int64 `gorm:"primaryKey"`
-	UserID     int64
+	ID         int64
 	Address    string
 	UserAgent  string
 	CreatedAt  time.Time
 	LastSeenAt time.Time
 	// ExpiresAt is its last moment even when it is used all the time.
 	ExpiresAt time.Time
+	// ProviderID and Provider are the provider that has vouched for who came in, nil after a password.
+	ProviderID *int64
+	Provider   *string
+	// SecondFactor is what was proven besides: one of Factor; nil for nothing.
+	SecondFactor *string
+	// ByPasskey says that a passkey has proven who came in, without a password.
+	ByPasskey bool
 }
 
-func (s *Store) insertSession(ctx context.Context, tx *db.Tx, userID int64, token string, from Client) error {
+// What a log-in proves besides the password or the provider's word.
+const (
+	FactorTOTP     = "totp"
+	FactorRecovery = "recovery_code"
+	// FactorPasskey is a passkey, also where it was all that was asked for.
+	FactorPasskey = "passkey"
+	// FactorProvider is one of which the provider says that it has asked for it.
+	FactorProvider = "provider"
+)
+
+// arrival is how somebody came in. The zero value is by the password alone.
+type arrival struct {
+	// provider is the id of the provider; 0 for none.
+	provider int64
+	// factor is one of Factor; "" for none.
+	factor string
+	// alone says that the factor was all that was asked for.
+	alone bool
+}
+
+func (s *Store) insertSession(ctx context.Context, tx *db.Tx, userID int64, token string, came arrival, from Client) error {
 	_, err := tx.Pgx.Exec(ctx, `
-		INSERT INTO sessions (user_id, token_hash, address, user_agent, expires_at) VALUES ($1, $2, $3, $4, now() + $5)`,
-		userID, hashToken(token), line(from.Address), line(from.UserAgent), s.config.SessionLife)
+		INSERT INTO sessions (user_id, token_hash, address, user_agent, expires_at, provider_id, second_factor, by_passkey)
+		VALUES ($1, $2, $3, $4, now() + $5, NULLIF($6::bigint, 0), NULLIF($7, ''), $8)`,
+		userID, hashToken(token), line(from.Address), line(from.UserAgent), s.config.SessionLife, came.provider, came.factor, came.alone)
 	if err != nil {
 		return fmt.Errorf("storing the session: %w", err)
 	}
@@ -60,16 +87,20 @@ func line(s string) string {
 	}, s)
 }
 
-// live are the sessions that still hold.
-func (s *Store) live(ctx context.Context, userID int64) *gorm.DB {
-	return s.db.With(ctx).Where("user_id = ? AND expires_at > now() AND last_seen_at > now() - ?::interval",
-		userID, s.config.SessionIdle)
-}
+// live are the sessions of a user that still hold.
+const live = `SELECT s.id, s.address, s.user_agent, s.created_at, s.last_seen_at, s.expires_at, s.provider_id, p.name, s.second_factor,
+	s.by_passkey
+	FROM sessions s LEFT JOIN identity_providers p ON p.id = s.provider_id
+	WHERE s.user_id = $1 AND s.expires_at > now() AND s.last_seen_at > now() - $2::interval `
 
 // Sessions lists the user's live sessions, the one used last first.
 func (s *Store) Sessions(ctx context.Context, userID int64) ([]Session, error) {
+	rows, err := s.db.Pool.Query(ctx, live+"ORDER BY s.last_seen_at DESC, s.id DESC", userID, s.config.SessionIdle)
 	var sessions []Session
-	if err := s.live(ctx, userID).Order("last_seen_at DESC, id DESC").Find(&sessions).Error; err != nil {
+	if err == nil {
+		sessions, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Session])
+	}
+	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing the sessions: %w", err))
 	}
 	return sessions, nil
@@ -77,9 +108,12 @@ func (s *Store) Sessions(ctx context.Context, userID int64) ([]Session, error) {
 
 // Session is one live session of the user; a problem of code not_found when there is none of that id.
 func (s *Store) Session(ctx context.Context, userID, id int64) (*Session, error) {
+	rows, err := s.db.Pool.Query(ctx, live+"AND s.id = $3", userID, s.config.SessionIdle, id)
 	var session Session
-	err := s.live(ctx, userID).Take(&session, "id = ?", id).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
+	if err == nil {
+		session, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Session])
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, noSession()
 	}
 	if err != nil {

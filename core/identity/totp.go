@@ -36,8 +36,8 @@ type Enrolment struct {
 }
 
 // EnrollTOTP begins a second factor for the caller. Until ConfirmTOTP it has no effect, and a further call replaces it.
-// With a confirmed one it is a problem of code invalid_state, and also for an API key: whoever finds a key must not shut
-// its user out of log-in.
+// With a confirmed one or a passkey it is a problem of code invalid_state, for a session alone must neither void recovery codes that are
+// kept nor weaken what is asked for; and also for an API key: whoever finds a key must not shut its user out of log-in.
 func (s *Store) EnrollTOTP(ctx context.Context, caller *Caller) (*Enrolment, error) {
 	if err := sessionOnly(caller); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (s *Store) EnrollTOTP(ctx context.Context, caller *Caller) (*Enrolment, err
 			return fmt.Errorf("sealing the secret of a second factor: %w", err)
 		}
 		updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET totp_secret = $2, totp_last_step = NULL, updated_at = now()
-			WHERE id = $1 AND is_active AND NOT totp_enabled`, caller.UserID, sealed)
+			WHERE id = $1 AND is_active AND NOT second_factor`, caller.UserID, sealed)
 		if err != nil {
 			return fmt.Errorf("storing the secret of a second factor: %w", err)
 		}
@@ -91,7 +91,7 @@ func (s *Store) ConfirmTOTP(ctx context.Context, caller *Caller, code string, fr
 	if err != nil {
 		return err
 	}
-	if own.TOTPEnabled || own.TOTPSecret == nil {
+	if own.SecondFactor || own.TOTPSecret == nil {
 		return problem.New(problem.CodeInvalidState, "there is no second factor to confirm; enrol one first")
 	}
 	address, tries := s.addressBucket(from.Address), s.confirmBucket(own.ID)
@@ -115,7 +115,7 @@ func (s *Store) ConfirmTOTP(ctx context.Context, caller *Caller, code string, fr
 		}
 		// The secret is compared too: another enrolment may have replaced it. Its step is used up with it.
 		updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET totp_confirmed_at = now(), totp_last_step = $3, updated_at = now()
-			WHERE id = $1 AND is_active AND NOT totp_enabled AND totp_secret = $2`, own.ID, own.TOTPSecret, step)
+			WHERE id = $1 AND is_active AND NOT second_factor AND totp_secret = $2`, own.ID, own.TOTPSecret, step)
 		if err != nil {
 			return fmt.Errorf("switching the second factor on: %w", err)
 		}
@@ -126,8 +126,9 @@ func (s *Store) ConfirmTOTP(ctx context.Context, caller *Caller, code string, fr
 	})
 }
 
-// DisableTOTP switches the caller's second factor off and forgets its secret and its recovery codes. A wrong password is a
-// 422 at body.password; no second factor is invalid_state. Log-ins that wait for a code are over.
+// DisableTOTP switches the caller's authenticator app off and forgets its secret, and the recovery codes where no passkey is left
+// that they could stand for. A wrong password is a 422 at body.password; no authenticator app is invalid_state. Log-ins that wait
+// for a code are over.
 func (s *Store) DisableTOTP(ctx context.Context, caller *Caller, password string) error {
 	own, err := s.ownAccount(ctx, caller)
 	if err != nil {
@@ -150,14 +151,38 @@ func (s *Store) DisableTOTP(ctx context.Context, caller *Caller, password string
 		if updated.RowsAffected() == 0 {
 			return problem.New(problem.CodeInvalidState, "there is no second factor to switch off")
 		}
-		if err := replaceRecovery(ctx, tx, own.ID, nil); err != nil {
+		if err := forgetCodes(ctx, tx, own.ID); err != nil {
 			return err
-		}
-		if _, err := tx.Pgx.Exec(ctx, "DELETE FROM pending_logins WHERE user_id = $1", own.ID); err != nil {
-			return fmt.Errorf("ending log-ins that wait for a code: %w", err)
 		}
 		return writeOwn(ctx, tx, caller)
 	})
+}
+
+// forgetCodes deletes the recovery codes where there is no second factor left that they could stand for, and ends log-ins that wait.
+func forgetCodes(ctx context.Context, tx *db.Tx, userID int64) error {
+	var left bool
+	if err := tx.Pgx.QueryRow(ctx, "SELECT second_factor FROM users WHERE id = $1", userID).Scan(&left); err != nil {
+		return fmt.Errorf("asking for what is left of the second factor: %w", err)
+	}
+	if !left {
+		return forgetFactor(ctx, tx, userID)
+	}
+	return endPending(ctx, tx, userID)
+}
+
+// forgetFactor deletes the recovery codes, and ends log-ins that wait for a code.
+func forgetFactor(ctx context.Context, tx *db.Tx, userID int64) error {
+	if err := replaceRecovery(ctx, tx, userID, nil); err != nil {
+		return err
+	}
+	return endPending(ctx, tx, userID)
+}
+
+func endPending(ctx context.Context, tx *db.Tx, userID int64) error {
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM pending_logins WHERE user_id = $1", userID); err != nil {
+		return fmt.Errorf("ending log-ins that wait for a code: %w", err)
+	}
+	return nil
 }
 
 func sessionOnly(caller *Caller) error {

@@ -26,8 +26,14 @@ type User struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	LastLoginAt *time.Time
-	// TOTPEnabled says that log-in asks for a second factor.
+	// TOTPEnabled says that an authenticator app is a second factor.
 	TOTPEnabled bool `gorm:"column:totp_enabled;->"`
+	// Passkeys is how many passkeys there are; each is a second factor, and a way to log in.
+	Passkeys int `gorm:"->"`
+	// SecondFactor says that log-in by password asks for a second factor: there is an authenticator app or a passkey.
+	SecondFactor bool `gorm:"column:second_factor;->"`
+	// HasPassword is false for an account that a provider of identities has brought and that has been given none.
+	HasPassword bool `gorm:"column:has_password;->"`
 }
 
 // account is a user's row with what only this package may see.

@@ -17,9 +17,13 @@ type Profile struct {
 	Role Role
 	// Roles are all roles, by team id and so the default team's first.
 	Roles []Member
+	// Providers are the names of the providers by which the user has come in.
+	Providers []string
 }
 
 const selectProfiles = `SELECT u.id, u.email, u.display_name, u.is_active, u.created_at, u.updated_at, u.last_login_at, u.totp_enabled,
+	u.passkeys, u.has_password,
+	ARRAY(SELECT p.name FROM user_identities i JOIN identity_providers p ON p.id = i.provider_id WHERE i.user_id = u.id ORDER BY p.id),
 	(SELECT COALESCE(json_agg(json_build_object('id', t.id, 'name', t.name, 'slug', t.slug, 'role', m.role) ORDER BY t.id), '[]')
 		FROM team_members m JOIN teams t ON t.id = m.team_id WHERE m.user_id = u.id)
 FROM users u `
@@ -60,8 +64,8 @@ func profiles(rows pgx.Rows, err error) ([]Profile, error) {
 func scanProfile(row pgx.CollectableRow) (Profile, error) {
 	var p Profile
 	var roles []byte
-	if err := row.Scan(&p.ID, &p.Email, &p.DisplayName, &p.IsActive, &p.CreatedAt, &p.UpdatedAt, &p.LastLoginAt, &p.TOTPEnabled,
-		&roles); err != nil {
+	if err := row.Scan(&p.ID, &p.Email, &p.DisplayName, &p.IsActive, &p.CreatedAt, &p.UpdatedAt, &p.LastLoginAt, &p.TOTPEnabled, &p.Passkeys,
+		&p.HasPassword, &p.Providers, &roles); err != nil {
 		return p, err
 	}
 	var held []struct {

@@ -1,6 +1,9 @@
 package install_test
 
 import (
+	"encoding/base64"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/hostler/hostler/core/install"
@@ -8,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/internal/nodetest"
 	"github.com/hostler/hostler/internal/waittest"
+	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
 // tagged reports whether the hypervisor has a container tagged as failed.
@@ -46,32 +50,70 @@ func changedBytes(t *testing.T, m *nodetest.Machine) {
 			t.Errorf("a sum that nothing has: %v", err)
 		}
 	})
-	t.Run("in the store", func(t *testing.T) {
-		w := newWorld(t, m, good)
-		w.sum()
-		w.Exec("UPDATE bundle_files SET data = data || 'x'::bytea WHERE sum IN (SELECT sum FROM bundle_files LIMIT 1)")
-		w.ended(w.ask(), job.Failed, "is not what was agreed to; nothing was run")
-		w.unrun()
-	})
-	for point, script := range map[string]string{
-		"prepared": `f=$(ls /var/lib/hostler/runs/*/files/bundle/lib/more.sh); printf x >>"$f"`,
-		"taken":    `true`,
-	} {
-		t.Run("on the node, "+point, func(t *testing.T) {
+	for _, file := range []string{"install.sh", "lib/more.sh", "overlay/clear"} {
+		t.Run("in the store, "+file, func(t *testing.T) {
 			w := newWorld(t, m, good)
-			at := w.gate(w.first, point)
+			w.sum()
+			w.Exec(fmt.Sprintf(`UPDATE bundle_files SET data = overlay(data PLACING '\x07'::bytea FROM 1) WHERE sum IN (SELECT f->>'Sum'
+				FROM bundle_manifests, json_array_elements(manifest->'Files') f WHERE f->>'Path' = '%s')`, file))
+			w.ended(w.ask(), job.Failed, "is not what was agreed to; nothing was run")
+			w.unrun()
+		})
+		t.Run("on the node, "+file, func(t *testing.T) {
+			w := newWorld(t, m, good)
+			at := w.gate(w.first, "prepared")
 			id := w.ask()
 			<-at.reached
-			m.Run(script)
+			m.Run(`f=$(ls /var/lib/hostler/runs/*/files/bundle/` + file + `); printf '\007' | dd of="$f" conv=notrunc bs=1 status=none`)
 			close(at.goOn)
-			if point == "taken" { // nothing was there yet
-				w.ended(id, job.Succeeded)
-				return
-			}
 			w.ended(id, job.Failed, "nothing was run")
 			w.unrun()
 		})
 	}
+	t.Run("what was there before", func(t *testing.T) {
+		w := newWorld(t, m, good)
+		m.Run("mkdir -p /var/lib/hostler/bundles/" + strings.Repeat("0", 64) + "; echo 'exit 9' >/root/lib")
+		w.ended(w.ask(), job.Succeeded)
+		m.Run("rm -r /var/lib/hostler/bundles/" + strings.Repeat("0", 64))
+	})
+}
+
+// Whatever is in a value that somebody sets, the scripts get it as it is, in a variable or a line of their input, and no shell reads it.
+func hostileValues(t *testing.T, m *nodetest.Machine) {
+	const note = "'\"; touch /root/pwned #\n$(touch /root/pwned) `touch /root/pwned`" +
+		" ${HOME} %s \\n\t*?[a] & | > /root/pwned é\u202e\U0001f600 -n"
+	const line = "\"$(touch /root/pwned)\" 'x' `y` \\ é"
+	w := newWorld(t, m, `printf '%s' "$SET_note" >/root/note; IFS= read -r answer; printf '%s' "$answer" >/root/answer
+`+good, func(e *sdk.Entry) {
+		e.Overrides = append(e.Overrides, sdk.Option{Key: "note", Type: sdk.Text, Description: "A note."})
+		e.Prompts = 1
+	})
+	id := w.ask(func(o *install.Order) { o.Overrides, o.Answers = map[string]string{"note": note}, []string{line} })
+	w.ended(id, job.Succeeded)
+	for file, want := range map[string]string{"note": note, "answer": line} {
+		if got := m.Run("base64 -w0 /root/" + file); got != base64.StdEncoding.EncodeToString([]byte(want)) {
+			t.Errorf("%s arrived as %s", file, got)
+		}
+	}
+	if out := m.Run("ls /root/pwned 2>/dev/null || true"); out != "" {
+		t.Error("a value was run")
+	}
+	for _, o := range []install.Order{
+		{Overrides: map[string]string{"note": "a\x00b"}}, {Overrides: map[string]string{"cpu": "2; reboot"}},
+		{Overrides: map[string]string{"LD_PRELOAD": "/tmp/x.so"}}, {Overrides: map[string]string{"var_post_install": "/tmp/x"}},
+		{Answers: []string{"a\nb"}}, {Answers: []string{"a\x00b"}}, {Name: "$(reboot)"}, {Name: "-rf"}, {Name: "a b"},
+		{Storage: new("local; reboot")}, {Bridge: new("br0\n")},
+	} {
+		bad := order(w.sum())
+		bad.Overrides, bad.Answers, bad.Storage, bad.Bridge = o.Overrides, o.Answers, o.Storage, o.Bridge
+		if o.Name != "" {
+			bad.Name = o.Name
+		}
+		if _, err := w.first.Installs.Ask(w.auditing(), 1, bad); problem.CodeOf(err) != problem.CodeInvalid {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	w.nothingLeft()
 }
 
 // unrun fails where a script has run, or something is left.

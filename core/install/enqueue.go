@@ -80,6 +80,9 @@ func (r *request) tell(_ context.Context, p *plan.Plan) error {
 		p.Add(plan.KindGuest, r.Name, "They make a container with disks on %s, by a template on %s, at the bridge %s.", r.place.Storage,
 			r.place.TemplateStorage, r.place.Bridge)
 	}
+	if r.template != "" {
+		p.Warn("%s", r.template)
+	}
 	for _, right := range r.offer.Entry.Privileges {
 		p.Warn("Beyond the usual: %s.", right.Text)
 	}

@@ -31,8 +31,10 @@ func TestInstall(t *testing.T) {
 		name string
 		test func(*testing.T, *nodetest.Machine)
 	}{
-		{"success", success}, {"failures", failures}, {"bytes", changedBytes}, {"cancel", canceled}, {"cut", cutConnections}, {"killed", killed},
+		{"success", success}, {"failures", failures}, {"bytes", changedBytes}, {"values", hostileValues}, {"cancel", canceled},
+		{"cut", cutConnections}, {"cut at each point", cutAtEachPoint}, {"killed", killed},
 		{"two", twoAtOnce}, {"gone", goneRun}, {"community", community}, {"reboot", rebooted},
+		{"down", downAtEachPoint},
 	} {
 		t.Run(s.name, func(t *testing.T) { s.test(t, m) })
 	}

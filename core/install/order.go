@@ -57,6 +57,8 @@ type request struct {
 	place  *guest.ContainerPlace
 	launch sdk.Launch
 	mark   string
+	// template says what the container is made of; empty where nobody can tell.
+	template string
 }
 
 // Ask asks for an install on a host of the team. Problems: not_found; invalid_state for an entry that cannot be installed, and where the
@@ -152,11 +154,16 @@ func (r *request) prepare(ctx context.Context) error {
 	if n, ok := wholeOf(r.Overrides[diskKey]); ok {
 		disk = n
 	}
-	var err error
-	r.place, err = guest.PlaceContainer(ctx, r.Actor, guest.ContainerOrder{HostID: r.HostID, Node: r.offer.Host.Node, Name: r.Name,
-		CTID:    r.CTID,
-		Storage: r.Storage, TemplateStorage: r.TemplateStorage, Bridge: r.Bridge, DiskGB: disk})
+	usual, err := r.Hosts.Usual(ctx, r.HostID)
 	if err != nil {
+		return err
+	}
+	r.place, err = guest.PlaceContainer(ctx, r.Actor, guest.ContainerOrder{HostID: r.HostID, Node: r.offer.Host.Node, Name: r.Name,
+		CTID: r.CTID, Storage: r.Storage, TemplateStorage: r.TemplateStorage, Bridge: r.Bridge, DiskGB: disk, Usual: usual})
+	if err != nil {
+		return err
+	}
+	if err := r.findTemplate(ctx); err != nil {
 		return err
 	}
 	architecture, err := r.architecture(ctx)

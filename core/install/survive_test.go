@@ -40,7 +40,7 @@ func cutConnections(t *testing.T, m *nodetest.Machine) {
 
 // An instance that dies at any point of a job leaves it to another one, which goes on with what is on the machine: nothing runs twice.
 func killed(t *testing.T, m *nodetest.Machine) {
-	for _, point := range []string{"taken", "prepared", "started", "ended", "found", "cleaned"} {
+	for _, point := range []string{"started", "taken", "prepared", "found", "ended", "cleaned"} {
 		t.Run(point, func(t *testing.T) {
 			w := newWorld(t, m, good)
 			at := w.gate(w.first, point)
@@ -60,6 +60,23 @@ func killed(t *testing.T, m *nodetest.Machine) {
 			}
 			w.nothingLeft()
 		})
+	}
+}
+
+// A connection that breaks at any point of a job changes nothing of what comes of it.
+func cutAtEachPoint(t *testing.T, m *nodetest.Machine) {
+	for _, point := range []string{"prepared", "taken", "started", "ended", "found", "cleaned"} {
+		w := newWorld(t, m, good)
+		at := w.gate(w.first, point)
+		id := w.ask()
+		<-at.reached
+		m.SSH.Cut()
+		close(at.goOn)
+		w.ended(id, job.Succeeded)
+		if out := m.Run("cat /root/counted"); out != "run" || w.created() != 1 {
+			t.Errorf("%s: it ran as often as this: %q, and %d containers were made", point, out, w.created())
+		}
+		w.nothingLeft()
 	}
 }
 
@@ -84,11 +101,45 @@ n=$(ls /var/lib/ct | wc -l); pct create "20$n" "$NAME" "$TAGS"; pct start "20$n"
 func goneRun(t *testing.T, m *nodetest.Machine) {
 	w := newWorld(t, m, `echo on; echo run >>/root/counted; sleep 1000`)
 	id := w.ask()
-	waittest.Until(t, "the script runs", func() bool { return m.Run("cat /root/counted 2>/dev/null || true") == "run" })
-	m.Run("systemctl kill -s KILL 'hostler-run-*' ; systemctl stop 'hostler-run-*'; rm -rf /var/lib/hostler/runs/*")
-	w.ended(id, job.Unknown, "is not on the machine any more")
+	// Or it would be taken for a run on a machine that is another one now.
+	followed(t, w)
+	// Before its end is written there.
+	m.Run("mkdir /root/away && mv /var/lib/hostler/runs/* /root/away/")
+	// For the program runs on.
+	w.ended(id, job.Unknown, "is not on the machine any more", "left on the machine")
+	m.Run("systemctl kill -s KILL 'hostler-run-*'; systemctl stop 'hostler-run-*'; " +
+		"rm -rf /root/away /run/hostler-runs/* /var/lib/hostler/bundles/*")
 	if out := m.Run("cat /root/counted"); out != "run" {
 		t.Errorf("it ran as often as this: %q", out)
+	}
+	w.nothingLeft()
+}
+
+// followed waits until the script's "on" is in the transcript.
+func followed(t *testing.T, w *world) {
+	t.Helper()
+	waittest.Until(t, "the script is followed", func() bool {
+		return w.Value("SELECT count(*) FROM job_events WHERE kind = 'log' AND text = 'on'") == "1"
+	})
+}
+
+// A machine that goes down, and all connections to it with it, before the scripts are started or after they have ended changes nothing.
+func downAtEachPoint(t *testing.T, m *nodetest.Machine) {
+	for _, point := range []string{"ended", "prepared"} {
+		t.Run(point, func(t *testing.T) {
+			w := newWorld(t, m, good)
+			at := w.gate(w.first, point)
+			id := w.ask()
+			<-at.reached
+			m.PowerOff()
+			m.Boot()
+			close(at.goOn)
+			w.ended(id, job.Succeeded)
+			if out := m.Run("cat /root/counted"); out != "run" || w.created() != 1 {
+				t.Errorf("it ran as often as this: %q, and %d containers were made", out, w.created())
+			}
+			w.nothingLeft()
+		})
 	}
 }
 
@@ -96,9 +147,7 @@ func goneRun(t *testing.T, m *nodetest.Machine) {
 func rebooted(t *testing.T, m *nodetest.Machine) {
 	w := newWorld(t, m, `pct create 105 "$NAME" "$TAGS"; pct start 105; echo run >>/root/counted; echo on; sleep 1000`)
 	id := w.ask()
-	waittest.Until(t, "the script is followed", func() bool {
-		return w.Value("SELECT count(*) FROM job_events WHERE kind = 'log' AND text = 'on'") == "1"
-	})
+	followed(t, w)
 	m.PowerOff()
 	m.Boot()
 	m.SSH.Cut() // what was connected before ends, as it does where the server goes down with its machine

@@ -31,6 +31,9 @@ type Trail interface {
 	// Prune deletes the rows that are older, with its own row in the trail, and says how many; with an error too, those
 	// that went before it.
 	Prune(ctx context.Context, before time.Time) (int64, error)
+	// Blank takes the addresses out of the rows that are older, with its own row in the trail, and says of how many; with an error too,
+	// those of which it did before it.
+	Blank(ctx context.Context, before time.Time) (int64, error)
 }
 
 // Config is what the housekeeping works with.

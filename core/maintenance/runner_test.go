@@ -38,8 +38,17 @@ type instance struct {
 type trail struct {
 	mu     sync.Mutex
 	before []time.Time
-	rows   int64
-	err    error
+	// blanked are the times before which addresses were taken out.
+	blanked []time.Time
+	rows    int64
+	err     error
+}
+
+func (p *trail) Blank(_ context.Context, before time.Time) (int64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.blanked = append(p.blanked, before)
+	return p.rows, p.err
 }
 
 func (p *trail) Prune(_ context.Context, before time.Time) (int64, error) {
@@ -232,6 +241,14 @@ func TestAudit(t *testing.T) {
 	}
 	if left := i.trail("audit.prune"); left != "" {
 		t.Errorf("a row beside that of the trail itself: %s", left)
+	}
+	if len(rows.blanked) != 0 {
+		t.Error("addresses were taken out all the same")
+	}
+	i.set(`{"audit.retention_days": 0, "audit.address_days": 7}`)
+	want(t, i.did("audit.prune"), "took the addresses out of 3 rows of the trail from before ")
+	if age := time.Since(rows.blanked[0]); age < 7*24*time.Hour-time.Minute || age > 7*24*time.Hour+time.Minute {
+		t.Errorf("of rows older than %s they were taken out", age)
 	}
 	rows.err = errors.New("canary")
 	id := i.enqueue("audit.prune")

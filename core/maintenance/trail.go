@@ -14,6 +14,28 @@ type trail struct {
 }
 
 func (t trail) prune(ctx context.Context, p *progress) error {
+	if err := t.delete(ctx, p); err != nil {
+		return err
+	}
+	return t.blank(ctx, p)
+}
+
+// blank takes old addresses out of the rows that stay.
+func (t trail) blank(ctx context.Context, p *progress) error {
+	days, err := setting.Get(ctx, t.db, setting.AuditAddressDays)
+	if err != nil || days == 0 {
+		return err
+	}
+	before, err := before(ctx, t.db, days)
+	if err != nil {
+		return err
+	}
+	n, err := t.rows.Blank(ctx, before)
+	p.run.Note("took the addresses out of %s of the trail from before %s", plural(n, "row", "rows"), before.Format(time.RFC3339))
+	return err
+}
+
+func (t trail) delete(ctx context.Context, p *progress) error {
 	days, err := setting.Get(ctx, t.db, setting.AuditRetention)
 	if err != nil {
 		return err

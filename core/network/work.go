@@ -3,6 +3,7 @@ package network
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,8 @@ const (
 type applied struct {
 	// Task is the task of the request; empty where its answer was lost.
 	Task string `json:"task"`
+	// Earlier are the tasks of applies that the node had before the request.
+	Earlier []string `json:"earlier,omitempty"`
 	// Undo is the machine that waits to put its old network back; nil for none.
 	Undo *armed `json:"undo,omitempty"`
 }
@@ -82,6 +85,9 @@ func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
 				return time.Time{}, false, job.Fail("%s That was not so when it was confirmed; nothing was applied", pathText(p.Node, v))
 			}
 			run.Note("%s", pathText(p.Node, v))
+			if err := s.remember(ctx, run, p); err != nil {
+				return time.Time{}, false, err
+			}
 			if n.Restore != "" {
 				noteRestore(run, "to get the present network back when the node is lost, type these lines at its console:", n.Restore)
 			}
@@ -163,7 +169,7 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *host.Place, params 
 				run.Note("the node answers again")
 			}
 			if known.Task == "" {
-				known.Task, err = s.task(ctx, run, p)
+				known.Task, err = s.task(ctx, run, p, known.Earlier)
 			}
 			if err == nil && known.Task != "" && result == nil {
 				result, err = s.ended(ctx, run, p, known.Task, &logged)
@@ -271,19 +277,47 @@ func (s *Store) ended(ctx context.Context, run *job.Run, p *host.Place, task str
 	return &result, nil
 }
 
-// task looks for the task of a request whose answer was lost; empty where there is none.
-func (s *Store) task(ctx context.Context, run *job.Run, p *host.Place) (string, error) {
-	since := run.Sent(step).Add(-listed)
+// remember keeps which applies the node had before the request, so that none of them is taken for the one that was asked for.
+func (s *Store) remember(ctx context.Context, run *job.Run, p *host.Place) error {
+	var known applied
+	if err := run.Progress(&known); err != nil {
+		return err
+	}
+	earlier, err := s.applies(ctx, p, time.Now().Add(-2*listed))
+	if err != nil {
+		return err
+	}
+	known.Earlier = earlier
+	return run.SaveProgress(ctx, known)
+}
+
+// applies are the tasks of applies of a node since a time, by the hypervisor's clock, the newest first.
+func (s *Store) applies(ctx context.Context, p *host.Place, since time.Time) ([]string, error) {
 	list, err := ask(ctx, s, p, func(ctx context.Context, at hypervisor.Host) (hypervisor.TaskList, error) {
 		return at.Tasks(ctx, hypervisor.TaskQuery{Node: p.Node, Since: since, Limit: 100})
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
+	ids := []string{}
 	for _, t := range list.Tasks {
 		if t.Operation == hypervisor.OperationApplyNetwork && !t.Started.Before(since) {
-			run.Note("found the task %s", t.ID)
-			return t.ID, nil
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids, nil
+}
+
+// task looks for the task of a request whose answer was lost, which is none of those before; empty where there is none.
+func (s *Store) task(ctx context.Context, run *job.Run, p *host.Place, earlier []string) (string, error) {
+	all, err := s.applies(ctx, p, run.Sent(step).Add(-listed))
+	if err != nil {
+		return "", err
+	}
+	for _, id := range all {
+		if !slices.Contains(earlier, id) {
+			run.Note("found the task %s", id)
+			return id, nil
 		}
 	}
 	return "", nil

@@ -2,13 +2,13 @@ package plugin_test
 
 import (
 	"errors"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -19,12 +19,9 @@ import (
 func TestPluginThatRedeemsCodes(t *testing.T) {
 	t.Parallel()
 	const file = "hostler-plugin-certmem"
-	b := &fixture{dir: t.TempDir(), pins: &pins{}, log: &logBuffer{}}
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", b.dir+"/",
-		"github.com/hostler/hostler/sdk/hypervisor/memdriver/"+file)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building the plugin: %v: %s", err, out)
+	b := &fixture{dir: t.TempDir(), pins: &pins{}, log: &waittest.Text{}}
+	if err := programtest.Build(t.Context(), "", b.dir+"/", "github.com/hostler/hostler/sdk/hypervisor/memdriver/"+file); err != nil {
+		t.Fatal(err)
 	}
 	b.manage(t, nil)
 	if _, err := b.Pin(t.Context(), file, "test"); err != nil {

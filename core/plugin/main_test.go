@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
@@ -54,11 +54,7 @@ func program(t testing.TB) string {
 		if built.dir, built.err = os.MkdirTemp("", "hostler-mem-"); built.err != nil {
 			return
 		}
-		build := exec.Command("go", "build", "-trimpath", "-o", built.dir+"/", "github.com/hostler/hostler/sdk/hypervisor/memdriver/"+memFile)
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			built.err = fmt.Errorf("%w: %s", err, out)
-		}
+		built.err = programtest.Build(context.Background(), "", built.dir+"/", "github.com/hostler/hostler/sdk/hypervisor/memdriver/"+memFile)
 	})
 	if built.err != nil {
 		t.Fatal("building the plugin:", built.err)
@@ -118,31 +114,13 @@ type fixture struct {
 	*plugin.Manager
 	dir  string
 	pins *pins
-	log  *logBuffer
-}
-
-// logBuffer keeps a log.
-type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
+	log  *waittest.Text
 }
 
 // setup makes a folder with the built plugin and a manager on it that is stopped after the test. Nothing is pinned.
 func setup(t *testing.T, change func(*plugin.Config)) *fixture {
 	t.Helper()
-	b := &fixture{dir: t.TempDir(), pins: &pins{}, log: &logBuffer{}}
+	b := &fixture{dir: t.TempDir(), pins: &pins{}, log: &waittest.Text{}}
 	b.install(t, memFile)
 	b.manage(t, change)
 	return b

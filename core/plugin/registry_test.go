@@ -2,13 +2,12 @@ package plugin_test
 
 import (
 	"errors"
-	"os"
-	"os/exec"
 	"slices"
 	"syscall"
 	"testing"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/catalog"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -23,11 +22,9 @@ const kindsFile = "hostler-plugin-kinds"
 // One process serves two kinds: each is pinned, described, called and outlives the process under its own name.
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	b := &fixture{dir: t.TempDir(), pins: &pins{}, log: &logBuffer{}}
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", b.dir+"/", "./testdata/"+kindsFile)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
+	b := &fixture{dir: t.TempDir(), pins: &pins{}, log: &waittest.Text{}}
+	if err := programtest.Build(t.Context(), "", b.dir+"/", "./testdata/"+kindsFile); err != nil {
+		t.Fatal(err)
 	}
 	b.manage(t, nil)
 	if pins, err := b.Pin(t.Context(), kindsFile, "test"); err != nil || len(pins) != 2 {

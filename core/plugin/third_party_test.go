@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	sdk "github.com/hostler/hostler/sdk/plugin"
@@ -22,11 +24,8 @@ const toyFile = "hostler-plugin-toy"
 // example builds a program of the example's own module, as its author would, into a folder.
 func example(t *testing.T, dir, program string) string {
 	t.Helper()
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", dir+"/", program)
-	build.Dir = filepath.Join("..", "..", "examples", toyFile)
-	build.Env = append(build.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building %s: %v\n%s", program, err, out)
+	if err := programtest.Build(t.Context(), filepath.Join("..", "..", "examples", toyFile), dir+"/", program); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
@@ -83,7 +82,7 @@ func redeemed(t *testing.T, driver hypervisor.Driver, target endpoint.Target, c 
 // A plugin of somebody else, built from its own module, is pinned, started, called and started again like ours.
 func TestThirdParty(t *testing.T) {
 	t.Parallel()
-	b := &fixture{dir: t.TempDir(), pins: &pins{}, log: &logBuffer{}}
+	b := &fixture{dir: t.TempDir(), pins: &pins{}, log: &waittest.Text{}}
 	example(t, b.dir, ".")
 	b.manage(t, nil)
 	pins, err := b.Pin(t.Context(), toyFile, "test")

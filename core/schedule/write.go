@@ -286,6 +286,33 @@ func (s *Store) inScope(ctx context.Context, kind Kind) error {
 	return nil
 }
 
+// Times are the next n times, in UTC, at which a schedule of the expression would be due in the time zone. Either that is not taken is a
+// problem of code invalid at its name in the query.
+func (s *Store) Times(ctx context.Context, text, zone string, n int) ([]time.Time, error) {
+	if _, err := ParseCron(text); err != nil {
+		return nil, problem.InvalidField(err.Error(), "value_error", "query", "cron")
+	}
+	if _, err := ParseZone(zone); err != nil {
+		return nil, problem.InvalidField(err.Error(), "value_error", "query", "timezone")
+	}
+	e, err := NewExpression(text, zone)
+	if err != nil {
+		return nil, err
+	}
+	at, err := s.now(ctx, s.cfg.DB.Pool)
+	if err != nil {
+		return nil, err
+	}
+	times := make([]time.Time, 0, n)
+	for range n {
+		if at = e.Next(at); at.IsZero() {
+			break
+		}
+		times = append(times, at)
+	}
+	return times, nil
+}
+
 // next is when the draft is due first; nil when it is off.
 func (s *Store) next(ctx context.Context, tx *db.Tx, d Draft) (*time.Time, error) {
 	if !d.Enabled {

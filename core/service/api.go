@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/configs"
 	"github.com/hostler/hostler/core/api/consoles"
+	discoveryapi "github.com/hostler/hostler/core/api/discovery"
 	"github.com/hostler/hostler/core/api/events"
 	firewallapi "github.com/hostler/hostler/core/api/firewall"
 	"github.com/hostler/hostler/core/api/guests"
@@ -36,12 +37,14 @@ import (
 	"github.com/hostler/hostler/core/api/settings"
 	"github.com/hostler/hostler/core/api/setup"
 	"github.com/hostler/hostler/core/api/snapshots"
+	ssoapi "github.com/hostler/hostler/core/api/sso"
 	storageapi "github.com/hostler/hostler/core/api/storage"
 	"github.com/hostler/hostler/core/api/teams"
 	"github.com/hostler/hostler/core/api/uploads"
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/discovery"
 	"github.com/hostler/hostler/core/firewall/template"
 	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/core/option"
@@ -64,7 +67,8 @@ func (s *Service) deps() api.Deps {
 
 		Alerts:    alerts.Deps{Alerts: &alert.Store{DB: c.DB}},
 		Setup:     setup.Deps{Setup: s.setup},
-		Auth:      auth.Deps{Users: s.Users},
+		Auth:      auth.Deps{Users: s.Users, Providers: s.Providers, Passkeys: s.Passkeys},
+		SSO:       ssoapi.Deps{Providers: s.Providers},
 		Keys:      keys.Deps{Users: s.Users},
 		Users:     users.Deps{Users: s.Users},
 		Teams:     teams.Deps{Users: s.Users},
@@ -97,6 +101,7 @@ func (s *Service) deps() api.Deps {
 		Meta:      meta.Deps{Updates: s.Updates},
 		Series:    metricsapi.Deps{Metrics: &metric.Store{DB: c.DB}, Receiver: s.Receiver},
 		Search:    searchapi.Deps{Search: &search.Store{DB: c.DB}},
+		Discovery: discoveryapi.Deps{Discovery: &discovery.Store{DB: c.DB, Guests: s.Guests, Apps: s.Apps, Rules: s.Apps.Rules}},
 
 		Migrations: migrations.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 	_ "time/tzdata" // schedules are read in time zones, on machines without that database too
 
+	"github.com/hostler/hostler/core/acme"
 	"github.com/hostler/hostler/core/alert"
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/app"
@@ -38,6 +39,7 @@ import (
 	"github.com/hostler/hostler/core/maintenance"
 	"github.com/hostler/hostler/core/network"
 	"github.com/hostler/hostler/core/outbound"
+	"github.com/hostler/hostler/core/passkey"
 	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/core/power"
 	"github.com/hostler/hostler/core/remotewrite"
@@ -45,6 +47,7 @@ import (
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/selfupdate"
 	"github.com/hostler/hostler/core/setting"
+	"github.com/hostler/hostler/core/sso"
 	"github.com/hostler/hostler/core/storage"
 	"github.com/hostler/hostler/core/upload"
 	"github.com/hostler/hostler/core/vm"
@@ -52,7 +55,8 @@ import (
 
 // Sealed are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
 var Sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed, job.Sealed,
-	remotewrite.Sealed, console.Sealed, channel.Sealed, host.SealedSSH, catalog.Sealed}
+	remotewrite.Sealed, console.Sealed, channel.Sealed, host.SealedSSH, catalog.Sealed,
+	sso.Sealed, acme.Sealed}
 
 // Service is the service with all its parts joined.
 type Service struct {
@@ -62,35 +66,38 @@ type Service struct {
 	Heartbeats map[Loop]*heartbeat.Monitor
 
 	// The parts.
-	DB       *db.DB
-	Users    *identity.Store
-	Hosts    *host.Store
-	Guests   *guest.Store
-	VMs      *vm.Store
-	Apps     *app.Store
-	Scripts  *appscript.Store
-	Backups  *backup.Store
-	Bundles  *bundle.Store
-	Catalog  *catalog.Store
-	Installs *install.Store
-	Storages *storage.Store
-	Networks *network.Store
-	Power    *power.Store
-	Firewall *firewall.Store
-	Drafts   *draft.Store
-	Uploads  *upload.Store
-	Consoles *console.Store
-	Queue    *job.Queue
-	Poller   *poll.Poller
-	Chain    *audit.Chain
-	Replays  *idempotency.Store
-	Schedule *schedule.Store
-	Updates  *selfupdate.Store
-	Receiver *remotewrite.Store
-	Channels *channel.Store
-	Load     *load.Recorder
-	Feed     *feed.Feed
-	Alerts   *alert.Engine
+	DB    *db.DB
+	Users *identity.Store
+	// Providers are those of identities, for log-in.
+	Providers *sso.Store
+	Passkeys  *passkey.Store
+	Hosts     *host.Store
+	Guests    *guest.Store
+	VMs       *vm.Store
+	Apps      *app.Store
+	Scripts   *appscript.Store
+	Backups   *backup.Store
+	Bundles   *bundle.Store
+	Catalog   *catalog.Store
+	Installs  *install.Store
+	Storages  *storage.Store
+	Networks  *network.Store
+	Power     *power.Store
+	Firewall  *firewall.Store
+	Drafts    *draft.Store
+	Uploads   *upload.Store
+	Consoles  *console.Store
+	Queue     *job.Queue
+	Poller    *poll.Poller
+	Chain     *audit.Chain
+	Replays   *idempotency.Store
+	Schedule  *schedule.Store
+	Updates   *selfupdate.Store
+	Receiver  *remotewrite.Store
+	Channels  *channel.Store
+	Load      *load.Recorder
+	Feed      *feed.Feed
+	Alerts    *alert.Engine
 
 	config Config
 	watch  secret.Watch
@@ -179,6 +186,9 @@ func New(c Config) (*Service, error) {
 	who := c.Identity
 	who.Keys, who.Assets, who.Logger = c.Keys, s.Hosts, c.Loggers("identity")
 	s.Users = identity.New(c.DB, who)
+	s.Providers = sso.New(sso.Config{DB: c.DB, Users: s.Users, Keys: c.Keys, AllowLocal: c.AllowLocal, BaseURL: c.baseURL(),
+		Logger: c.Loggers("sso")})
+	s.Passkeys = passkey.New(passkey.Config{DB: c.DB, Users: s.Users, Keys: c.Keys, BaseURL: c.baseURL(), Logger: c.Loggers("passkey")})
 	s.setup = identity.NewSetup(s.Users, c.StateDir)
 	s.Chain = audit.NewChain(c.DB, c.Keys)
 	s.underway = &audit.Underway{DB: c.DB, Logger: c.Loggers("audit")}

@@ -40,7 +40,7 @@ func (s *Store) List(ctx context.Context) ([]Value, error) { return List(ctx, s.
 
 // Update makes all of the changes or none, with one row in the trail that names the keys whose stored value is another
 // now. Every fault of every key is in one problem of code invalid; so is a set of no changes. A caller who is no owner of the
-// instance may not change how long the trail is kept: forbidden.
+// instance may not change how long the trail or its addresses are kept: forbidden.
 func (s *Store) Update(ctx context.Context, changes Changes) ([]Value, error) {
 	if len(changes) == 0 {
 		return nil, problem.InvalidField("nothing to change", "nothing_to_change", "body")
@@ -48,9 +48,11 @@ func (s *Store) Update(ctx context.Context, changes Changes) ([]Value, error) {
 	var by *int64
 	if caller := identity.FromContext(ctx); caller != nil && caller.UserID != 0 {
 		by = &caller.UserID
-		if _, given := changes[AuditRetention.Name()]; given && caller.Instance() < identity.Owner {
-			return nil, problem.New(problem.CodeForbidden, "%s needs the role owner, as clearing the trail does", AuditRetention.Name()).
-				With("role", identity.Owner.String())
+		for _, name := range []string{AuditRetention.Name(), AuditAddressDays.Name()} {
+			if _, given := changes[name]; given && caller.Instance() < identity.Owner {
+				return nil, problem.New(problem.CodeForbidden, "%s needs the role owner, as clearing the trail does", name).
+					With("role", identity.Owner.String())
+			}
 		}
 	}
 	err := s.DB.Tx(ctx, func(tx *db.Tx) error {

@@ -21,6 +21,9 @@ var (
 		"Days that averages over one hour are kept, 7 to 3650; whole months in UTC go")
 	AuditRetention = whole("audit.retention_days", 0, 0, 36500,
 		"Days that the audit trail is kept, 0 to 36500; 0 keeps it for ever")
+	AuditAddressDays = whole("audit.address_days", 0, 0, 36500,
+		"Days after which the addresses that requests came from are taken out of the audit trail's rows, 0 to 36500; 0 keeps them as long as "+
+			"the rows. It cannot be undone, and the trail still verifies")
 	JobsKeep = whole("jobs.keep_days", 90, 1, 36500,
 		"Days that ended jobs and their transcripts are kept, 1 to 36500")
 	DetailsPerMinute = whole("poll.details_per_minute", 20, 0, 600,
@@ -32,7 +35,7 @@ var (
 	BackupReportAt = Key[string]{"backup.report_at",
 		"When people are told each day what was backed up, what failed and what is older than promised: a time and a zone of the IANA " +
 			"database, such as 07:00 Europe/Berlin; empty for never",
-		func() string { return "07:00 UTC" }, checkClock}
+		func() string { return "07:00 UTC" }, checkClock, nil}
 	UploadLimit = whole("upload.limit_mib", 16384, 1, 16_777_216,
 		"The largest file that may be uploaded, in MiB, 1 to 16777216")
 	UploadFree = whole("upload.keep_free_mib", 1024, 0, 16_777_216,
@@ -49,19 +52,19 @@ var (
 	SSHFrom = Key[[]string]{"ssh.from_addresses",
 		"Addresses and networks that the service comes from when it logs in to machines: keys that are made from then on are good from there " +
 			"only. At most 20; empty for anywhere",
-		func() []string { return []string{} }, checkSSHFrom}
+		func() []string { return []string{} }, checkSSHFrom, nil}
 	OnboardingComplete = off("onboarding.complete", "Whether the guided first steps are done")
 	SelfHost           = Key[*int64]{"self.host_id", "The host that the service itself runs on; null when it is none of them",
-		func() *int64 { return nil }, checkSelfHost}
+		func() *int64 { return nil }, checkSelfHost, nil}
 	EntitlementsDisabled = Key[[]string]{"entitlements.disabled",
 		"Features that are switched off, by name; at most 100. Names that this release does not know are kept and do nothing",
-		func() []string { return []string{} }, checkEntitlements}
+		func() []string { return []string{} }, checkEntitlements, nil}
 )
 
 // all is every setting in the order in which they are listed.
 var all = []untyped{
-	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention, JobsKeep, BackupMaxAge,
-	BackupReportAt,
+	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention,
+	AuditAddressDays, JobsKeep, BackupMaxAge, BackupReportAt,
 	DetailsPerMinute, UploadLimit, UploadFree, ConsoleIdle, ConsoleRecordApps, ConsoleRecordVMs, ConsoleRecordShells, ConsoleKeep,
 	ConsoleLimit, SSHFrom, SelfHost, EntitlementsDisabled, OnboardingComplete,
 }
@@ -72,12 +75,12 @@ func whole(name string, fallback, least, most int, doc string) Key[int] {
 			return fmt.Errorf("must be from %d to %d", least, most)
 		}
 		return nil
-	}}
+	}, &Bounds{least, most}}
 }
 
 // off is a setting that is true or false, and false by default.
 func off(name, doc string) Key[bool] {
-	return Key[bool]{name, doc, func() bool { return false }, func(bool) error { return nil }}
+	return Key[bool]{name, doc, func() bool { return false }, func(bool) error { return nil }, nil}
 }
 
 func checkSelfHost(id *int64) error {

@@ -24,6 +24,39 @@ type Key[T any] struct {
 	doc      string
 	fallback func() T
 	check    func(T) error
+	// bounds are those of a whole number; nil for other types.
+	bounds *Bounds
+}
+
+// Bounds are the least and the greatest value.
+type Bounds struct{ Least, Most int }
+
+// Type says what the values of a setting are.
+type Type string
+
+// The types of settings. One of TypeHost is the id of a host, or null.
+const (
+	TypeNumber Type = "number"
+	TypeFlag   Type = "flag"
+	TypeText   Type = "text"
+	TypeTexts  Type = "texts"
+	TypeHost   Type = "host"
+)
+
+// Type is what the key's values are.
+func (k Key[T]) Type() Type {
+	switch any(*new(T)).(type) {
+	case bool:
+		return TypeFlag
+	case *int64:
+		return TypeHost
+	case string:
+		return TypeText
+	case []string:
+		return TypeTexts
+	default:
+		return TypeNumber
+	}
 }
 
 // Name is the key as users write it.
@@ -94,14 +127,14 @@ func (k Key[T]) decode(raw []byte) (value T, err error) {
 
 // mistyped says what a value of this setting is.
 func (k Key[T]) mistyped() error {
-	switch any(*new(T)).(type) {
-	case bool:
+	switch k.Type() {
+	case TypeFlag:
 		return errors.New("must be true or false")
-	case *int64:
+	case TypeHost:
 		return errors.New("must be a whole number or null")
-	case string:
+	case TypeText:
 		return errors.New("must be a text")
-	case []string:
+	case TypeTexts:
 		return errors.New("must be a list of texts")
 	default:
 		return errors.New("must be a whole number")

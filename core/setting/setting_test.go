@@ -43,7 +43,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := map[string]any{
 		"catalog_stale_after_s": 172800, "poll.interval_s": 30, "metrics.retention_raw_days": 2, "metrics.retention_5m_days": 30,
-		"metrics.retention_1h_days": 730, "audit.retention_days": 0, "jobs.keep_days": 90, "backup.max_age_days": 7,
+		"metrics.retention_1h_days": 730, "audit.retention_days": 0, "audit.address_days": 0, "jobs.keep_days": 90, "backup.max_age_days": 7,
 		"backup.report_at":        "07:00 UTC",
 		"poll.details_per_minute": 20, "upload.limit_mib": 16384, "upload.keep_free_mib": 1024,
 		"console.idle_s": 1800, "console.record_apps": false, "console.record_vms": false, "console.record_shells": false,
@@ -101,7 +101,8 @@ func TestChangeRefusesWhatDoesNotFit(t *testing.T) {
 		{"poll.interval_s", `"30"`},
 		{"poll.interval_s", "99999999999999999999"}, {"poll.interval_s", "true"}, {"poll.interval_s", "[30]"}, {"poll.interval_s", "{}"},
 		{"poll.interval_s", ""},
-		{"poll.interval_s", "30 30"}, {"audit.retention_days", "36501"}, {"self.host_id", "0"}, {"self.host_id", "-1"},
+		{"poll.interval_s", "30 30"}, {"audit.retention_days", "36501"}, {"audit.address_days", "-1"},
+		{"self.host_id", "0"}, {"self.host_id", "-1"},
 		{"self.host_id", `"canary"`},
 		{"entitlements.disabled", `"canary"`}, {"entitlements.disabled", `[1]`}, {"entitlements.disabled", `[""]`},
 		{"entitlements.disabled", `["a b"]`},
@@ -149,7 +150,7 @@ func TestSpoiltRowsDoNotStopAnyone(t *testing.T) {
 			t.Errorf("%s: %d, %v", value, n, err)
 		}
 	}
-	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 22 {
+	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 23 {
 		t.Errorf("%v, %v", values, err)
 	}
 }

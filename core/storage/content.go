@@ -83,7 +83,7 @@ func (s *Store) Content(ctx context.Context, hostID int64, name string, f Conten
 	if err != nil {
 		return ContentPage{}, err
 	}
-	list, err := s.list(ctx, &p, node, f.Content)
+	list, err := s.list(ctx, &p, hypervisor.ContentQuery{Node: node, Content: f.Content, Kind: hypervisor.VolumeKind(f.Kind)})
 	if err != nil {
 		return ContentPage{}, err
 	}
@@ -120,15 +120,16 @@ func (s *Store) reads(ctx context.Context, hostID int64) (endpoint.Capability, e
 	return endpoint.Monitoring, nil
 }
 
-// list asks for what is on a storage, as a node sees it.
-func (s *Store) list(ctx context.Context, p *place, node, content string) (hypervisor.ContentList, error) {
+// list asks for what is on the storage, as a node sees it. The query's Storage is filled in.
+func (s *Store) list(ctx context.Context, p *place, query hypervisor.ContentQuery) (hypervisor.ContentList, error) {
+	query.Storage = p.name
 	token, err := s.reads(ctx, p.hostID)
 	if err != nil {
 		return hypervisor.ContentList{}, err
 	}
 	list, err := host.Ask(ctx, s.Hosts, p.hostID, token, func(ctx context.Context,
 		l hypervisor.ContentLister) (hypervisor.ContentList, error) {
-		return l.Content(ctx, hypervisor.ContentQuery{Storage: p.name, Node: node, Content: content})
+		return l.Content(ctx, query)
 	})
 	return list, host.UnknownNode(err)
 }

@@ -44,7 +44,7 @@ func tokenFor(v hypervisor.Volume) endpoint.Capability {
 
 // present is a volume with all that is on its storage, as a node sees it now; nil when it is not there.
 func (s *Store) present(ctx context.Context, p *place, node, id string) (*hypervisor.Volume, []hypervisor.Volume, error) {
-	list, err := s.list(ctx, p, node, "")
+	list, err := s.list(ctx, p, hypervisor.ContentQuery{Node: node})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,7 +84,8 @@ func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id s
 			return guest.Started{}, err
 		}
 	}
-	if err := draft.Refuse(s.deletable(ctx, &p, *v, all, readFresh)); err != nil {
+	used, refusal := s.deletable(ctx, &p, *v, all, readFresh)
+	if err := draft.Refuse(refusal); err != nil {
 		return guest.Started{}, err
 	}
 	shown := show(*v)
@@ -97,6 +98,7 @@ func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id s
 			kind = plan.KindBackup
 		}
 		pl.AddSized(kind, shown.Name, v.SizeBytes, "The volume %s is deleted for good.", shown.ID)
+		used.tell(pl)
 		if p.shared() {
 			pl.Warn("Other clusters that have this storage too are not asked whether they use the volume.")
 		}
@@ -137,17 +139,17 @@ func (s *Store) enqueue(ctx context.Context, p *place, spec job.Spec) (guest.Sta
 	return guest.Started{Job: made.View()}, nil
 }
 
-// deletable is why a volume is not deleted.
-func (s *Store) deletable(ctx context.Context, p *place, v hypervisor.Volume, all []hypervisor.Volume, fresh time.Duration) error {
+// deletable is why a volume is not deleted, with who uses it where that is why.
+func (s *Store) deletable(ctx context.Context, p *place, v hypervisor.Volume, all []hypervisor.Volume, fresh time.Duration) (uses, error) {
 	if v.Protected {
-		return problem.New(problem.CodeProtected, "the volume is protected; end that first")
+		return uses{}, problem.New(problem.CodeProtected, "the volume is protected; end that first")
 	}
 	err := s.free(ctx, p, v, all, fresh)
 	var used *errInUse
 	if errors.As(err, &used) {
 		return s.inUse(ctx, used)
 	}
-	return plugin.Problem(err)
+	return uses{}, plugin.Problem(err)
 }
 
 // same reports whether a volume of an id is the one that was asked about: disks of later guests may have the ids of earlier ones.
@@ -183,7 +185,7 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 			case !same(*now, v):
 				return time.Time{}, false, job.Fail("there is another volume of this id by now; nothing was done")
 			}
-			if err := s.deletable(ctx, &p, *now, all, 0); err != nil {
+			if _, err := s.deletable(ctx, &p, *now, all, 0); err != nil {
 				if known := problem.From(err); known.Code == problem.CodeProtected || known.Code == problem.CodeVolumeInUse {
 					return time.Time{}, false, job.Fail("nothing was done: %s", known.Detail)
 				}

@@ -81,7 +81,7 @@ func (s *Store) tellStranded(ctx context.Context, p *place, pl *plan.Plan) error
 			pl.Warn("What lies on it on further nodes was not looked at.")
 			break
 		}
-		list, err := s.list(ctx, p, node, "")
+		list, err := s.list(ctx, p, hypervisor.ContentQuery{Node: node})
 		if err != nil {
 			pl.Warn("What lies on it on %s could not be read: %s", node, problem.From(err).Detail)
 			continue

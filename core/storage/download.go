@@ -102,7 +102,7 @@ func (s *Store) Download(ctx context.Context, hostID int64, name string, o Downl
 	if err != nil {
 		return guest.Started{}, err
 	}
-	if err := s.absent(ctx, &p, node, o.Content, o.Filename); err != nil {
+	if err := s.absent(ctx, &p, hypervisor.ContentQuery{Node: node, Content: o.Content}, o.Filename); err != nil {
 		return guest.Started{}, err
 	}
 	asked := map[string]any{"url": public, "content": o.Content, "filename": o.Filename, "node": node, "verify_tls": !o.AnyCertificate}
@@ -152,8 +152,8 @@ func (s *Store) fetchable(ctx context.Context, hostID int64, name, wanted, conte
 }
 
 // absent is problem conflict for a file that is there.
-func (s *Store) absent(ctx context.Context, p *place, node, content, filename string) error {
-	there, err := s.file(ctx, p, node, content, filename)
+func (s *Store) absent(ctx context.Context, p *place, among hypervisor.ContentQuery, filename string) error {
+	there, err := s.file(ctx, p, among, filename)
 	if err == nil && there {
 		err = problem.New(problem.CodeConflict, "there is a file %.255q on the storage already", filename)
 	}
@@ -161,8 +161,8 @@ func (s *Store) absent(ctx context.Context, p *place, node, content, filename st
 }
 
 // file reports whether a file is on a storage.
-func (s *Store) file(ctx context.Context, p *place, node, content, filename string) (bool, error) {
-	list, err := s.list(ctx, p, node, content)
+func (s *Store) file(ctx context.Context, p *place, among hypervisor.ContentQuery, filename string) (bool, error) {
+	list, err := s.list(ctx, p, among)
 	return slices.ContainsFunc(list.Volumes, func(v hypervisor.Volume) bool { return v.Name == filename }), err
 }
 
@@ -176,7 +176,8 @@ func (s *Store) download(ctx context.Context, run *job.Run) error {
 	// The query may have a secret, and a task's log shows the whole URL.
 	run.Hide(queryOf(params.URL.Reveal()))
 	spec.URL = sdk.Secret(params.URL.Reveal())
-	return s.fetched(ctx, run, params.HostID, spec.Storage, spec.Node, spec.Content, spec.Filename,
+	among := hypervisor.ContentQuery{Storage: spec.Storage, Node: spec.Node, Content: spec.Content}
+	return s.fetched(ctx, run, params.HostID, among, spec.Filename,
 		func(ctx context.Context, f hypervisor.ContentFetcher) (string, error) { return f.Download(ctx, spec) })
 }
 
@@ -186,11 +187,11 @@ func queryOf(text string) string {
 	return query
 }
 
-// fetched does a job that puts a file on a storage, and looks in the end whether it is there: a task that was found again may be that of
-// another download.
-func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, storage, node, content, filename string,
+// fetched does a job that puts a file on a storage, and looks in the end whether it is there, among what the query asks for: a task that
+// was found again may be that of another download.
+func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, among hypervisor.ContentQuery, filename string,
 	send func(context.Context, hypervisor.ContentFetcher) (string, error)) error {
-	p, err := s.find(ctx, hostID, storage)
+	p, err := s.find(ctx, hostID, among.Storage)
 	if err != nil {
 		return err
 	}
@@ -200,7 +201,7 @@ func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, storage
 			return s.Hosts.Open(ctx, hostID, endpoint.Lifecycle)
 		},
 		Before: func(ctx context.Context) (clock time.Time, done bool, err error) {
-			there, err := s.file(ctx, &p, node, content, filename)
+			there, err := s.file(ctx, &p, among, filename)
 			switch {
 			case err != nil:
 				return time.Time{}, false, err
@@ -210,7 +211,7 @@ func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, storage
 			case there:
 				return time.Time{}, false, job.Fail("there is a file of this name on the storage already; nothing was done")
 			}
-			run.Note("fetching %s to the storage %s", filename, storage)
+			run.Note("fetching %s to the storage %s", filename, among.Storage)
 			return time.Now(), false, nil
 		},
 		Send: func(ctx context.Context, at hypervisor.Host) (string, error) {
@@ -220,10 +221,10 @@ func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, storage
 			}
 			return send(ctx, able)
 		},
-		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: node} },
+		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: among.Node} },
 		Ours:  func(t hypervisor.Task) bool { return t.Operation == hypervisor.OperationDownload },
 		Absent: func(ctx context.Context, _ time.Time, reaches bool) error {
-			there, err := s.file(ctx, &p, node, content, filename)
+			there, err := s.file(ctx, &p, among, filename)
 			if err != nil || there || reaches {
 				return err
 			}
@@ -233,7 +234,7 @@ func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, storage
 	if err != nil {
 		return err
 	}
-	there, err := s.file(context.WithoutCancel(ctx), &p, node, content, filename)
+	there, err := s.file(context.WithoutCancel(ctx), &p, among, filename)
 	switch {
 	case err != nil:
 		run.Note("what is on the storage could not be looked at: %s", job.Explain(err))
@@ -271,7 +272,7 @@ func (s *Store) Templates(ctx context.Context, hostID int64, name, node, search 
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := s.list(ctx, &p, node, "")
+	list, err := s.list(ctx, &p, templatesOn(node))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -319,7 +320,7 @@ func (s *Store) FetchTemplate(ctx context.Context, hostID int64, name, template,
 	if !slices.ContainsFunc(found, func(t hypervisor.Template) bool { return t.Name == template }) {
 		return guest.Started{}, problem.InvalidField("the node knows no such template", "enum", "body", "template")
 	}
-	if err := s.absent(ctx, &p, node, "", template); err != nil {
+	if err := s.absent(ctx, &p, templatesOn(node), template); err != nil {
 		return guest.Started{}, err
 	}
 	audit.Describe(ctx, func(e *audit.Entry) {
@@ -341,8 +342,15 @@ func (s *Store) fetch(ctx context.Context, run *job.Run) error {
 		return err
 	}
 	spec := params.Spec
-	return s.fetched(ctx, run, params.HostID, spec.Storage, spec.Node, "", spec.Name,
+	among := templatesOn(spec.Node)
+	among.Storage = spec.Storage
+	return s.fetched(ctx, run, params.HostID, among, spec.Name,
 		func(ctx context.Context, f hypervisor.ContentFetcher) (string, error) {
 			return f.FetchTemplate(ctx, spec)
 		})
+}
+
+// templatesOn asks for the templates on a storage, as a node sees it.
+func templatesOn(node string) hypervisor.ContentQuery {
+	return hypervisor.ContentQuery{Node: node, Kind: hypervisor.VolumeTemplate}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -200,13 +201,29 @@ func (s *Store) names(ctx context.Context, guestID int64, volume string) (bool, 
 		slices.ContainsFunc(config.Files, func(f hypervisor.File) bool { return f.Volume == volume }), nil
 }
 
+// uses is who uses a volume, as the caller sees it.
+type uses struct {
+	guests []User
+	// others is how many guests use it that the caller does not see.
+	others int
+}
+
 // inUse is problem volume_in_use with those users that the caller may see.
-func (s *Store) inUse(ctx context.Context, used *errInUse) error {
-	users, others, err := s.users(ctx, used.users)
-	if err != nil {
-		return err
+func (s *Store) inUse(ctx context.Context, used *errInUse) (u uses, err error) {
+	if u.guests, u.others, err = s.users(ctx, used.users); err != nil {
+		return uses{}, err
 	}
-	return problem.New(problem.CodeVolumeInUse, "%s", used.why).With("guests", users).With("others", others)
+	return u, problem.New(problem.CodeVolumeInUse, "%s", used.why).With("guests", u.guests).With("others", u.others)
+}
+
+// tell writes into a plan who uses the volume.
+func (u uses) tell(pl *plan.Plan) {
+	for _, g := range u.guests {
+		pl.Add(plan.KindGuest, g.Name, "%s uses it.", g.Name)
+	}
+	if u.others > 0 {
+		pl.Add(plan.KindGuest, "", "%d guests of other teams use it.", u.others)
+	}
 }
 
 // users are those of some guests that the caller may see, and how many others there are.

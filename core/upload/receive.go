@@ -3,6 +3,8 @@ package upload
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -71,8 +73,9 @@ type reception struct {
 	// seen are the fields that have come.
 	seen map[string]bool
 	spec hypervisor.UploadSpec
-	// overwrite replaces a file of the same name.
+	// overwrite replaces a file of the same name; wanted is the SHA-256 that the file must have, or empty.
 	overwrite bool
+	wanted    string
 	most      int64
 	keep      int64
 	file      *Receiving
@@ -220,6 +223,9 @@ func (r *reception) receive(ctx context.Context) (*job.Job, error) {
 		return nil, problem.InvalidField("the form has no file", "missing", "body", "file")
 	}
 	r.spec.Size, r.spec.SHA256 = r.file.Size, r.file.SHA256()
+	if r.wanted != "" && r.wanted != r.spec.SHA256 {
+		return nil, fault("sha256", "the file that arrived has another one: "+r.spec.SHA256)
+	}
 	if err := r.check(ctx, true); err != nil {
 		return nil, err
 	}
@@ -266,6 +272,11 @@ func (r *reception) field(part Part) error {
 			return fault("overwrite", "it is neither true nor false")
 		}
 		r.overwrite = value == "true"
+	case "sha256":
+		if sum, err := hex.DecodeString(value); value != "" && (err != nil || len(sum) != sha256.Size) {
+			return fault("sha256", "it is no SHA-256 in hexadecimal digits")
+		}
+		r.wanted = strings.ToLower(value)
 	default:
 		return problem.InvalidField("there is no such field", "extra_forbidden", "body")
 	}

@@ -27,33 +27,40 @@ p=$(cat "/run/lxc/$2") || exit 1
 shift 4
 exec nsenter -t "$p" -m -p -n -u -- env -i container=lxc PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
 END
-chmod 755 /usr/local/sbin/lxc-info /usr/local/sbin/lxc-attach
+cat >/usr/local/sbin/lxc-start <<'END'
+#!/bin/sh
+# lxc-start -n ID
+mkdir -p /run/lxc
+cat >"/run/root-$2" <<'ROOT'
+` + root + `
+ROOT
+setsid unshare --mount --pid --net --uts --fork --kill-child sh -e "/run/root-$2" "$2" >"/run/log-$2" 2>&1 </dev/null &
+u=$!
+i=0; until p=$(cat /proc/$u/task/$u/children 2>/dev/null) && [ -n "$p" ] && grep -qz infinity /proc/${p%% }/cmdline; do
+	i=$((i+1)); [ $i -lt 9000 ] || { cat "/run/log-$2"; exit 1; }; sleep 0.02
+done
+echo ${p%% } >"/run/lxc/$2"
+END
+chmod 755 /usr/local/sbin/lxc-info /usr/local/sbin/lxc-attach /usr/local/sbin/lxc-start
 `
 
-// root makes a root for a container below /run/roots/$1: programs of the machine's, and all else its own.
-const root = `r=/run/roots/$1; mkdir -p "$r"; mount --bind "$r" "$r"; cd "$r"
+// root makes a root for a container below /var/roots/$1: programs of the machine's, and all else its own, which a boot keeps.
+const root = `r=/var/roots/$1; mkdir -p "$r"; mount --bind "$r" "$r"; cd "$r"
 for d in bin sbin lib lib64 usr; do
-	if [ -L "/$d" ]; then cp -P "/$d" .; elif [ -d "/$d" ]; then mkdir "$d"; mount --bind "/$d" "$d"; fi
+	if [ -L "/$d" ]; then [ -L "$d" ] || cp -P "/$d" .; elif [ -d "/$d" ]; then mkdir -p "$d"; mount --bind "/$d" "$d"; fi
 done
 mkdir -p dev etc proc tmp root var/lib
 echo root:x:0:0::/root:/bin/sh >etc/passwd
 mount -t tmpfs tmpfs dev; for n in null zero full random urandom; do : >dev/$n; mount --bind /dev/$n dev/$n; done
+ln -s /proc/self/fd dev/fd; ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr
 mount -t proc proc proc; ip link set lo up
 pivot_root . tmp; umount -l /tmp; hostname "ct$1"; exec sleep infinity`
 
-// Container starts a container of that number, with name spaces of its own for all but users. It ends with the machine.
+// Container starts a container of that number, with name spaces of its own for all but users. It ends with the machine, and is started
+// again by the machine's lxc-start.
 func (m *Machine) Container(id int) {
 	m.t.Helper()
-	m.Run(tools + fmt.Sprintf(`: >/etc/pve/lxc/%[1]d.conf
-		cat >/run/root-%[1]d <<'END'
-%[2]s
-END
-		setsid unshare --mount --pid --net --uts --fork --kill-child sh -e /run/root-%[1]d %[1]d >/run/log-%[1]d 2>&1 </dev/null &
-		u=$!
-		i=0; until p=$(cat /proc/$u/task/$u/children 2>/dev/null) && [ -n "$p" ] && grep -qz infinity /proc/${p%% }/cmdline; do
-			i=$((i+1)); [ $i -lt 9000 ] || { cat /run/log-%[1]d; exit 1; }; sleep 0.02
-		done
-		echo ${p%% } >/run/lxc/%[1]d`, id, root))
+	m.Run(tools + fmt.Sprintf(": >/etc/pve/lxc/%[1]d.conf; lxc-start -n %[1]d", id))
 }
 
 // Stopped makes a container of that number that does not run.

@@ -1,4 +1,4 @@
-// Package programtest is for tests that start processes while others do.
+// Package programtest is for tests that make programs, and that start processes while others do.
 package programtest
 
 import (

@@ -82,3 +82,26 @@ func (p *Prometheus) Ask(t *testing.T, query string) string {
 	}
 	return fmt.Sprint(found.Data.Result[0].Value[1])
 }
+
+// Target is one that a Prometheus has found.
+type Target struct {
+	DiscoveredLabels, Labels map[string]string
+	ScrapePool, ScrapeURL    string
+}
+
+// Targets are those that it has found and did not drop.
+func (p *Prometheus) Targets(t *testing.T) []Target {
+	t.Helper()
+	answer, err := http.Get(p.URL + "/api/v1/targets?state=active")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var found struct {
+		Data struct{ ActiveTargets []Target }
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&found); err != nil {
+		t.Fatal(err)
+	}
+	return found.Data.ActiveTargets
+}

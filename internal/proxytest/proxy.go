@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/hostler/hostler/internal/programtest"
@@ -160,7 +159,7 @@ func started(t testing.TB, program string, args []string, p place) bool {
 	t.Helper()
 	c := exec.Command(program, args...)
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir}
-	said := &output{}
+	said := &waittest.Text{}
 	c.Stdout, c.Stderr = said, said
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -193,24 +192,6 @@ func started(t testing.TB, program string, args []string, p place) bool {
 		return listens
 	})
 	return listens
-}
-
-// output is what a program prints.
-type output struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }
 
 // root is the folder of the module.

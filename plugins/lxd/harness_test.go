@@ -21,7 +21,8 @@ import (
 )
 
 // patience is how long a server may keep its driver waiting; what is tested for hanging has impatience.
-const patience, impatience = time.Minute, 2 * time.Second
+// What counts requests has endurance: nothing is asked for twice because a machine is slow.
+const patience, impatience, endurance = time.Minute, 2 * time.Second, 10 * time.Minute
 
 // uuid is the id of an operation.
 const uuid = "4a25b882-e5a2-401e-8715-be2b56615ee4"

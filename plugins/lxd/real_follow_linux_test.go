@@ -16,6 +16,7 @@ func TestRealFollow(t *testing.T) {
 	t.Parallel()
 	const count, first = 10, 2 // those that end before the stream is cut
 	f := newFixture(t, lxdtest.Shared(t), "follow")
+	f.driver = newDriver(t, endurance)
 	refs := make([]hypervisor.GuestRef, count)
 	for i := range refs {
 		refs[i] = f.container(t, hypervisor.GuestStopped, lxdtest.Stubborn)
@@ -56,6 +57,7 @@ func TestRealFollow(t *testing.T) {
 func TestRealFollowRestart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, lxdtest.New(t), "default")
+	f.driver = newDriver(t, endurance)
 	ref := f.container(t, hypervisor.GuestRunning, lxdtest.Stubborn)
 	p := newProxy(t, with(f.Trusted(t, f.project), endpoint.Lifecycle))
 	host := open(t, f.driver, p.target)

@@ -85,7 +85,10 @@ func TestPermissions(t *testing.T) {
 			if got.Version == nil {
 				t.Error("the release that was asked for is not told")
 			}
-			got.Version, got.Ends = nil, nil // of TestEndsOfTokens
+			if wrong := len(got.Missing)+len(got.Extra) > 0; wrong != (got.Remedy != "") {
+				t.Errorf("the command is %q", got.Remedy)
+			}
+			got.Version, got.Ends, got.Remedy = nil, nil, "" // of TestEndsOfTokens and TestRemedyOfRights
 			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got  %+v\nwant %+v", got, c.want)
 			}
@@ -93,6 +96,21 @@ func TestPermissions(t *testing.T) {
 	}
 	_, err := w.open(t, w.target("nonsense", w.AdminToken())).Permissions(t.Context())
 	wantKind(t, err, plugin.Invalid)
+}
+
+// TestRemedyOfRights: the command names the role, all that it needs at this release and what it may have, and the place.
+func TestRemedyOfRights(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, pvesim.Options{Version: "7.4-16"})
+	token := w.token("/pool/a", true, "VM.Audit", "Sys.Modify", "VM.Console")
+	got, err := w.open(t, w.target(endpoint.Monitoring, token)).Permissions(t.Context())
+	user, _, _ := strings.Cut(token.ID, "!")
+	want := "pveum role add ServiceAudit 2>/dev/null; pveum role modify ServiceAudit --privs Datastore.Audit,Pool.Audit,SDN.Audit," +
+		"Sys.Audit,Sys.Syslog,VM.Audit,VM.Console && pveum acl modify '/pool/a' --users '" + user + "' --roles ServiceAudit && " +
+		"pveum acl modify '/pool/a' --tokens '" + token.ID + "' --roles ServiceAudit"
+	if err != nil || got.Remedy != want {
+		t.Errorf("got %q, %v\nwant %q", got.Remedy, err, want)
+	}
 }
 
 // TestPermissionsOnOldReleases: what a release does not know is not missing there.

@@ -2,6 +2,7 @@ package pve
 
 import (
 	"context"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -142,11 +143,11 @@ func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hype
 	if err != nil {
 		return hypervisor.ContentList{}, err
 	}
-	var ask url.Values
-	if query.Content != "" {
-		ask = url.Values{"content": {query.Content}}
-	}
 	var list hypervisor.ContentList
+	var ask url.Values
+	if content := contentOf(query); content != "" {
+		ask = url.Values{"content": {content}}
+	}
 	answer, err := h.api.Stream(ctx, path, ask)
 	if err != nil {
 		return list, h.explain(ctx, query.Node, h.ofRole(ctx, storageError(err)))
@@ -154,7 +155,7 @@ func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hype
 	defer answer.Close()
 	row := &volumeRow{}
 	err = answer.Rows(row, func() error {
-		if v, ok := row.show(query); ok {
+		if v, ok := row.show(query); ok && asksFor(query, v.Content, v.Kind) {
 			list.Volumes = append(list.Volumes, v)
 		}
 		return nil
@@ -162,21 +163,41 @@ func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hype
 	if err != nil {
 		return hypervisor.ContentList{}, err // nothing of a list that was cut off
 	}
-	lacks, err := h.hiddenContent(ctx, query)
+	lacks, all, err := h.hiddenContent(ctx, query)
 	if err != nil {
 		return hypervisor.ContentList{}, err
 	}
-	if n, all := lacks[query.Content]; all && len(list.Volumes) == 0 {
+	list.Hidden = slices.Sorted(maps.Keys(lacks))
+	if all && len(list.Volumes) == 0 {
+		n := lacks[list.Hidden[0]]
 		e := plugin.Errorf(plugin.Denied, "no volume of this kind is shown without %s", n.privilege)
 		e.Missing, e.Path = []string{n.privilege}, n.path
 		e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
 		return hypervisor.ContentList{}, e
 	}
-	for content := range lacks {
-		list.Hidden = append(list.Hidden, content)
-	}
-	slices.Sort(list.Hidden)
 	return list, nil
+}
+
+// asksFor reports whether what has a content, of a kind, is among what a query asks for.
+func asksFor(query hypervisor.ContentQuery, content string, kind hypervisor.VolumeKind) bool {
+	return (query.Content == "" || query.Content == content) && (query.Kind == "" || query.Kind == kind)
+}
+
+// contentOf is the only content of all that a query asks for, or empty where it asks for several.
+func contentOf(query hypervisor.ContentQuery) string {
+	if query.Content != "" {
+		return query.Content
+	}
+	only := ""
+	for content, kind := range volumeKinds {
+		if kind == query.Kind {
+			if only != "" {
+				return ""
+			}
+			only = content
+		}
+	}
+	return only
 }
 
 // ofRole names of alternative privileges the one that the role of the token should have.
@@ -195,29 +216,28 @@ func (h *Host) ofRole(ctx context.Context, err error) error {
 	return err
 }
 
-// hiddenContent are the kinds of content of a query of which the token is not shown everything, with what it lacks for that.
-func (h *Host) hiddenContent(ctx context.Context, query hypervisor.ContentQuery) (map[string]need, error) {
+// hiddenContent are the kinds of content of a query of which the token is not shown everything, with what it lacks for that. all says that
+// the query is a narrow one and asks for nothing else.
+func (h *Host) hiddenContent(ctx context.Context, query hypervisor.ContentQuery) (lacks map[string]need, all bool, err error) {
 	storage := "/storage/" + query.Storage
 	kinds := map[string][]need{
 		"images":  {{"Datastore.Audit", storage}, {"VM.Config.Disk", "/vms"}},
 		"rootdir": {{"Datastore.Audit", storage}, {"VM.Config.Disk", "/vms"}},
 		"backup":  {{"Datastore.AllocateSpace", storage}, {"VM.Backup", "/vms"}},
 	}
-	if _, guarded := kinds[query.Content]; query.Content != "" && !guarded {
-		return nil, nil
+	maps.DeleteFunc(kinds, func(content string, _ []need) bool { return !asksFor(query, content, volumeKinds[content]) })
+	if len(kinds) == 0 {
+		return nil, false, nil
 	}
 	var have grants
 	if _, err := h.api.Get(ctx, "/access/permissions", nil, &have); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if have.at("Datastore.Allocate", storage) {
-		return nil, nil
+		return nil, false, nil
 	}
-	lacks := map[string]need{}
+	lacks = map[string]need{}
 	for content, needs := range kinds {
-		if query.Content != "" && query.Content != content {
-			continue
-		}
 		for _, n := range needs {
 			if !have.at(n.privilege, n.path) {
 				lacks[content] = n
@@ -225,7 +245,7 @@ func (h *Host) hiddenContent(ctx context.Context, query hypervisor.ContentQuery)
 			}
 		}
 	}
-	return lacks, nil
+	return lacks, (query.Content != "" || query.Kind != "") && len(lacks) == len(kinds), nil
 }
 
 // at reports whether a privilege holds at a path: the entry nearest to it decides.

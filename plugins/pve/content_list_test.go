@@ -183,6 +183,14 @@ func TestHiddenContent(t *testing.T) {
 					t.Errorf("%s: %+v, want %s", content, e, missing)
 				}
 			}
+			for kind, count := range map[hypervisor.VolumeKind]int{hypervisor.VolumeDisk: c.want.disks, hypervisor.VolumeImage: c.want.images,
+				hypervisor.VolumeBackup: c.want.backups, hypervisor.VolumeTemplate: 0, hypervisor.VolumeOther: 0} {
+				list, err := host.Content(t.Context(), hypervisor.ContentQuery{Storage: "nas", Node: "pve1", Kind: kind})
+				hidden := count == 0 && (kind == hypervisor.VolumeDisk || kind == hypervisor.VolumeBackup)
+				if hidden && plugin.KindOf(err) != plugin.Denied || !hidden && (err != nil || len(list.Volumes) != count) {
+					t.Errorf("of kind %s it is shown %+v, %v; want %d", kind, list, err, count)
+				}
+			}
 		})
 	}
 }

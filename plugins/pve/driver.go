@@ -44,6 +44,7 @@ func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
 	return hypervisor.Info{
 		Name: Name, Version: version, Product: "Proxmox VE",
 		Scope: hypervisor.Scope{Word: "pool", Holds: "guests and storages", Example: "/pool/customers"},
+		Usual: hypervisor.Usual{Storage: "local-lvm", Bridge: "vmbr0"}, // what the installer makes
 	}, nil
 }
 

@@ -31,8 +31,12 @@ func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) 
 	if _, err := h.api.Get(ctx, "/access/permissions", nil, &have); err != nil {
 		return hypervisor.Permissions{}, err
 	}
-	result := compare(have, r, parseRelease(version.Release))
+	at := parseRelease(version.Release)
+	result, place := compare(have, r, at)
 	result.Version = &version
+	if len(result.Missing)+len(result.Extra) > 0 {
+		result.Remedy = mending(h.tokenID, r, have, place, at)
+	}
 	if h.capability == endpoint.Monitoring && have.holds("Sys.Audit", "/") {
 		result.Ends = h.ends(ctx)
 	}
@@ -73,8 +77,8 @@ func (h *Host) ends(ctx context.Context) []hypervisor.CredentialEnd {
 // maxTime is the end of the year 9999, after which no time has a form that others read.
 const maxTime = 253402300799
 
-// compare judges at "/" first, then at each pool, and reports the place where least is missing.
-func compare(have grants, r role, at release) hypervisor.Permissions {
+// compare judges at "/" first, then at each pool, and reports the place where least is missing, which it gives too.
+func compare(have grants, r role, at release) (hypervisor.Permissions, string) {
 	needed, recommended := known(r.privileges, at), known(r.recommended, at)
 	result := hypervisor.Permissions{Extra: have.beyond(slices.Concat(r.privileges, r.optional, r.recommended))}
 
@@ -93,7 +97,7 @@ func compare(have grants, r role, at release) hypervisor.Permissions {
 		}
 	}
 	result.Recommended = have.lacking(recommended, places[best])
-	return result
+	return result, places[best]
 }
 
 // trees are the paths below which privileges of a family are checked.

@@ -3,6 +3,7 @@ package pve
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,26 @@ func remedy(credential endpoint.Credential) func(context.Context, *pveapi.Client
 		}
 		return fmt.Sprintf("pveum role modify %s --append 1 --privs %s", r.name, privilege)
 	}
+}
+
+// mending writes the command that makes the role of a token's capability what it should be, and gives it to the token at a place: with
+// what the role may have and the token has. What other roles give the token stays. Empty for what is no token.
+func mending(tokenID string, r role, have grants, place string, at release) string {
+	user, _, isToken := strings.Cut(tokenID, "!")
+	if !isToken {
+		return ""
+	}
+	privileges := known(slices.Concat(r.privileges, r.recommended), at)
+	for _, optional := range r.optional {
+		if have.anywhere(optional) {
+			privileges = append(privileges, optional)
+		}
+	}
+	slices.Sort(privileges)
+	// A role that is there refuses to be added, and is what it should be by the next command.
+	return fmt.Sprintf("pveum role add %[1]s 2>/dev/null; pveum role modify %[1]s --privs %[2]s && "+
+		"pveum acl modify %[3]s --users %[4]s --roles %[1]s && pveum acl modify %[3]s --tokens %[5]s --roles %[1]s",
+		r.name, strings.Join(slices.Compact(privileges), ","), quote(place), quote(user), quote(tokenID))
 }
 
 // privilegeName reports whether a text of the hypervisor is the name of a privilege, before it stands in a command.

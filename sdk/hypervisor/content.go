@@ -56,6 +56,8 @@ type ContentQuery struct {
 	Node    string
 	// Content narrows to one kind in the hypervisor's word; empty is all.
 	Content string
+	// Kind narrows to one of ours; empty is all. Where both narrow, both hold.
+	Kind VolumeKind
 }
 
 // ContentList is what is on a storage.

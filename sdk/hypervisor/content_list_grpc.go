@@ -21,6 +21,7 @@ const volumeRows = 512
 func (h *remoteHost) Content(ctx context.Context, query ContentQuery) (list ContentList, err error) {
 	req := &hypervisorv1.ContentRequest{
 		Target: h.target, Storage: wire.Text(query.Storage), Node: wire.Text(query.Node), Content: wire.Text(query.Content),
+		Kind: wire.Text(string(query.Kind)),
 	}
 	call := hypervisorv1.NewContentListServiceClient(h.client.conn).Content
 	err = wire.Receive(ctx, call, req, func(part *hypervisorv1.ContentResponse) error {
@@ -38,7 +39,9 @@ func (s *contentListServer) Content(req *hypervisorv1.ContentRequest,
 	stream grpc.ServerStreamingServer[hypervisorv1.ContentResponse]) error {
 	ctx := stream.Context()
 	return endpoint.With(ctx, s.opener(), req, func(host ContentLister) error {
-		list, err := host.Content(ctx, ContentQuery{Storage: req.GetStorage(), Node: req.GetNode(), Content: req.GetContent()})
+		list, err := host.Content(ctx, ContentQuery{
+			Storage: req.GetStorage(), Node: req.GetNode(), Content: req.GetContent(), Kind: VolumeKind(req.GetKind()),
+		})
 		if err != nil {
 			return err
 		}

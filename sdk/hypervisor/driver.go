@@ -99,6 +99,9 @@ type Permissions struct {
 	Ends []CredentialEnd
 	// Version is what Host.Version tells, where the driver had to ask for it anyway; nil otherwise.
 	Version *Version
+	// Remedy is a command for an administrator of the hypervisor, on one line, that gives the credential what is Missing and takes what
+	// its role has beyond need. Empty where nothing is to be mended, or the driver knows no such command.
+	Remedy string
 }
 
 // CredentialEnd is when one credential ends.

@@ -50,7 +50,7 @@ func (s *server) Permissions(ctx context.Context, req *hypervisorv1.PermissionsR
 func permissionsToProto(p Permissions) *hypervisorv1.PermissionsResponse {
 	out := &hypervisorv1.PermissionsResponse{
 		Missing: wire.Texts(p.Missing), Extra: wire.Texts(p.Extra), Recommended: wire.Texts(p.Recommended), Paths: wire.Texts(p.Paths),
-		Ends: wire.Each(p.Ends, credentialEndToProto),
+		Ends: wire.Each(p.Ends, credentialEndToProto), Remedy: wire.Text(p.Remedy),
 	}
 	if p.Version != nil {
 		out.Version = versionToProto(*p.Version)
@@ -61,7 +61,7 @@ func permissionsToProto(p Permissions) *hypervisorv1.PermissionsResponse {
 func permissionsFromProto(p *hypervisorv1.PermissionsResponse) Permissions {
 	out := Permissions{
 		Missing: p.GetMissing(), Extra: p.GetExtra(), Recommended: p.GetRecommended(), Paths: p.GetPaths(),
-		Ends: wire.Each(p.GetEnds(), credentialEndFromProto),
+		Ends: wire.Each(p.GetEnds(), credentialEndFromProto), Remedy: p.GetRemedy(),
 	}
 	if p.GetVersion() != nil {
 		out.Version = new(versionFromProto(p.GetVersion()))

@@ -34,6 +34,14 @@ type Info struct {
 	Actions []KindActions
 	// Scope is what rights can be narrowed to, as RoleScripter and Permissions have it; zero for nothing.
 	Scope Scope
+	// Usual is what most hosts have; zero for nothing. A new guest gets it where it is there and nobody asks for another one.
+	Usual Usual
+}
+
+// Usual are names that most hosts of a hypervisor have in common; empty for none.
+type Usual struct {
+	// Storage is for the disks of guests, and Bridge is the network that they are attached to.
+	Storage, Bridge string
 }
 
 // CredentialForm is how access is entered and kept. Labels are for people.
@@ -123,7 +131,8 @@ func (info Info) check() error {
 	if port, err := strconv.ParseUint(info.DefaultPort, 10, 16); err != nil || port == 0 {
 		return fmt.Errorf("the default port is %.20q", info.DefaultPort)
 	}
-	for _, text := range []string{info.Name, info.Version, info.Product, info.Scope.Word, info.Scope.Holds, info.Scope.Example} {
+	for _, text := range []string{info.Name, info.Version, info.Product, info.Scope.Word, info.Scope.Holds, info.Scope.Example,
+		info.Usual.Storage, info.Usual.Bridge} {
 		if !label(text) {
 			return fmt.Errorf("%.40q is no short text", text)
 		}

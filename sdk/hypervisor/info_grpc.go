@@ -10,6 +10,7 @@ func infoToProto(info Info) *hypervisorv1.InfoResponse {
 	return &hypervisorv1.InfoResponse{
 		Name: wire.Text(info.Name), Version: wire.Text(info.Version), Product: wire.Text(info.Product), Abilities: wire.Texts(info.Abilities),
 		DefaultPort: wire.Text(info.DefaultPort), Forms: wire.Each(info.Forms, formToProto), Scope: scopeToProto(info.Scope),
+		Usual:        usualToProto(info.Usual),
 		Capabilities: wire.Each(info.Capabilities, func(c endpoint.Capability) string { return wire.Text(string(c)) }),
 		Actions: wire.Each(info.Actions, func(k KindActions) *hypervisorv1.KindActions {
 			return &hypervisorv1.KindActions{
@@ -24,6 +25,7 @@ func infoFromProto(in *hypervisorv1.InfoResponse) Info {
 		Name: in.GetName(), Version: in.GetVersion(), Product: in.GetProduct(), Abilities: in.GetAbilities(),
 		DefaultPort: in.GetDefaultPort(), Forms: wire.Each(in.GetForms(), formFromProto),
 		Scope:        Scope{Word: in.GetScope().GetWord(), Holds: in.GetScope().GetHolds(), Example: in.GetScope().GetExample()},
+		Usual:        Usual{Storage: in.GetUsual().GetStorage(), Bridge: in.GetUsual().GetBridge()},
 		Capabilities: wire.Each(in.GetCapabilities(), func(c string) endpoint.Capability { return endpoint.Capability(c) }),
 		Actions: wire.Each(in.GetActions(), func(k *hypervisorv1.KindActions) KindActions {
 			return KindActions{Kind: GuestKind(k.GetKind()), Actions: wire.Each(k.GetActions(), func(a string) Action { return Action(a) })}
@@ -51,4 +53,12 @@ func scopeToProto(s Scope) *hypervisorv1.Scope {
 		return nil
 	}
 	return &hypervisorv1.Scope{Word: wire.Text(s.Word), Holds: wire.Text(s.Holds), Example: wire.Text(s.Example)}
+}
+
+// usualToProto is nil for the zero Usual.
+func usualToProto(u Usual) *hypervisorv1.Usual {
+	if u == (Usual{}) {
+		return nil
+	}
+	return &hypervisorv1.Usual{Storage: wire.Text(u.Storage), Bridge: wire.Text(u.Bridge)}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/plugin"
 )
@@ -20,10 +21,9 @@ import (
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "hostler-plugin-mem")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", program, "github.com/hostler/hostler/sdk/hypervisor/memdriver/hostler-plugin-mem")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building the plugin: %v: %s", err, out)
+	err := programtest.Build(t.Context(), "", program, "github.com/hostler/hostler/sdk/hypervisor/memdriver/hostler-plugin-mem")
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }

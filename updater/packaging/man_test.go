@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hostler/hostler/internal/programtest"
 )
 
 // help asks a built program what it takes, and what its commands take. Keys are commands such as "keys rotate"; "" is the
@@ -94,10 +96,8 @@ func read(t *testing.T, path string) string {
 func build(t *testing.T, name string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), name)
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", program, "../../cmd/"+name)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := programtest.Build(t.Context(), "", program, "../../cmd/"+name); err != nil {
+		t.Fatal(err)
 	}
 	return program
 }

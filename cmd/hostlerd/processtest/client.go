@@ -26,12 +26,12 @@ type client struct {
 	service *service
 	http    *http.Client
 	// bodies keeps every answer, to look for what must not be in any.
-	bodies *output
+	bodies *waittest.Text
 }
 
 func newClient(s *service) *client {
 	jar, _ := cookiejar.New(nil) // fails for no options
-	return &client{service: s, http: &http.Client{Jar: jar, Timeout: hanging, Transport: s.transport}, bodies: &output{}}
+	return &client{service: s, http: &http.Client{Jar: jar, Timeout: hanging, Transport: s.transport}, bodies: &waittest.Text{}}
 }
 
 // answer is a status and a body.

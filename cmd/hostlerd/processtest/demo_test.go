@@ -18,7 +18,7 @@ import (
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	address := fmt.Sprintf("127.0.0.1:%d", programtest.FreePort(t))
-	said := &output{}
+	said := &waittest.Text{}
 	demo := exec.Command(filepath.Join(bin(t), "hostler-demo"), "--bin", bin(t), "--listen", address, "--guests", "6")
 	demo.Env = environment(t, dbtest.URL(t), t.TempDir())
 	demo.Stdout, demo.Stderr = said, said

@@ -25,7 +25,7 @@ type service struct {
 	Base  string
 	State string
 	DB    string
-	Log   *output
+	Log   *waittest.Text
 
 	cmd   *exec.Cmd
 	done  chan struct{}
@@ -68,7 +68,7 @@ func startService(t testing.TB, o options) *service {
 	if o.DB == privateDatabase {
 		o.DB = ""
 	}
-	s := &service{State: o.State, DB: o.DB, Log: &output{}, probe: "/readyz", transport: o.Transport,
+	s := &service{State: o.State, DB: o.DB, Log: &waittest.Text{}, probe: "/readyz", transport: o.Transport,
 		program: cmp.Or(o.Program, filepath.Join(bin(t), "hostlerd"))}
 	if o.Unready {
 		s.probe = "/healthz"

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 	"github.com/hostler/hostler/sdk/endpoint"
 )
@@ -60,9 +61,8 @@ func realContainers(b *testing.B, guests int) endpoint.Target {
 func startManyLXD(b *testing.B, guests int) endpoint.Target {
 	b.Helper()
 	program := filepath.Join(b.TempDir(), "manylxd")
-	build := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-o", program, "./testdata/manylxd")
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("building the server: %v: %s", err, out)
+	if err := programtest.Build(b.Context(), "", program, "./testdata/manylxd"); err != nil {
+		b.Fatal(err)
 	}
 	cmd := exec.CommandContext(b.Context(), program, strconv.Itoa(guests))
 	in, err := cmd.StdinPipe()

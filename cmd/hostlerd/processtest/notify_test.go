@@ -30,7 +30,7 @@ func TestNotify(t *testing.T) {
 	env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "HOSTLER_DATABASE_URL=") })
 	run(t, env, "", "keys", "create").succeeds(t)
 	cmd := exec.Command(filepath.Join(bin(t), "hostlerd"), "serve")
-	var log output
+	var log waittest.Text
 	cmd.Env, cmd.Stderr = env, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestNotifyWhileMigrating(t *testing.T) {
 	}
 	begin := func() *service {
 		cmd := exec.Command(filepath.Join(bin(t), "hostlerd"), "serve")
-		s := &service{cmd: cmd, done: make(chan struct{}), Log: &output{}}
+		s := &service{cmd: cmd, done: make(chan struct{}), Log: &waittest.Text{}}
 		cmd.Env, cmd.Stderr = append(environment(t, url, t.TempDir()), "NOTIFY_SOCKET="+m.Path), s.Log
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

@@ -3,11 +3,12 @@
 package processtest
 
 import (
-	"fmt"
+	"context"
 	"os"
-	"os/exec"
 	"sync"
 	"testing"
+
+	"github.com/hostler/hostler/internal/programtest"
 )
 
 // The programs, built once for all tests of this package.
@@ -17,7 +18,7 @@ var programs struct {
 	err  error
 }
 
-// bin is the folder of the programs: hostlerd, pvesim, hostler-demo, hostler-console and plugins/.
+// bin is the folder of the programs: hostlerd, hostler, pvesim, hostler-demo, hostler-console and plugins/.
 func bin(t testing.TB) string {
 	t.Helper()
 	if testing.Short() && t.Name() != "TestMainJob" {
@@ -29,17 +30,13 @@ func bin(t testing.TB) string {
 		}
 		// The private cluster's own user starts nothing here, but plugins are checked for who may write to their folder.
 		for target, packages := range map[string][]string{
-			"/":         {"./cmd/hostlerd", "./cmd/pvesim", "./cmd/hostler-demo", "./cmd/hostler-console"},
+			"/":         {"./cmd/hostlerd", "./cmd/hostler", "./cmd/pvesim", "./cmd/hostler-demo", "./cmd/hostler-console"},
 			"/plugins/": {"./cmd/hostler-plugin-pve"},
 		} {
 			if programs.err = os.MkdirAll(programs.dir+target, 0o755); programs.err != nil {
 				return
 			}
-			cmd := exec.Command("go", append([]string{"build", "-trimpath", "-o", programs.dir + target}, packages...)...)
-			cmd.Dir = "../../.."
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				programs.err = fmt.Errorf("%w: %s", err, out)
+			if programs.err = programtest.Build(context.Background(), "../../..", programs.dir+target, packages...); programs.err != nil {
 				return
 			}
 		}
@@ -61,10 +58,8 @@ func removePrograms() {
 func pluginFolder(t testing.TB, packages ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"build", "-trimpath", "-o", dir + "/"}, packages...)...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building the plugins: %v: %s", err, out)
+	if err := programtest.Build(t.Context(), "", dir+"/", packages...); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }

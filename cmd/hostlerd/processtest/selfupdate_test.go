@@ -165,11 +165,8 @@ func TestSelfUpdate(t *testing.T) {
 func updaterProgram(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "hostler-updater")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", path, "./cmd/hostler-updater")
-	cmd.Dir = "../../.."
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building the updater: %v: %s", err, out)
+	if err := programtest.Build(t.Context(), "../../..", path, "./cmd/hostler-updater"); err != nil {
+		t.Fatal(err)
 	}
 	return path
 }

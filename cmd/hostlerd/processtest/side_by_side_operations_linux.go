@@ -59,12 +59,14 @@ func sideRequests() []sideRequest {
 		{operation: "list_host_tasks", pve: ok, lxd: ok},
 		{operation: "get_host_task_log", pve: ok, lxd: absent}, // which the second kind forgets
 		{operation: "get_node_status", pve: ok, lxd: ok},
+		{operation: "get_placement", pve: ok, lxd: unsupported},
 		{operation: "list_peers", pve: ok, lxd: unsupported},
 		{operation: "enrol_peers", body: m{"nodes": []string{"none"}}, pve: ok, lxd: unsupported},
 		{operation: "get_node_hardware", pve: ok, lxd: unsupported},
 		{operation: "get_node_hardware", params: p{"node": "none"}, pve: absent, lxd: unsupported},
 		{operation: "power_node", body: m{"command": "reboot"}, pve: "409 capability_missing", lxd: unsupported},
 		{operation: "get_node_status", params: p{"node": "none"}, pve: absent, lxd: absent},
+		{operation: "get_placement", params: p{"node": "none"}, pve: absent, lxd: unsupported},
 
 		{operation: "retry_job", pve: accepted, lxd: accepted}, // the stop of a guest, which a start follows below
 		{operation: "search", query: "q=host:{host_id}", pve: ok, lxd: ok},
@@ -100,6 +102,7 @@ func sideRequests() []sideRequest {
 		{operation: "rollback_vm_snapshot", pve: absent, lxd: absent},
 		{operation: "list_apps", query: "host={host_id}", pve: ok, lxd: ok},
 		{operation: "list_discovered_apps", pve: ok, lxd: ok},
+		{operation: "list_app_updates", pve: ok, lxd: ok},
 		{operation: "adopt_apps", body: m{"items": []any{m{"host_id": "{host_id}", "guest_ref": "none"}}}, pve: absent, lxd: absent},
 		{operation: "get_app", pve: ok, lxd: ok},
 		{operation: "check_app_migration", body: m{"target_host_id": "{host_id}", "node": "{node}"}, pve: ok, lxd: unsupported},
@@ -146,6 +149,7 @@ func sideRequests() []sideRequest {
 		{operation: "stream_job_events", pve: ok, lxd: ok},
 		{operation: "cancel_job", pve: "409 job_finished", lxd: "409 job_finished"},
 		{operation: "list_schedule_kinds", pve: ok, lxd: ok},
+		{operation: "list_schedule_times", query: "cron=0+3+*+*+*&timezone=UTC", pve: ok, lxd: ok},
 		{operation: "list_schedules", pve: ok, lxd: ok},
 		{operation: "create_schedule", body: m{"name": "asked", "cron": "0 0 1 1 *", "job_kind": "app.start",
 			"params": m{"app_id": "{app_id}"}},

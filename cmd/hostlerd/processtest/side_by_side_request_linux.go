@@ -143,11 +143,14 @@ func (s *sideBySide) words(t *testing.T, what string, host sideHost, body []byte
 	}
 }
 
-// without are the rows that are not of the host, its driver, or its cluster where that is known.
+// without are the rows that are not of the host, its driver, or its cluster where that is known, nor of the service itself, whose
+// maintenance may come at any time.
 func without(rows []map[string]any, host float64, driver string, cluster any) []map[string]any {
 	return slices.DeleteFunc(rows, func(row map[string]any) bool {
 		details, _ := row["details"].(map[string]any)
+		target, _ := row["target"].(map[string]any)
 		return row["host_id"] == host || cluster != nil && row["cluster_id"] == cluster ||
+			slices.Contains([]any{row["target_kind"], target["kind"]}, any("instance")) ||
 			slices.Contains([]any{row["driver"], details["driver"], row["name"]}, any(driver))
 	})
 }

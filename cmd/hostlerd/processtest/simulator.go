@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // apiToken is one token of the simulator.
@@ -37,7 +39,7 @@ type sim struct {
 func startSim(t testing.TB, args ...string) *sim {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(bin(t), "pvesim"), append([]string{"--listen", "127.0.0.1:0"}, args...)...)
-	var errs output
+	var errs waittest.Text
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()
 	if err != nil {

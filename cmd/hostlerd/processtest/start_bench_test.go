@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // freeAddress is a loopback address that nobody listens at now.
@@ -30,7 +32,7 @@ func freeAddress(b *testing.B) string {
 // untilServed runs a program, takes the time until the page answers 200 for the first time, and ends the program.
 func untilServed(b *testing.B, cmd *exec.Cmd, page string) time.Duration {
 	b.Helper()
-	var log output
+	var log waittest.Text
 	cmd.Stderr = &log
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	began := time.Now()
@@ -68,8 +70,8 @@ func untilServed(b *testing.B, cmd *exec.Cmd, page string) time.Duration {
 // this release's schema, beside an empty Go server in the same run, and with a new private cluster.
 func BenchmarkStart(b *testing.B) {
 	empty := filepath.Join(b.TempDir(), "emptyserver")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", empty, "./testdata/emptyserver").CombinedOutput(); err != nil {
-		b.Fatalf("building the empty server: %v: %s", err, out)
+	if err := programtest.Build(b.Context(), "", empty, "./testdata/emptyserver"); err != nil {
+		b.Fatal(err)
 	}
 	hostlerd := func(database, state, address string) *exec.Cmd {
 		cmd := exec.Command(filepath.Join(bin(b), "hostlerd"), "serve")

@@ -38,6 +38,8 @@ type Act struct {
 	Ends job.Status
 	// Long says that it is about a task that goes on: how often that is asked after hangs on the clock, and is not counted.
 	Long bool
+	// First says that it needs a world in which nothing has happened: what it asks hangs on what is known already.
+	First bool
 }
 
 // Name is the act's operation and case.

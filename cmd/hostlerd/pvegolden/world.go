@@ -43,6 +43,7 @@ type World struct {
 	Service *service.Service
 
 	t       testing.TB
+	life    testing.TB // with which it ends; t may be a part of it
 	handler http.Handler
 	// cookies are those of users by their roles, made when they are needed.
 	cookies map[identity.Role]*http.Cookie
@@ -75,7 +76,7 @@ func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
 	t.Helper()
 	archive := pvesim.NewSharedStorage(pvesim.StorageSpec{ID: "archive", Size: 8 << 40})
 	w := &World{
-		t: t, Cluster: cluster(t, archive), archive: archive, driver: pve.NewPaced(nil, pace),
+		t: t, life: t, Cluster: cluster(t, archive), archive: archive, driver: pve.NewPaced(nil, pace),
 		vars: map[string]string{"node": "pve1", "other_node": "pve2"},
 	}
 	t.Cleanup(w.driver.Close)
@@ -100,6 +101,9 @@ func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
 	return w
 }
 
+// Lend makes t the test that the world is for from now on; it still ends with the test that it was made for.
+func (w *World) Lend(t testing.TB) { w.t, w.SQL = t, dbtest.On(t, w.Service.DB) }
+
 // reaches makes a cluster the one that address, fingerprint, token and secret are of.
 func (w *World) reaches(c *pvesim.Cluster) {
 	monitoring := c.Tokens()["monitoring"]
@@ -122,7 +126,7 @@ func paste(c *pvesim.Cluster) string {
 // AddCluster enrols another cluster, which has the archive too, as the host of this name; its id stands in braces for that.
 func (w *World) AddCluster(name string) *pvesim.Cluster {
 	w.t.Helper()
-	c := cluster(w.t, w.archive)
+	c := cluster(w.life, w.archive)
 	w.reaches(c)
 	w.enrol(name, c)
 	w.want(http.MethodPost, "/hosts/{"+name+"}/sync", "", http.StatusOK)

@@ -25,6 +25,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
+// Updating reports whether golden files are written. It is known once a test runs.
+func Updating() bool { return *update }
+
 // Caller is who makes a request: a user with one role in one team.
 type Caller struct {
 	Role identity.Role

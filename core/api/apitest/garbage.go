@@ -191,6 +191,15 @@ func headerText(value string) string {
 	}, value[:min(len(value), 4000)])
 }
 
+// rawBodies are no JSON, or are no object, or are too much of one.
+var rawBodies = []string{
+	"{", "null", "[]", "0", `""`, "true", `{"a":`, `{"a":1}}`, `{"a":1}{"b":2}`, "\xff\xfe{}", "\ufeff{}", "{'a':1}", `{"a":1,}`, "<x/>",
+	"a=1&b=2",
+	strings.Repeat("[", 100000), strings.Repeat(`{"a":`, 20000), `{"a":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + "}",
+	`{"a":1e99999}`, `{"a":` + strings.Repeat("9", 5000) + `}`, `{"a":-0}`, `{"\u0000":1}`, `{"a":"\ud800"}`, `{"__proto__":{"a":1}}`,
+	strings.Repeat(" ", 2<<20),
+}
+
 // body makes a body: mostly a good one with one or two things spoilt, sometimes no JSON at all.
 func (g *generator) body(o *operation) ([]byte, string) {
 	s := o.body()
@@ -198,13 +207,7 @@ func (g *generator) body(o *operation) ([]byte, string) {
 	case s == nil && g.IntN(3) > 0, g.IntN(12) == 0:
 		return nil, "no body"
 	case g.IntN(8) == 0:
-		return []byte(pick(g, []string{
-			"{", "null", "[]", "0", `""`, "true", `{"a":`, `{"a":1}}`, `{"a":1}{"b":2}`, "\xff\xfe{}", "\ufeff{}", "{'a':1}", `{"a":1,}`, "<x/>",
-			"a=1&b=2",
-			strings.Repeat("[", 100000), strings.Repeat(`{"a":`, 20000), `{"a":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + "}",
-			`{"a":1e99999}`, `{"a":` + strings.Repeat("9", 5000) + `}`, `{"a":-0}`, `{"\u0000":1}`, `{"a":"\ud800"}`, `{"__proto__":{"a":1}}`,
-			strings.Repeat(" ", 2<<20),
-		})), "raw"
+		return []byte(pick(g, rawBodies)), "raw"
 	case s == nil:
 		return []byte(`{"confirm":"` + garbageCanary + `"}`), "undeclared body"
 	}
@@ -320,7 +323,12 @@ func (g *generator) spoil(value any) any {
 			return v
 		}
 		if g.IntN(3) == 0 {
-			return slices.Repeat([]any{g.hostile()}, 2000)
+			// Written once: two thousand nested values would take longer to write than all that is done with them.
+			one, err := json.Marshal(g.hostile())
+			if err != nil {
+				return []any{}
+			}
+			return slices.Repeat([]any{json.RawMessage(one)}, 2000)
 		}
 	}
 	return g.hostile()

@@ -41,7 +41,9 @@ func Register(a *op.API, deps Deps) {
 		ID: "adopt_apps", Summary: "Make apps of containers", Tag: tag, Role: identity.Admin, On: op.Anywhere,
 		Audit: op.Audit{Action: "app.adopt"}, Recall: h.adopted,
 		Description: "All or none: a container that is an app already is 409 `already_adopted`, a template 409 `invalid_state`, " +
-			"and the member `item` is its place in the list.",
+			"and the member `item` is its place in the list.\n\nAn app whose `slug` names an entry of the catalog is updated as one that was " +
+			"installed from it. Where a container's item has none, it is the entry that can be installed and has the container's name, when " +
+			"there is one alone; PATCH changes it. Nothing runs by a guess: the first update is asked for by somebody who agrees to it.",
 	})
 	op.Get(a, "/api/v1/apps/:app_id", h.get, op.Spec{
 		ID: "get_app", Summary: "Get an app", Tag: tag, Role: identity.Viewer, On: op.App,
@@ -142,13 +144,14 @@ type adoptInput struct {
 
 // AdoptItem is one container to adopt.
 type AdoptItem struct {
-	HostID      int64   `json:"host_id" minimum:"1" example:"1" doc:"Any enrolled member of the container's cluster"`
-	VMID        *int64  `json:"vmid,omitempty" minimum:"1" maximum:"999999999" example:"105" doc:"The container's number at the hypervisor; this or guest_ref"`
-	GuestRef    *string `json:"guest_ref,omitempty" minLength:"1" maxLength:"255" doc:"The container's id at the hypervisor; this or vmid"`
-	Name        *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"wiki" doc:"The app's name; the container's by default"`
-	WebPort     *int    `json:"web_port,omitempty" nullable:"true" minimum:"1" maximum:"65535" example:"8080"`
-	WebPath     *string `json:"web_path,omitempty" nullable:"true" maxLength:"500" pattern:"^/" example:"/admin"`
-	WebProtocol *string `json:"web_protocol,omitempty" nullable:"true" enum:"http,https"`
+	HostID      int64               `json:"host_id" minimum:"1" example:"1" doc:"Any enrolled member of the container's cluster"`
+	VMID        *int64              `json:"vmid,omitempty" minimum:"1" maximum:"999999999" example:"105" doc:"The container's number at the hypervisor; this or guest_ref"`
+	GuestRef    *string             `json:"guest_ref,omitempty" minLength:"1" maxLength:"255" doc:"The container's id at the hypervisor; this or vmid"`
+	Name        *string             `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"wiki" doc:"The app's name; the container's by default"`
+	WebPort     *int                `json:"web_port,omitempty" nullable:"true" minimum:"1" maximum:"65535" example:"8080"`
+	WebPath     *string             `json:"web_path,omitempty" nullable:"true" maxLength:"500" pattern:"^/" example:"/admin"`
+	WebProtocol *string             `json:"web_protocol,omitempty" nullable:"true" enum:"http,https"`
+	Slug        op.Optional[string] `json:"slug,omitzero" minLength:"1" maxLength:"130" example:"wiki" doc:"Entry of the catalog that it was installed from; guessed by the container's name when absent, none when null"`
 }
 
 var (
@@ -160,6 +163,7 @@ var (
 func (AdoptItem) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Examples = []any{AdoptItem{
 		HostID: 1, VMID: new(int64(105)), Name: new("wiki"), WebPort: new(8080), WebPath: new("/admin"), WebProtocol: new("http"),
+		Slug: op.Optional[string]{Set: true, Value: "wiki"},
 	}}
 	return s
 }
@@ -185,7 +189,8 @@ func (in *adoptInput) Resolve(huma.Context) []error {
 func (h handlers) adopt(ctx context.Context, in *adoptInput) (*op.List[app.App], error) {
 	items := make([]app.Adoption, len(in.Body.Items))
 	for i, item := range in.Body.Items {
-		items[i] = app.Adoption(item)
+		items[i] = app.Adoption{HostID: item.HostID, VMID: item.VMID, GuestRef: item.GuestRef, Name: item.Name, WebPort: item.WebPort,
+			WebPath: item.WebPath, WebProtocol: item.WebProtocol, Slug: app.Given[string]{Set: item.Slug.Set, Value: item.Slug.Pointer()}}
 	}
 	made, err := h.apps.Adopt(ctx, items, func(team int64) error { return op.RequireOn(ctx, team, identity.Admin) })
 	return &op.List[app.App]{Total: len(made), Body: made}, err

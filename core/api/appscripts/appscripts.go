@@ -59,8 +59,16 @@ func Register(a *op.API, deps Deps) {
 		ID: "get_app_update", Summary: "Tell whether there is an update of an app", Tag: tag, Role: identity.Viewer, On: op.App,
 		Timeout: sourceLimit,
 		Description: "There is one when the catalog has another state of the entry's own files than the app's script is of: then `diff` tells " +
-			"what is different, those files first. Otherwise `reason` is the first of these that holds: `edited`, `no_entry`, `no_commit`, " +
-			"`no_script`, `current`. `last` is what came of the last update. " + sourceFails,
+			"what is different, those files first. There is one, too, for an app that was adopted, or has got another entry: nobody knows " +
+			"which state it is of, and `commit` is null. Otherwise `reason` is the first of these that holds: `edited`, `no_entry`, " +
+			"`no_commit`, `current`. `last` is what came of the last update. " + sourceFails,
+	})
+	op.Get(a, "/api/v1/apps/updates", h.updates, op.Spec{
+		ID: "list_app_updates", Summary: "Tell which apps have an update", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
+		Description: "One for each app, by its id, from what the last refresh of the catalog has found: no source is asked, and no bundle is " +
+			"made. Where there is none, `reason` is the first of these that holds: `edited`, `no_entry`, `no_commit`, `no_script`, `current`. " +
+			"`no_script` is an app of which nobody knows which state of the entry it is of: it is updated alone for the first time. " +
+			"The list is not paged.",
 	})
 	h.registerUpdates(a)
 }
@@ -79,7 +87,7 @@ func (h handlers) registerUpdates(a *op.API) {
 			"which; the latter two are failures.\n\n" +
 			"Someone has to agree that exactly these bytes run on this host: 409 `consent_required` with their `sum` and the `text` until " +
 			"`consent` is sent once. 409 `invalid_state` with a `reason` where it cannot be done: `edited`, `no_entry`, `no_commit`, " +
-			"`no_script`, `no_bundle`, `disabled`, `stopped`, `paused` or `self`; 409 `ssh_not_enrolled` where the container's node is " +
+			"`no_bundle`, `disabled`, `stopped`, `paused` or `self`; 409 `ssh_not_enrolled` where the container's node is " +
 			"not logged " +
 			"in to; 409 `guest_busy` while another job works on it. " + sourceFails,
 	})
@@ -89,8 +97,14 @@ func (h handlers) registerUpdates(a *op.API) {
 		Description: "One job for each app that has an update, of those that the caller may update, and for all others why there is none: " +
 			"`edited`, `no_entry`, `no_commit`, `no_script`, `current`, in this order, or the code of the problem that the update of this app " +
 			"alone would have got. With `consent` the caller agrees to every bundle; without it, apps are skipped as `consent_required` of whose " +
-			"bundle nobody has agreed to. The jobs run one after the other, and after `stop_after` that have failed no further one is begun.",
+			"bundle nobody has agreed to. `no_script` is an app of which nobody knows which state of the entry it is of: it is updated alone " +
+			"for the first time. The jobs run one after the other, and after `stop_after` that have failed no further one is begun.",
 	})
+}
+
+func (h handlers) updates(ctx context.Context, _ *struct{}) (*op.List[*appscript.Update], error) {
+	all, err := h.scripts.Updates(ctx)
+	return &op.List[*appscript.Update]{Total: len(all), Body: all}, err
 }
 
 type updateInput struct {

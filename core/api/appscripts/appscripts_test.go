@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/appscripts"
 	"github.com/hostler/hostler/core/api/catalog"
+	"github.com/hostler/hostler/core/api/configs"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/appscript"
 	"github.com/hostler/hostler/core/bundle"
@@ -19,6 +20,7 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 	sdk "github.com/hostler/hostler/sdk/catalog"
 	"github.com/hostler/hostler/sdk/catalog/catalogtest"
+	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
@@ -50,12 +52,15 @@ func (f *fixture) state(t *testing.T, script, engine string) {
 	})
 }
 
-func newFixture(t *testing.T) *fixture {
+func newFixture(t *testing.T, more ...func(*op.API, api.Deps)) *fixture {
 	t.Helper()
 	f := &fixture{mem: &catalogtest.Memory{Name: "scripts"}}
 	f.Lab = servicetest.NewLab(t, memdriver.Shapes()[0], func(a *op.API, d api.Deps) {
 		appscripts.Register(a, d.Scripts)
 		catalog.Register(a, d.Catalog)
+		for _, register := range more {
+			register(a, d)
+		}
 	}, func(c *service.Config) { c.Catalogs = servicetest.Catalogs{"scripts": f.mem} })
 	source, err := f.Catalog.Source(t.Context(), "scripts")
 	if err != nil {
@@ -168,6 +173,8 @@ func TestUpdateState(t *testing.T) {
 	f.Ask(t, "GET", "apps/2/update", "", apitest.Viewer, 200, "", `"available":true,"reason":null`,
 		`"own":{"files":1,"added":1,"removed":1}`, `"engine":{"files":1,`, `"files":[{"path":"update.sh","class":"own","change":"changed"`,
 		installed, f.pin.String(), `"last":null`)
+	f.Ask(t, "GET", "apps/updates", "", apitest.Viewer, 200, "", `"app":"wiki","available":true,"reason":null,"detail":null,"script":1`,
+		`"app":"files","available":false,"reason":"no_entry"`, `"catalog_commit":"`+f.pin.String(), `"version":null,"outcome":null`)
 	// The machine of the app's node is not logged in to, so that nothing can run.
 	f.Ask(t, "POST", "apps/2/update", `{"consent":true}`, apitest.Operator, 409, "consent_required", "ssh_consent")
 	f.Ask(t, "POST", "apps/2/update", `{"consent":true}`, apitest.Viewer, 403, "forbidden")
@@ -178,5 +185,52 @@ func TestUpdateState(t *testing.T) {
 	f.Exec("DELETE FROM app_script_versions")
 	f.Exec("UPDATE catalog_entries SET entry = jsonb_set(entry::jsonb, '{App}', $1)",
 		fmt.Sprintf(`[{"Repository":"own","Commit":%q}]`, strings.Repeat("b", 40)))
-	f.Ask(t, "GET", "apps/2/update", "", apitest.Viewer, 200, "", `"available":false,"reason":"no_script"`)
+	f.Ask(t, "GET", "apps/2/update", "", apitest.Viewer, 200, "", `"available":true,"reason":null`, `"commit":null`)
+}
+
+// An app that was adopted has the entry that somebody names, or the one of its container's name. It has an update, of which nobody knows
+// from which state, and is not updated together with others before somebody has said that the entry is the right one.
+func TestAdoptedAppHasAnEntry(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(a *op.API, d api.Deps) {
+		configs.Register(a, d.Configs)
+	})
+	f.state(t, "echo one\n", "engine one\n")
+	adopt := func(name, more string, status int, code string, contains ...string) {
+		t.Helper()
+		ref := f.Cluster.NewGuest(hypervisor.Container, hypervisor.GuestRunning)
+		f.Cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = name })
+		f.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+		f.Ask(t, "POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q%s}]}`, ref.ID, more), apitest.Admin, status, code,
+			contains...)
+	}
+	adopt("other", "", 200, "", `"slug":null`)
+	adopt("other", `,"slug":"tool"`, 200, "", `"slug":"tool"`)
+	adopt("tool", `,"slug":null`, 200, "", `"slug":null`)
+	adopt("other", `,"slug":"no-such"`, 422, "invalid", `["body","items",0,"slug"]`)
+	adopt("To-ol", `,"name":"mine"`, 200, "", `"slug":"tool"`)
+	id := f.Value("SELECT id FROM apps WHERE name = 'mine'")
+	path := "apps/" + id
+	f.Ask(t, "GET", path+"/update", "", apitest.Viewer, 200, "", `"available":true,"reason":null,"detail":null,"commit":null`,
+		`"change":"added"`)
+	f.Ask(t, "POST", "apps/update-all", `{"consent":true}`, apitest.Operator, 202, "", `"jobs":[]`, `"app":"mine","reason":"no_script"`)
+	f.Ask(t, "GET", "apps/updates", "", apitest.Viewer, 200, "", `"app":"mine","available":false,"reason":"no_script"`, `"script":null`)
+	f.Ask(t, "POST", path+"/script/revert", "", apitest.Admin, 200, "", `"version":1,"source":"upstream"`)
+	f.Ask(t, "GET", path+"/update", "", apitest.Viewer, 200, "", `"available":false,"reason":"current"`)
+	f.state(t, "echo two\n", "engine one\n")
+	f.Ask(t, "GET", path+"/update", "", apitest.Viewer, 200, "", `"available":true`, `"own":{"files":1,"added":1,"removed":1}`)
+
+	f.Ask(t, "PATCH", path, `{"slug":null}`, apitest.Operator, 403, "forbidden")
+	f.Ask(t, "PATCH", path, `{"slug":"no-such"}`, apitest.Admin, 422, "invalid", `["body","slug"]`)
+	f.Ask(t, "PATCH", path, `{"slug":null}`, apitest.Admin, 200, "", `"slug":null`)
+	f.Ask(t, "GET", path+"/update", "", apitest.Viewer, 200, "", `"reason":"no_entry"`)
+	f.Ask(t, "PATCH", path, `{"slug":"tool"}`, apitest.Admin, 200, "", `"slug":"tool"`)
+	// A script of another entry says nothing of this one.
+	f.Exec("UPDATE app_script_versions SET slug = 'earlier' WHERE app_id = $1::bigint", id)
+	f.Ask(t, "GET", path+"/update", "", apitest.Viewer, 200, "", `"available":true,"reason":null,"detail":null,"commit":null`)
+	f.Exec(`INSERT INTO jobs (kind, status, target_kind, target_id, target_name, params, asked)
+		VALUES ('app.update', 'queued', 'app', $1::bigint, 'mine', '{}', '{}')`, id)
+	f.Exec(`INSERT INTO app_updates (job_id, app_id, source, slug, bundle, pin, app_commit)
+		SELECT max(id), $1::bigint, 'scripts', 'tool', '', '', '' FROM jobs`, id)
+	f.Ask(t, "PATCH", path, `{"slug":null}`, apitest.Admin, 409, "guest_busy", `"job_id":`)
 }

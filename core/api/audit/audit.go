@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/hostler/hostler/core/api/op"
@@ -23,11 +24,13 @@ type handlers struct {
 	db      *db.DB
 	chain   *audit.Chain
 	exports chan struct{} // holds one for each that is running
+	// verifications holds one for each that is running; the others wait.
+	verifications chan struct{}
 }
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
-	h := handlers{deps.DB, deps.Chain, make(chan struct{}, exports)}
+	h := handlers{deps.DB, deps.Chain, make(chan struct{}, exports), make(chan struct{}, verifications)}
 	op.Get(a, "/api/v1/audit", h.list, op.Spec{
 		ID: "list_audit", Summary: "List the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Anywhere,
 		Description: "Every change and every refused attempt, the newest first. An admin of the team `default` sees all of them, an admin of " +
@@ -41,6 +44,13 @@ func Register(a *op.API, deps Deps) {
 			"filters are the list's. Cells of the CSV file that a spreadsheet would take for a formula have an apostrophe before them. An export " +
 			"that fails or loses the right to read breaks the connection off, so that half a file never looks whole. At most four run at once, " +
 			"two of one user (429). Every export is in the trail.",
+	})
+	op.Get(a, "/api/v1/audit/verification", h.verify, op.Spec{
+		ID: "verify_audit", Summary: "Verify the audit trail", Tag: "Audit", Ours: true, Role: identity.Admin, Timeout: 15 * time.Minute,
+		Description: "Reads the whole chain of the trail as it is at one moment, and says the first place that is not what the service " +
+			"wrote: a row that was altered, removed, put in or moved, or the note of a clearing. Rows of the last seconds may have no place yet " +
+			"(`unsealed`). `seq` and `hash` are the end of the chain: noted elsewhere, they prove a later trail to be the same. It reads about a " +
+			"hundred thousand rows a second; at most two run at once on an instance, the others wait.",
 	})
 	op.Delete(a, "/api/v1/audit", h.clear, op.Spec{
 		ID: "clear_audit", Summary: "Clear the audit trail", Tag: "Audit", Role: identity.Owner, Status: http.StatusOK,
@@ -58,7 +68,9 @@ type Filter struct {
 	Action    string    `query:"action" maxLength:"100" example:"vm.*" doc:"A whole action, or its beginning and a star"`
 	Search    string    `query:"search" maxLength:"200" example:"db01" doc:"Text in the action, the target's name or id, or the actor's e-mail address; case does not matter"`
 	ActorType string    `query:"actor_type" enum:"user,api_key,system,anonymous" doc:"What kind of actor it was"`
+	Result    string    `query:"result" enum:"ok,refused,failed" doc:"How it ended"`
 	Actor     int64     `query:"actor" minimum:"1" example:"1" doc:"A user's id"`
+	Target    string    `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only what was done to this thing"`
 	From      time.Time `query:"from_" example:"2026-01-01T00:00:00Z" doc:"Only rows at this time or later"`
 	To        time.Time `query:"to" example:"2026-02-01T00:00:00Z" doc:"Only rows before this time"`
 }
@@ -101,12 +113,13 @@ func (h handlers) list(ctx context.Context, in *listInput) (*op.List[Row], error
 
 func (in *Filter) of(visible identity.Visible) audit.Filter {
 	f := audit.Filter{
-		Action: in.Action, Search: in.Search, ActorType: in.ActorType, From: in.From, To: in.To,
+		Action: in.Action, Search: in.Search, ActorType: in.ActorType, Result: in.Result, From: in.From, To: in.To,
 		AllTeams: visible.All, Teams: visible.Teams,
 	}
 	if in.Actor != 0 {
 		f.Actor = &in.Actor
 	}
+	f.TargetKind, f.TargetID, _ = strings.Cut(in.Target, ":")
 	return f
 }
 

@@ -98,6 +98,9 @@ func TestFilters(t *testing.T) {
 		"actor=41":         "db01",
 		"actor_type=user":  "web_1 db01",
 		"actor_type=":      "422",
+		"result=refused":   "- web_1",
+		"result=failed":    "",
+		"result=good":      "422",
 		"actor=43":         "",
 		"nothing=1&from=x": "- 100% web_1 db01",
 		"from=2026-01-04T00:00:00Z&actor_type=user":              "web_1 db01", // the key is from_
@@ -115,6 +118,12 @@ func TestFilters(t *testing.T) {
 		"actor=0":                                                "422",
 		"actor=99999999999999999999":                             "422",
 		"actor_type=owner":                                       "422",
+		"target=vm:11":                                           "db01",
+		"target=vm:12&result=ok":                                 "",
+		"target=vm:1":                                            "",
+		"target=vm":                                              "422",
+		"target=vm:x":                                            "422",
+		"target=vm:11%00":                                        "422",
 		"from_=yesterday":                                        "422",
 		"to=2026-13-01":                                          "422",
 		"search=a%00b":                                           "422",
@@ -221,4 +230,27 @@ func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
 	s, _ := newService(t, sample()...)
 	s.Matrix(t)
 	s.Garbage(t, apitest.GarbageConfig{Seed: 3})
+}
+
+// The trail is verified as it stands, and what somebody has changed is told by its place alone.
+func TestVerification(t *testing.T) {
+	t.Parallel()
+	r := servicetest.NewResourceOfUsers(t, func(a *op.API, d api.Deps) { resource.Register(a, d.Audit) })
+	verify := func(name string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/audit/verification", As: as, Status: status, Error: code,
+			Contains: contains, Lacks: []string{"canary"}}
+	}
+	if err := r.DB.Tx(t.Context(), func(tx *db.Tx) error { return audit.WriteEntry(tx, sample()[0]) }); err != nil {
+		t.Fatal(err)
+	}
+	r.API.Run(t,
+		verify("admin", apitest.Admin, 200, "", `"good":true`, `"cleared":0`, `"break":null`),
+		verify("operator", apitest.Operator, 403, "forbidden"),
+		verify("admin of a team", apitest.In(7, identity.Admin), 403, "forbidden"),
+	)
+	// A row that nobody has told of is not the service's.
+	r.Exec("WITH row AS (INSERT INTO audit (actor_type, action, result, target_name) VALUES ('system', 'vm.stop', 'ok', 'canary') " +
+		"RETURNING id) DELETE FROM audit_pending")
+	r.Exec("DELETE FROM audit_pending")
+	r.API.Run(t, verify("a row that was put in", apitest.Admin, 200, "", `"good":false`, `"kind":"inserted"`, `"seq":null`))
 }

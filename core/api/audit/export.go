@@ -68,7 +68,8 @@ func (in *Filter) given() []string {
 		name  string
 		given bool
 	}{
-		{"action", in.Action != ""}, {"search", in.Search != ""}, {"actor_type", in.ActorType != ""}, {"actor", in.Actor != 0},
+		{"action", in.Action != ""}, {"search", in.Search != ""}, {"actor_type", in.ActorType != ""}, {"result", in.Result != ""},
+		{"actor", in.Actor != 0}, {"target", in.Target != ""},
 		{"from_", !in.From.IsZero()}, {"to", !in.To.IsZero()},
 	} {
 		if filter.given {

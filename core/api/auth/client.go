@@ -14,6 +14,8 @@ import (
 type Client struct {
 	from identity.Client
 	site proxy.Site
+	// signOn is the value of the cookie of a log-in by a provider that was begun.
+	signOn string
 }
 
 var _ huma.Resolver = (*Client)(nil)
@@ -26,5 +28,6 @@ func (c *Client) Resolve(ctx huma.Context) []error {
 	}
 	c.site = proxy.SiteOf(ctx.Context(), ctx.TLS())
 	c.from = identity.Client{Address: host, UserAgent: ctx.Header("User-Agent"), Devices: identity.DevicesOf(ctx.Header("Cookie"), c.site)}
+	c.signOn = identity.SignOnOf(ctx.Header("Cookie"), c.site)
 	return nil
 }

@@ -19,9 +19,10 @@ type logInInput struct {
 type logInOutput struct {
 	SetCookie []string `header:"Set-Cookie" doc:"The session's cookie and the browser's; none while the second factor is due"`
 	Body      struct {
-		User         *User  `json:"user,omitempty" doc:"Who is logged in now; absent while the second factor is due"`
-		TOTPRequired bool   `json:"totp_required,omitempty" doc:"True when the account has a second factor: send pending and a code to /api/v1/auth/totp"`
-		Pending      string `json:"pending,omitempty" doc:"Names this log-in for 5 minutes; it is no session"`
+		User         *User    `json:"user,omitempty" doc:"Who is logged in now; absent while the second factor is due"`
+		TOTPRequired bool     `json:"totp_required,omitempty" doc:"True when the account has a second factor: send pending and a code to /api/v1/auth/totp"`
+		Pending      string   `json:"pending,omitempty" doc:"Names this log-in for 5 minutes; it is no session"`
+		Factors      []string `json:"factors,omitempty" enum:"totp,passkey" example:"[\"totp\"]" doc:"What the account has as second factor; a recovery code, given as one of totp, stands for each"`
 	}
 }
 
@@ -30,11 +31,14 @@ type User struct {
 	ID          int64   `json:"id" example:"1"`
 	Email       string  `json:"email" example:"anna@example.com"`
 	DisplayName *string `json:"display_name" example:"Anna Lee"`
-	TOTPEnabled bool    `json:"totp_enabled" doc:"Whether log-in asks for a second factor"`
+	TOTPEnabled bool    `json:"totp_enabled" doc:"Whether an authenticator app is a second factor"`
+	Passkeys    int     `json:"passkeys" example:"1" doc:"How many passkeys there are; with one, log-in by password asks for a second factor too"`
+	HasPassword bool    `json:"has_password" example:"true" doc:"False for an account of an identity provider that has been given no password"`
 }
 
 func userOf(u *identity.User) User {
-	return User{ID: u.ID, Email: u.Email, DisplayName: u.DisplayName, TOTPEnabled: u.TOTPEnabled}
+	return User{ID: u.ID, Email: u.Email, DisplayName: u.DisplayName, TOTPEnabled: u.TOTPEnabled, Passkeys: u.Passkeys,
+		HasPassword: u.HasPassword}
 }
 
 func (h handlers) logIn(ctx context.Context, in *logInInput) (*logInOutput, error) {
@@ -49,12 +53,22 @@ func (h handlers) logIn(ctx context.Context, in *logInInput) (*logInOutput, erro
 func loggedIn(in *identity.LoggedIn, site proxy.Site) *logInOutput {
 	out := &logInOutput{}
 	if in.Pending != "" {
-		out.Body.TOTPRequired, out.Body.Pending = true, in.Pending
+		out.Body.TOTPRequired, out.Body.Pending, out.Body.Factors = true, in.Pending, factors(in.User)
 		return out
 	}
 	out.SetCookie = cookies(in.Token, in.Devices, site)
 	out.Body.User = new(userOf(in.User))
 	return out
+}
+
+func factors(u *identity.User) (all []string) {
+	if u.TOTPEnabled {
+		all = append(all, identity.FactorTOTP)
+	}
+	if u.Passkeys > 0 {
+		all = append(all, identity.FactorPasskey)
+	}
+	return all
 }
 
 // cookies are those of a session and of the browser that has it.

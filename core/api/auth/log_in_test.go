@@ -23,7 +23,7 @@ func TestLogInOpensASession(t *testing.T) {
 	s := newService(t)
 	user := s.account(t, apitest.Operator)
 	answer := s.send(t, "POST", login, credentials(strings.ToUpper(user.Email), identitytest.Password))
-	if want := fmt.Sprintf(`{"user":{"id":%d,"email":%q,"display_name":null,"totp_enabled":false}}`, user.ID,
+	if want := fmt.Sprintf(`{"user":{"id":%d,"email":%q,"display_name":null,"totp_enabled":false,"passkeys":0,"has_password":true}}`, user.ID,
 		user.Email); answer.Status != 200 || strings.TrimSpace(string(answer.Body)) != want {
 		t.Errorf("%d %s, want %s", answer.Status, answer.Body, want)
 	}

@@ -44,7 +44,7 @@ func (h handlers) me(ctx context.Context, _ *struct{}) (*op.Body[Me], error) {
 		name := role.String()
 		me.Role = &name
 	}
-	if user.TOTPEnabled {
+	if user.SecondFactor {
 		left, err := h.users.RecoveryCodesLeft(ctx, user.ID)
 		if err != nil {
 			return nil, err

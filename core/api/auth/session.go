@@ -17,10 +17,22 @@ type Session struct {
 	CreatedAt  time.Time `json:"created_at"`
 	LastSeenAt time.Time `json:"last_seen_at" doc:"Last use, exact to a minute"`
 	ExpiresAt  time.Time `json:"expires_at" doc:"Its end at the latest; it ends earlier when it is not used for 12 hours"`
+	// Method, Provider and SecondFactor are how one came in.
+	Method       string  `json:"method" enum:"password,provider,passkey" example:"password" doc:"How one came in; passkey for one that was all that was asked for"`
+	Provider     *string `json:"provider" example:"Company" doc:"Name of the identity provider by which one came in; null for none"`
+	SecondFactor *string `json:"second_factor" enum:"totp,recovery_code,provider,passkey" example:"totp" doc:"What was proven besides; provider for what the identity provider has asked for; null for nothing"`
 }
 
 func sessionOf(s *identity.Session, caller *identity.Caller) Session {
+	method, factor := "password", s.SecondFactor
+	switch {
+	case s.ByPasskey:
+		method, factor = "passkey", nil
+	case s.ProviderID != nil:
+		method = "provider"
+	}
 	return Session{
+		Method: method, Provider: s.Provider, SecondFactor: factor,
 		ID: s.ID, Current: s.ID == caller.SessionID, Address: s.Address, UserAgent: s.UserAgent,
 		CreatedAt: s.CreatedAt.UTC(), LastSeenAt: s.LastSeenAt.UTC(), ExpiresAt: s.ExpiresAt.UTC(),
 	}

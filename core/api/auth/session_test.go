@@ -185,7 +185,8 @@ func TestSecretsStayOutOfTrailLogAndDatabase(t *testing.T) {
 
 	var everything strings.Builder
 	everything.WriteString(s.log.String())
-	for _, table := range []string{"users", "sessions", "login_failures", "login_devices", "login_addresses", "audit", "setup_tokens"} {
+	for _, table := range []string{"users", "sessions", "login_failures", "login_devices", "login_addresses", "logins", "audit",
+		"setup_tokens"} {
 		var text string
 		if err := s.db.Pool.QueryRow(t.Context(), "SELECT COALESCE(string_agg(t::text, E'\\n'), '') FROM "+table+" t").Scan(&text); err != nil {
 			t.Fatal(err)

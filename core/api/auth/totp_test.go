@@ -90,7 +90,7 @@ func TestSecondFactor(t *testing.T) {
 		t.Errorf("the code of the confirmation: %d %s", answer.Status, answer.Body)
 	}
 	done := complete(next)
-	if want := fmt.Sprintf(`{"user":{"id":%d,"email":%q,"display_name":null,"totp_enabled":true}}`, user.ID,
+	if want := fmt.Sprintf(`{"user":{"id":%d,"email":%q,"display_name":null,"totp_enabled":true,"passkeys":0,"has_password":true}}`, user.ID,
 		user.Email); done.Status != 200 || strings.TrimSpace(string(done.Body)) != want {
 		t.Errorf("%d %s, want %s", done.Status, done.Body, want)
 	}
@@ -152,8 +152,8 @@ func (s *service) hunt(t *testing.T, secrets []string) {
 	t.Helper()
 	var everything strings.Builder
 	everything.WriteString(s.log.String())
-	for _, table := range []string{"users", "sessions", "login_failures", "login_devices", "login_addresses", "audit", "recovery_codes",
-		"pending_logins", "api_keys"} {
+	for _, table := range []string{"users", "sessions", "login_failures", "login_devices", "login_addresses", "logins", "audit",
+		"recovery_codes", "pending_logins", "api_keys"} {
 		var text string
 		if err := s.db.Pool.QueryRow(t.Context(), "SELECT COALESCE(string_agg(t::text, E'\\n'), '') FROM "+table+" t").Scan(&text); err != nil {
 			t.Fatal(err)

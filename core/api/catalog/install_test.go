@@ -19,6 +19,7 @@ import (
 	sources "github.com/hostler/hostler/sdk/catalog/catalogtest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // installs is a Lab whose machine can be logged in to, with a catalog.
@@ -32,11 +33,12 @@ func newInstalls(t *testing.T) *installs {
 	t.Helper()
 	i := &installs{mem: &sources.Memory{Name: "scripts"}}
 	i.mem.Add(sources.State{Entries: []sdk.Entry{
-		{Slug: "wiki", Name: "Wiki", Architectures: []string{"amd64"}, Overrides: []sdk.Option{
-			{Key: "cpu", Type: sdk.Whole, Min: 1, Max: 64, Description: "The number of cores."},
-			{Key: "ssh", Type: sdk.Switch, Description: "Whether root may log in."},
-			{Key: "token", Type: sdk.Line, Secret: true, Description: "A token."},
-		}},
+		{Slug: "wiki", Name: "Wiki", Architectures: []string{"amd64"}, Defaults: sdk.Defaults{OS: "debian", OSVersion: "13"},
+			Overrides: []sdk.Option{
+				{Key: "cpu", Type: sdk.Whole, Min: 1, Max: 64, Description: "The number of cores."},
+				{Key: "ssh", Type: sdk.Switch, Description: "Whether root may log in."},
+				{Key: "token", Type: sdk.Line, Secret: true, Description: "A token."},
+			}},
 		{Slug: "gone", Name: "Gone", Removed: "its authors are gone"}, {Slug: "vm", Name: "A VM", Type: sdk.VMEntry},
 		{Slug: "arm", Name: "Arm", Architectures: []string{"arm64"}},
 	}, Files: map[string]map[string]string{"wiki": {"install.sh": "echo all done\n", "overlay/clear": "#!/bin/sh\n"},
@@ -85,7 +87,17 @@ func TestInstall(t *testing.T) {
 		`"consent":"On the host lab`)
 	i.Ask(t, "POST", one, `{"host_id":1,"name":"wiki","consent":true}`, apitest.Admin, 409, "consent_required")
 	i.Ask(t, "POST", one+"?plan=true", `{"host_id":1,"name":"wiki"}`, apitest.Admin, 200, "", `"error":"consent_required"`, i.sum)
-	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "", `"blockers":[]`, "run as root on the machine of lab")
+	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "", `"blockers":[]`, "run as root on the machine of lab",
+		"No template of debian 13 is on local", "disks on local, by a template on local, at the bridge br0")
+	i.Cluster.AddVolume("local", hypervisor.Volume{Name: "debian-12-standard_12.7-1_amd64.tar.zst", Kind: hypervisor.VolumeTemplate})
+	i.Cluster.AddVolume("local", hypervisor.Volume{Name: "debian-13-standard_13.1-2_amd64.tar.zst", Kind: hypervisor.VolumeTemplate})
+	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "",
+		"made of the template debian-13-standard_13.1-2_amd64.tar.zst on local")
+	i.Cluster.SetFault("content", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "the disk is gone")})
+	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 422, "invalid", `["body","template_storage"]`)
+	i.Cluster.SetFault("content", memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")})
+	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "", "Whether a template of debian 13 is on local is not told")
+	i.Cluster.SetFault("content", memdriver.Fault{})
 	if n := i.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'app.install') || ' ' || (SELECT count(*) FROM consents)"); n != "0 0" {
 		t.Errorf("without consent there are jobs and consents: %s", n)
 	}

@@ -127,6 +127,54 @@ func TestCreate(t *testing.T) {
 	b.ask("POST", "vms", order(""), apitest.Admin, 409, "capability_missing")
 }
 
+func TestPlacement(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}, FreeGB: 9000})
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "away", VMs: true, FreeGB: 9000, Away: true})
+	node := b.Value("SELECT name FROM nodes ORDER BY name LIMIT 1")
+	url := "hosts/1/nodes/" + node + "/placement"
+	b.ask("GET", url, "", nil, 401, "unauthenticated")
+	b.ask("GET", url, "", apitest.In(2, identity.Owner), 404, "not_found")
+	b.ask("GET", "hosts/9/nodes/"+node+"/placement", "", apitest.Viewer, 404, "not_found")
+	b.ask("GET", "hosts/1/nodes/nowhere/placement", "", apitest.Viewer, 404, "not_found")
+	var first, second struct {
+		Number   int64
+		Bridges  []string
+		OSTypes  []string
+		Storages []struct {
+			Name                    string
+			VMs, Backups, Available bool
+			FreeBytes               int64 `json:"free_bytes"`
+		}
+		Limits struct{ Cores *int64 }
+	}
+	read := func(into any) {
+		b.Run(t, apitest.Scenario{Name: "good", Method: "GET", URL: "/api/v1/" + url, As: apitest.Viewer, Status: 200,
+			After: func(t *testing.T, a *apitest.Answer) {
+				if err := json.Unmarshal(a.Body, into); err != nil {
+					t.Error(err)
+				}
+			}})
+	}
+	read(&first)
+	if len(first.Bridges) == 0 || len(first.OSTypes) == 0 || first.Limits.Cores == nil {
+		t.Errorf("the node offers %+v", first)
+	}
+	for _, s := range first.Storages {
+		if s.Name == "archive" && (s.VMs || !s.Backups || s.FreeBytes != 9000<<30) || s.Name == "away" && (!s.VMs || s.Available) {
+			t.Errorf("a storage is %+v", s)
+		}
+	}
+	// A number that a job is about to use is not free.
+	b.ask("POST", "vms", fmt.Sprintf(`{"host_id":1,"name":"web1","storage":"local","bridge":"br0","vmid":%d}`, first.Number), apitest.Admin,
+		202, "")
+	read(&second)
+	if first.Number == 0 || second.Number <= first.Number {
+		t.Errorf("the free numbers are %d and then %d", first.Number, second.Number)
+	}
+}
+
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

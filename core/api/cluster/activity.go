@@ -19,7 +19,7 @@ type Activity struct {
 	Status   *string   `json:"status" enum:"queued,running,succeeded,failed,canceled,unknown" example:"succeeded" doc:"Of a job; else null"`
 	Severity *string   `json:"severity" enum:"info,warning,critical" doc:"Of an alert; else null"`
 	Result   *string   `json:"result" enum:"ok,refused,failed" doc:"Of an entry of the audit trail; else null"`
-	Target   *Target   `json:"target" doc:"What it is about; null when it is the instance itself"`
+	Target   *Target   `json:"target" doc:"What it is about; its kind is \"instance\" for the service itself. Null where nothing is named"`
 	HostID   *int64    `json:"host_id" example:"1"`
 	Actor    *string   `json:"actor" example:"anna@example.com" doc:"The e-mail address of who asked for it; null for the service itself"`
 }

@@ -146,6 +146,25 @@ func TestSummary(t *testing.T) {
 		r.Run(t, apitest.Scenario{Name: c.as.String(), Method: "GET", URL: "/api/v1/cluster/summary", As: c.as, Status: 200,
 			Contains: []string{c.want}})
 	}
+	// What clusters use is what all use together.
+	type usage struct {
+		CPUs      float64 `json:"cpus_used"`
+		Memory    int64   `json:"memory_bytes"`
+		Disk      int64   `json:"disk_bytes"`
+		DiskTotal int64   `json:"disk_total_bytes"`
+	}
+	var told struct {
+		usage
+		ByCluster []usage `json:"by_cluster"`
+	}
+	read(t, r, "/api/v1/cluster/summary", apitest.Viewer, &told)
+	var sum usage
+	for _, c := range told.ByCluster {
+		sum.CPUs, sum.Memory, sum.Disk, sum.DiskTotal = sum.CPUs+c.CPUs, sum.Memory+c.Memory, sum.Disk+c.Disk, sum.DiskTotal+c.DiskTotal
+	}
+	if sum != told.usage || len(told.ByCluster) != 4 {
+		t.Errorf("the clusters use %+v, all together %+v", told.ByCluster, told.usage)
+	}
 	for _, path := range []string{"/api/v1/cluster/summary", "/api/v1/cluster/nodes"} {
 		r.Run(t,
 			apitest.Scenario{Name: "nobody", Method: "GET", URL: path, Status: 401, Error: "unauthenticated"},

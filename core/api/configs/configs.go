@@ -62,8 +62,9 @@ func Register(a *op.API, deps Deps) {
 		ID: "reconfigure_app", Summary: "Change an app and its container", Tag: "Apps", Role: identity.Operator, On: op.App, Calls: true,
 		Entitlement: "apps.reconfigure", Audit: op.Audit{Action: "app.reconfigure"}, Timeout: changeTime,
 		Description: "`cores`, `memory_mb`, `swap_mb` and `disks` are the container's, and changed first, as those of a VM are; `name`, " +
-			"`web_port`, `web_path` and `web_protocol` are what people say of the app, and need neither a hypervisor nor a token. When the " +
-			"second part fails, `done` of the answer names the fields that are changed.",
+			"`web_port`, `web_path`, `web_protocol` and `slug` are what people say of the app, and need neither a hypervisor nor a token. When " +
+			"the second part fails, `done` of the answer names the fields that are changed. `slug` is the entry of the catalog that the app " +
+			"is updated by; only an admin changes it, and nobody while an update is under way (409 `guest_busy`).",
 	})
 }
 
@@ -144,6 +145,7 @@ type patchAppInput struct {
 		WebPort     op.Optional[int]    `json:"web_port,omitzero" minimum:"1" maximum:"65535" example:"8080"`
 		WebPath     op.Optional[string] `json:"web_path,omitzero" maxLength:"500" pattern:"^/" example:"/admin"`
 		WebProtocol op.Optional[string] `json:"web_protocol,omitzero" enum:"http,https" example:"https"`
+		Slug        op.Optional[string] `json:"slug,omitzero" minLength:"1" maxLength:"130" example:"wiki" doc:"Entry of the catalog that updates it; null for none"`
 		Disks       map[string]DiskSize `json:"disks,omitempty" doc:"New sizes by the disks' keys"`
 		Digest      string              `json:"digest,omitempty" maxLength:"200" doc:"That of the container's configuration which you have read"`
 	}
@@ -151,11 +153,16 @@ type patchAppInput struct {
 
 func (h handlers) patchApp(ctx context.Context, in *patchAppInput) (*op.Body[app.Reconfigured], error) {
 	b := &in.Body
+	if b.Slug.Set { // which decides what runs in the container as root
+		if err := op.RequireOn(ctx, op.Found(ctx).TeamID, identity.Admin); err != nil {
+			return nil, err
+		}
+	}
 	order := guest.ConfigOrder{
 		Digest: b.Digest, Cores: b.Cores.Pointer(), MemoryMB: b.MemoryMB.Pointer(), SwapMB: b.SwapMB.Pointer(), DisksGB: sizes(b.Disks),
 	}
 	done, err := h.apps.Reconfigure(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, order, app.Presentation{
-		Name: b.Name.Pointer(), WebPort: given(b.WebPort), WebPath: given(b.WebPath), WebProtocol: given(b.WebProtocol),
+		Name: b.Name.Pointer(), WebPort: given(b.WebPort), WebPath: given(b.WebPath), WebProtocol: given(b.WebProtocol), Slug: given(b.Slug),
 	})
 	return &op.Body[app.Reconfigured]{Body: done}, err
 }

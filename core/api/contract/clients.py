@@ -9,7 +9,7 @@ import subprocess
 HERE = pathlib.Path(__file__).resolve().parent
 
 # Operations that would end the session or the key of the calls after them, or never end, as streams and sockets do.
-LAST = ["change_password", "log_out"]
+LAST = ["change_password", "log_out", "log_out_at_provider"]
 STREAMS = re.compile(r"^stream_(job_)?events$|^follow_\w+_log$|^connect_")
 
 # Reads that may be refused: once the service is set up; of apps, whose logs no driver has; of recordings, since nobody has opened a console;

@@ -15,6 +15,7 @@ import pathlib
 import subprocess
 import urllib.error
 import urllib.parse
+import zlib
 
 from service import Service
 
@@ -60,11 +61,9 @@ def run(tools, work, service, caller):
     if caller in service.keys:
         config = f'hooks = "{HERE / "own.py"}"\n{config}\n[auth.openapi.api_key]\nbearer = "{service.keys[caller]}"\n'
         environment |= {f"HOSTLER_{name.upper()}": str(value) for name, value in service.own[caller].items()}
-    if caller != "owner":
-        # Who may not call an operation is refused by the same lines everywhere, before anything that they send is looked at: the
-        # whole of each schema is for those who get past them, and one case of each operation shows the refusal.
-        config += f"\n[[operations]]\nexclude-operation-id = {json.dumps(admitting(service, caller))}\n"
-        config += "phases.coverage.enabled = false\ngeneration.max-examples = 1\n"
+    tried, wholly = chosen(service, caller)
+    config += f"\n[[operations]]\nexclude-operation-id = {json.dumps(tried)}\nenabled = false\n"
+    config += f"\n[[operations]]\nexclude-operation-id = {json.dumps(wholly or ['none'])}\nphases.coverage.enabled = false\ngeneration.max-examples = 1\n"
     (work / "schemathesis.toml").write_text(config)
     command = [tools / "py/bin/schemathesis", "--config-file", work / "schemathesis.toml", "--no-color", "run", service.base + "/api/openapi.json"]
     command += ["--report", "ndjson", "--report-ndjson-path", work / "sent.ndjson"]
@@ -72,10 +71,28 @@ def run(tools, work, service, caller):
     return ended.returncode == 0, ended.stdout
 
 
-def admitting(service, caller):
-    """The operations that admit the caller: those open to all, and for a viewer those whose role they have."""
+def chosen(service, caller):
+    """The operations that are called, and which of them are sent the whole of their schemas; the others are sent one case.
+
+    Whatever the operation, one reader of schemas refuses what does not fit, one matrix says who may, and tests of ours send garbage to each
+    and ask for each as everybody: one of eight stands for its neighbours, chosen by its name, so that a new operation changes nothing for the
+    others. HOSTLER_EVERYTHING tries all. Who may not call an operation is refused before anything that they send is looked at; what a viewer
+    may call goes the same way as for the owner but for what is seen.
+    """
     paths = json.loads(service.get("/api/openapi.json"))["paths"]
     operations = [operation for methods in paths.values() for operation in methods.values()]
+    everything = bool(os.environ.get("HOSTLER_EVERYTHING"))
+    sample = [o["operationId"] for o in operations if everything or zlib.crc32(o["operationId"].encode()) % 8 == 0]
+    if caller == "owner":
+        return sample, sample
+    found = admitting(operations, caller)
+    if caller == "viewer":
+        return sample, found if everything else []
+    return sorted({*sample, *found}), found
+
+
+def admitting(operations, caller):
+    """Those that admit the caller: those open to all, and for a viewer those whose role they have."""
     found = [operation["operationId"] for operation in operations if admits(operation, caller)]
     listed = {"log_in": "log_in" in found, "list_vms": "list_vms" in found, "create_user": "create_user" in found}
     expected = {"log_in": True, "list_vms": caller == "viewer", "create_user": False}

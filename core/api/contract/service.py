@@ -78,7 +78,8 @@ class Service:
 
     def query(self, name):
         """The value of a parameter that a query must have."""
-        return {"target": [f"vm:{self.values['vm_id']}"], "metric": ["cpu"], "host": self.values["host_id"], "sum": "0" * 64, "path": "install.sh"}[name]
+        return {"target": [f"vm:{self.values['vm_id']}"], "metric": ["cpu"], "host": self.values["host_id"], "sum": "0" * 64, "path": "install.sh",
+                "cron": "30 2 * * *"}[name]
 
     def furnish(self, password):
         owner = self.log_in("owner@example.com", password)
@@ -107,6 +108,7 @@ class Service:
             owner("POST", f"{scope}/ipsets", {"name": "before-upgrade"})
             owner("POST", f"{scope}/ipsets/before-upgrade/members", {"cidr": "192.0.2.9"})
         channel = owner("POST", "/notification-channels", {"name": "nowhere", "kind": "webhook", "settings": {"url": "http://127.0.0.1:9/"}})["id"]
+        provider = owner("POST", "/identity-providers", {"name": "nowhere", "issuer": "https://127.0.0.1:9", "client_id": "hostler"})["id"]
         rule = owner("POST", "/alert-rules", {"name": "web is down", "kind": "guest_down", "on": {"targets": [f"vm:{vm['id']}"]}})["id"]
         window = owner("POST", "/maintenance-windows", {"name": "night", "cron": "0 1 * * *", "duration_s": 3600})["id"]
         deadline = time.monotonic() + 120
@@ -127,7 +129,7 @@ class Service:
             self.keys[role], self.own[role] = made["key"], {"key_id": made["id"], "user_id": caller}
         self.values = {
             "host_id": host, "vm_id": vm["id"], "app_id": app["id"], "job_id": job, "schedule_id": schedule["id"], "team_id": team,
-            "user_id": user, "key_id": key, "session_id": 987654321, "node": "pve1", "action": "start", "name": "before-upgrade", "kind": "backup",
-            "draft_id": draft, "template_id": template, "channel_id": channel, "alert_id": alerts[0]["id"], "rule_id": rule, "window_id": window, "group": group, "pos": 0, "cidr": "192.0.2.9", "iface": "net0", "backup_id": backup, "upload_id": upload, "recording_id": 987654321, "slug": "no-such-app", "source": "no-such-source", "volid": "local:iso/none.iso",
+            "user_id": user, "key_id": key, "session_id": 987654321, "passkey_id": 987654321, "node": "pve1", "action": "start", "name": "before-upgrade", "kind": "backup",
+            "draft_id": draft, "template_id": template, "channel_id": channel, "provider_id": provider, "alert_id": alerts[0]["id"], "rule_id": rule, "window_id": window, "group": group, "pos": 0, "cidr": "192.0.2.9", "iface": "net0", "backup_id": backup, "upload_id": upload, "recording_id": 987654321, "slug": "no-such-app", "source": "no-such-source", "volid": "local:iso/none.iso",
             "upid": owner("GET", f"/hosts/{host}/tasks")[0]["upid"],
         }

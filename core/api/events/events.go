@@ -27,8 +27,8 @@ func Register(a *op.API, deps Deps) {
 		ID: "stream_events", Summary: "Follow what changes", Tag: "Events", Role: identity.Viewer, On: op.Anywhere,
 		Description: "Server-Sent Events: what changes in the guests, hosts, nodes, jobs and alerts that the caller may see, whoever " +
 			"changes it, and the hypervisors' tasks that others started, as polls list them while somebody looks. " +
-			"The first event is `hello` with the service's `version`. Open the stream first and load lists then: what changes " +
-			"meanwhile is in the stream.\n\n" +
+			"The first event is `hello` with the service's `version`, and `poll_interval_s`, the seconds between two polls of a host. Open " +
+			"the stream first and load lists then: what changes meanwhile is in the stream.\n\n" +
 			"An event `changes` carries `changes`, one for each object, and comes at most ten times a second: the last state of an " +
 			"object wins. A change names `kind` and `id` (of a node `cluster_id` and `node` too) and a `version`, which grows. In `set` " +
 			"are the fields that changed, as they are now, with the names that they have in the object's list; with `whole` it is all " +

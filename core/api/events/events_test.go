@@ -176,7 +176,7 @@ func TestStream(t *testing.T) {
 	account := identitytest.As(t, i.Users, identity.Viewer)
 	cookie := func(r *http.Request) { r.AddCookie(account.Cookie) }
 	s := i.open(cookie, "", "")
-	begin := s.is("hello", `{"version":"test","resumed":false}`)
+	begin := s.is("hello", `{"version":"test","resumed":false,"poll_interval_s":30}`)
 	i.Exec("UPDATE guests SET name = 'www' WHERE id = 1")
 	if e := s.is("changes", `"set":{"name":"www"}`); e.id == "" {
 		t.Errorf("%+v", e)

@@ -61,7 +61,8 @@ func (h handlers) registerDrafts(a *op.API) {
 			"and where that cannot be told, the answer is 409 `self_target` until `confirm` holds the draft's name; the changes are " +
 			"then put back at the end of the window even if no new connection gets through, over those that are open or by another " +
 			"member of the cluster. A hypervisor may take about ten seconds to put rules into force: look before you confirm. What " +
-			"the draft deletes and something outside of it names is 409 `in_use` until `confirm` holds its name. 409 " +
+			"the draft deletes and something outside of it names is 409 `in_use` until `confirm` holds its name; so is 409 " +
+			"`confirm_required` what no order of the changes makes without opening something for a moment, as the plan says. 409 " +
 			"`digest_conflict` with `current` where the firewall has changed since the draft was made, and `firewall_busy` while " +
 			"another draft is tried out at one of its scopes.",
 	})

@@ -82,7 +82,7 @@ type probeInput struct {
 	Body struct {
 		ProbeExample
 		Access
-		Tokens  []Candidate `json:"tokens,omitempty" minItems:"1" maxItems:"10" doc:"Several tokens to try at once, in the place of credential_form, token_id, token_secret and paste"`
+		Tokens  []Candidate `json:"tokens,omitempty" maxItems:"10" doc:"Several tokens to try at once, in the place of credential_form, token_id, token_secret and paste; an empty list only looks at the certificate"`
 		Address string      `json:"address,omitempty" maxLength:"300" example:"pve1.example.com" doc:"As at enrolling; needed unless there are only one-time codes, which tell addresses"`
 		Name    *string     `json:"name,omitempty" nullable:"true" maxLength:"100" doc:"Accepted and not used"`
 	}
@@ -101,6 +101,9 @@ func (in *probeInput) Resolve(huma.Context) []error { return in.Body.missing(in.
 
 func (h handlers) probe(ctx context.Context, in *probeInput) (*op.Body[host.Probed], error) {
 	wish := host.Probing{Enrolment: in.Body.enrolment("", in.Body.Address)}
+	if in.Body.Tokens != nil {
+		wish.Tokens = []host.Token{} // none at all is a look at the certificate
+	}
 	for _, c := range in.Body.Tokens {
 		wish.Tokens = append(wish.Tokens,
 			host.Token{Capability: c.Capability, Form: c.Form, TokenID: c.TokenID, Secret: secret.New(c.TokenSecret)})

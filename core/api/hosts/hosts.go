@@ -78,7 +78,7 @@ func Register(a *op.API, deps Deps) {
 			"pinned nor " +
 			"trusted.\n\nWith `token_secret` one token is tried, and failures are those of enrolling; with the certificate as a member " +
 			"`certificate` where it was seen. With `paste`, or with `tokens`, each token has a row in `tokens`: a bad one, and an " +
-			"endpoint that is not there, is a `reason` of its row and no error.\n\nA " +
+			"endpoint that is not there, is a `reason` of its row and no error. An empty `tokens` only looks at the certificate.\n\nA " +
 			"one-time code is not used: `one_time_code` tells what it says of itself, and only the endpoint and its certificate are checked. " +
 			"An API key needs the scope `hosts:write`: this makes the service call an address.",
 	})
@@ -87,7 +87,8 @@ func Register(a *op.API, deps Deps) {
 		Unsupported: true,
 		Description: "A shell script for an administrator of the hypervisor: it makes one user, and a role and a token for each capability, " +
 			"and prints the tokens. What it has printed is taken as `paste` at enrolling, by a probe, and where tokens are replaced. It is safe " +
-			"to run twice. A capability that the driver does not have is 501 `unsupported`.",
+			"to run twice. `undo` has the commands that take back what it made. A capability that the driver does not have is 501 " +
+			"`unsupported`.",
 	})
 	op.Put(a, "/api/v1/hosts/self", h.setSelf, op.Spec{
 		ID: "set_self_host", Summary: "Say which host the service itself runs on", Tag: tag, Role: identity.Admin,

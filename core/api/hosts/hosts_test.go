@@ -82,6 +82,10 @@ func TestEnrol(t *testing.T) {
 		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: body, Status: status, Error: code,
 			Contains: contains}
 	}
+	probe := func(name, address string, status int, code string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin, Status: status, Error: code,
+			Body: fmt.Sprintf(`{"address":%q,"tokens":[]}`, address), Contains: contains}
+	}
 	b.Run(t,
 		post("an untrusted certificate", b.body("lab", "pool.mem"), 502, "hypervisor_error", `"reason":"tls_fingerprint"`,
 			b.cluster.Fingerprint()),
@@ -100,10 +104,13 @@ func TestEnrol(t *testing.T) {
 		apitest.Scenario{Name: "probe", Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin,
 			Body: b.body("lab", "pool.mem", `"verify_tls":false`), Status: 200, Contains: []string{`"reachable":true`, b.cluster.Fingerprint(),
 				`"names":["pool.mem"]`, `"issuer":"CN=memory"`, `"not_before":"2020-01-01T00:00:00Z"`, `"days_left":`}},
+		probe("the certificate alone", "pool.mem", 200, "", b.cluster.Fingerprint(), `"trusted":false`, `"reachable":false`, `"tokens":[]`),
+		probe("the certificate of nobody", "nobody.mem", 502, "hypervisor_error", `"reason":"unreachable"`),
 		post("a given pin, with its other privileges told",
 			strings.NewReplacer(`service@mem!monitoring`, limited.ID, "secret-of-monitoring",
 				string(limited.Secret)).Replace(b.pinned("lab")), 201, "",
 			`"address":"pool.mem:8006"`, `"missing":["Node.Audit"]`, `"extra":["Guest.Power"]`, `"status":"pending"`,
+			`"remedy":"memctl role set monitoring 'Guest.Audit,Node.Audit'"`,
 			`"tls_fingerprint":"`+b.cluster.Fingerprint(), `"key":"monitoring"`),
 		post("the name again", b.body("lab", "other.mem", `"verify_tls":false`), 409, "conflict"),
 		post("the address again", b.pinned("lab2"), 409, "conflict"),
@@ -237,7 +244,9 @@ func TestCallsToTheHypervisor(t *testing.T) {
 		apitest.Scenario{Name: "test", Method: "POST", URL: "/api/v1/hosts/1/test", As: apitest.Admin, Status: 200,
 			Contains: []string{`"reachable":true`, `"ok":true`}},
 		apitest.Scenario{Name: "token script", Method: "POST", URL: "/api/v1/hosts/token-script", As: apitest.Admin,
-			Body: `{"capabilities":["lifecycle"],"node_power":true,"path":"/pool/a"}`, Status: 200, Contains: []string{`"script":"`}},
+			Body: `{"capabilities":["lifecycle"],"node_power":true,"path":"/pool/a"}`, Status: 200,
+			Contains: []string{`"script":"`,
+				`"undo":["memctl token remove 'service@mem!monitoring'","memctl token remove 'service@mem!lifecycle'",`}},
 		apitest.Scenario{Name: "token script for anything", Method: "POST", URL: "/api/v1/hosts/token-script", As: apitest.Admin,
 			Body: `{"capabilities":["root"],"path":"/pool/$(reboot)"}`, Status: 422, Error: "invalid", Contains: []string{"capabilities", "path"}},
 		apitest.Scenario{Name: "capabilities", Method: "GET", URL: "/api/v1/hosts/capabilities", As: apitest.Viewer, Status: 200,

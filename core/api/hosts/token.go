@@ -116,15 +116,10 @@ type scriptInput struct {
 	}
 }
 
-// Script is a shell script.
-type Script struct {
-	Script string `json:"script"`
-}
-
-func (h handlers) tokenScript(ctx context.Context, in *scriptInput) (*op.Body[Script], error) {
-	script, err := h.hosts.TokenScript(ctx, host.ScriptQuery{
+func (h handlers) tokenScript(ctx context.Context, in *scriptInput) (*op.Body[host.TokenScript], error) {
+	script, err := h.hosts.WriteTokenScript(ctx, host.ScriptQuery{
 		Driver: in.Body.Driver, Capabilities: in.Body.Capabilities, NodePower: in.Body.NodePower, NodeShell: in.Body.NodeShell,
 		Path: in.Body.Path,
 	})
-	return &op.Body[Script]{Body: Script{script}}, err
+	return &op.Body[host.TokenScript]{Body: script}, err
 }

@@ -20,6 +20,8 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/core/passkey"
+	"github.com/hostler/hostler/core/sso"
 )
 
 const path = "/api/v1/api-keys"
@@ -37,11 +39,14 @@ type service struct {
 func newService(t *testing.T) *service {
 	t.Helper()
 	d := dbtest.New(t)
-	s := &service{t: t, db: d, users: identitytest.NewSealing(t, d), log: &strings.Builder{}}
+	sealing := identitytest.Keys(t)
+	users := identity.New(d, identity.Config{Argon2: identitytest.Cheap, Keys: sealing})
+	s := &service{t: t, db: d, users: users, log: &strings.Builder{}}
 	s.user = identitytest.As(t, s.users, identity.Viewer)
 	logger := hclog.New(&hclog.LoggerOptions{Output: s.log, Level: hclog.Trace})
 	handler := apitest.Resource(op.Config{Authenticator: s.users, Recorder: audit.Recorder{DB: d}, Logger: logger}, func(a *op.API) {
-		auth.Register(a, auth.Deps{Users: s.users})
+		auth.Register(a, auth.Deps{Users: s.users, Providers: sso.New(sso.Config{DB: d, Users: s.users, Keys: sealing}),
+			Passkeys: passkey.New(passkey.Config{DB: d, Users: s.users, Keys: sealing})})
 		keys.Register(a, keys.Deps{Users: s.users})
 	})
 	s.API = &apitest.API{Handler: handler, LogIn: func(r *http.Request, _ *apitest.Caller) { r.AddCookie(s.user.Cookie) }}
@@ -80,7 +85,7 @@ func TestEveryOperationAgainstEveryCaller(t *testing.T) {
 
 func TestGarbage(t *testing.T) {
 	t.Parallel()
-	newService(t).Garbage(t, apitest.GarbageConfig{Seed: 5, Skip: []string{"log_out", "revoke_session"}})
+	newService(t).Garbage(t, apitest.GarbageConfig{Seed: 5, Skip: []string{"log_out", "log_out_at_provider", "revoke_session"}})
 }
 
 func TestLifeOfAKey(t *testing.T) {
@@ -212,6 +217,7 @@ func TestOwnAccountThroughAKey(t *testing.T) {
 	}
 	row := s.trail()[0]
 	if row.ActorType != audit.ActorAPIKey || !strings.Contains(string(row.Details), `"key_id"`) ||
+		!strings.Contains(string(row.Details), `"key_name": "`) ||
 		!strings.Contains(string(row.Details), `"sessions_revoked": 1`) {
 		t.Errorf("%+v %s", row, row.Details)
 	}

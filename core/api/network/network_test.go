@@ -357,6 +357,9 @@ func TestApplyAnswersLost(t *testing.T) {
 	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: lost, Late: true})
 	f.ended(f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded", "found the task", "in force")
 	f.create("br3", `{}`, 201, "")
+	// The task of the apply before is not taken for that of one which did not arrive.
+	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: lost})
+	f.ended(f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "unknown", "no task of it is known; all is still staged")
 	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: refused})
 	f.ended(f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "failed")
 	if !strings.Contains(f.cluster.Staged("node1"), "br3") {

@@ -34,7 +34,12 @@ const form = "`settings` and `secrets` are those of the kind; a star marks what 
 	"A channel of a team is told what happens to the team's things, one of the default team what happens anywhere. Its `routes` say what " +
 	"of that. It is told of the beginning of a matter once and of its end once, and of the end only where it was told of the beginning. " +
 	"What is more than `hourly_cap` in an hour, or began and ended in `quiet_hours`, is told in a digest. What a channel does not take " +
-	"is tried again for 24 hours, with longer and longer waits, or as long a wait as the receiver asks for by `Retry-After`."
+	"is tried again for 24 hours, with longer and longer waits, or as long a wait as the receiver asks for by `Retry-After`.\n\n" +
+	"A webhook of the default team with `audit_actions` is told the rows of the audit trail instead, as `audit` of the message: of each " +
+	"action that is named, such as `vm.start`, or begins with what stands before a star, such as `vm.*`; a star alone is all. It must have " +
+	"a `secret`, and `https://` unless `allow_private` is set. Rows come in the order of the trail, from now on, without cap and quiet " +
+	"hours; while one is not taken those behind it wait. At most 1,000 wait as messages, the others in the trail; what is older than a day " +
+	"when its turn comes is counted in `audit_skipped`."
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
@@ -123,6 +128,7 @@ type createInput struct {
 		HourlyCap    int                        `json:"hourly_cap,omitempty" minimum:"1" maximum:"10000" default:"60" example:"60"`
 		Quiet        op.Optional[channel.Quiet] `json:"quiet_hours,omitzero" doc:"Null for none"`
 		Routes       []channel.Route            `json:"routes,omitempty" nullable:"false" maxItems:"20" doc:"One of them is enough; without any all is told"`
+		AuditActions []string                   `json:"audit_actions,omitempty" nullable:"false" maxItems:"50" example:"[\"vm.*\"]" doc:"webhook of the default team: actions of the audit trail that it is told, and nothing else"`
 	}
 }
 
@@ -136,7 +142,8 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[*channe
 	}
 	made, err := h.channels.Create(ctx, channel.Channel{TeamID: b.TeamID, Name: b.Name, Kind: b.Kind, Enabled: b.Enabled == nil ||
 		*b.Enabled, Settings: b.Settings,
-		AllowPrivate: b.AllowPrivate, AccountMail: b.AccountMail, HourlyCap: b.HourlyCap, Quiet: b.Quiet.Pointer(), Routes: b.Routes}, secrets)
+		AllowPrivate: b.AllowPrivate, AccountMail: b.AccountMail, HourlyCap: b.HourlyCap, Quiet: b.Quiet.Pointer(), Routes: b.Routes,
+		AuditActions: b.AuditActions}, secrets)
 	return &op.Body[*channel.Channel]{Body: made}, err
 }
 
@@ -161,6 +168,7 @@ type updateInput struct {
 		HourlyCap    op.Optional[int]              `json:"hourly_cap,omitzero" nullable:"false" minimum:"1" maximum:"10000" example:"60"`
 		Quiet        op.Optional[channel.Quiet]    `json:"quiet_hours,omitzero" doc:"Null for none"`
 		Routes       op.Optional[[]channel.Route]  `json:"routes,omitzero" nullable:"false" maxItems:"20"`
+		AuditActions op.Optional[[]string]         `json:"audit_actions,omitzero" nullable:"false" maxItems:"50" example:"[\"vm.*\"]"`
 	}
 }
 
@@ -174,6 +182,7 @@ func (h handlers) update(ctx context.Context, in *updateInput) (*op.Body[*channe
 		set(&c.AccountMail, b.AccountMail)
 		set(&c.HourlyCap, b.HourlyCap)
 		set(&c.Routes, b.Routes)
+		set(&c.AuditActions, b.AuditActions)
 		if b.Quiet.Set {
 			c.Quiet = b.Quiet.Pointer()
 		}
@@ -200,9 +209,11 @@ type deliveriesInput struct {
 	op.Page
 	ChannelID int64  `query:"channel_id" minimum:"1" doc:"Only of this channel"`
 	State     string `query:"state" enum:"pending,held,folded,sent,failed,skipped" doc:"Only in this state"`
+	Incident  string `query:"incident" maxLength:"100" example:"alert:5" doc:"Only about this matter: its beginning and its end"`
 }
 
 func (h handlers) deliveries(ctx context.Context, in *deliveriesInput) (*op.List[channel.Delivery], error) {
-	all, total, err := h.channels.Deliveries(ctx, channel.Filter{ChannelID: in.ChannelID, State: in.State}, in.Offset(), in.Limit())
+	f := channel.Filter{ChannelID: in.ChannelID, State: in.State, Incident: in.Incident}
+	all, total, err := h.channels.Deliveries(ctx, f, in.Offset(), in.Limit())
 	return &op.List[channel.Delivery]{Total: total, Body: all}, err
 }

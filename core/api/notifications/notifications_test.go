@@ -83,6 +83,7 @@ func TestChannels(t *testing.T) {
 		do("deliveries", "GET", "/api/v1/notification-deliveries?channel_id=1&state=failed", "", apitest.Admin, 200, "", `[{"id":2`,
 			`"title":"Test of`),
 		do("deliveries of the team", "GET", "/api/v1/notification-deliveries", "", team, 200, "", `[]`),
+		do("deliveries of one matter", "GET", "/api/v1/notification-deliveries?incident=alert:5", "", apitest.Admin, 200, "", `[]`),
 		do("deliveries in no state", "GET", "/api/v1/notification-deliveries?state=x", "", apitest.Admin, 422, "invalid"),
 		do("delete another team's", "DELETE", path+"/1", "", team, 404, "not_found"),
 		do("delete", "DELETE", path+"/1", "", apitest.Admin, 204, ""),

@@ -92,15 +92,25 @@ func (a *API) problem(ctx context.Context, err error) *problem.Error {
 	case errors.Is(err, errReaderGone):
 		return problem.New(problem.CodeCanceled, "the reader went away").Because(err)
 	case errors.Is(ctx.Err(), context.Canceled) && errors.Is(err, context.Canceled):
-		return problem.New(problem.CodeCanceled, "the request was given up before it was done").Because(err)
+		return a.givenUp(err)
 	case errors.As(db.Problem(err), &known) && known.Code != problem.CodeInternal:
 		return known // whoever asked the database need not have said so
 	case errors.Is(err, context.DeadlineExceeded):
 		return problem.New(problem.CodeTimeout, "the request took too long and was given up").Because(err)
 	case errors.Is(err, context.Canceled):
-		return problem.New(problem.CodeCanceled, "the request was given up before it was done").Because(err)
+		return a.givenUp(err)
 	}
 	return problem.From(err)
+}
+
+// givenUp is what comes of a request whose context was canceled: by the service, which stops, or else by its caller, who has gone.
+func (a *API) givenUp(err error) *problem.Error {
+	select {
+	case <-a.config.Stopping:
+		return stopping().Because(err)
+	default:
+		return problem.New(problem.CodeCanceled, "the request was given up before it was done").Because(err)
+	}
 }
 
 // fail answers with a problem: it logs it, records the refused attempt and writes the document. Once per request.

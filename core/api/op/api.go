@@ -291,11 +291,17 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	refusal := problem.New(problem.CodeMethodNotAllowed, "this path has the methods %s", w.Header().Get("Allow"))
-	if slices.ContainsFunc(a.operations, func(o *Operation) bool { return o.Spec.Public && o.Pattern == r.URL.Path }) {
+	if slices.ContainsFunc(a.operations, func(o *Operation) bool { return o.Spec.Public && a.serves(o, r) }) {
 		a.fail(r.Context(), refusal)
 		return
 	}
 	a.refuseKnown(r, refusal)
+}
+
+// serves reports whether an operation is the one of the request's path, by the operation's own method.
+func (a *API) serves(o *Operation, r *http.Request) bool {
+	_, pattern, _, ok := a.config.Router.Match(o.Method, r.URL.EscapedPath())
+	return ok && pattern == o.Pattern
 }
 
 // refuseKnown writes the problem to a known caller and a 401 to an unknown one.

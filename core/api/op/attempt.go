@@ -47,7 +47,7 @@ func (q *request) begin(ctx context.Context, r *http.Request, caller *identity.C
 		entry.ActorType, entry.ActorID, entry.ActorEmail = audit.ActorUser, &caller.UserID, caller.Email
 		if caller.KeyID != 0 {
 			entry.ActorType = audit.ActorAPIKey
-			entry.Details = map[string]any{"key_id": caller.KeyID}
+			entry.Details = map[string]any{"key_id": caller.KeyID, "key_name": caller.KeyName}
 		}
 	}
 	if spec.On >= Host {

@@ -1,7 +1,6 @@
 package op_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -22,22 +21,7 @@ import (
 )
 
 // logged is a log that can be read while it is written.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
+type logged struct{ waittest.Text }
 
 func (l *logged) config() op.Config {
 	return op.Config{KeepAlive: time.Millisecond, Logger: hclog.New(&hclog.LoggerOptions{Output: l, Level: hclog.Debug})}
@@ -83,6 +67,26 @@ func TestReaderThatLeavesIsNoError(t *testing.T) {
 	waittest.Until(t, "three refusals", func() bool { return strings.Count(log.String(), "code=canceled") == 3 })
 	if said := log.String(); strings.Contains(said, "[ERROR]") || strings.Contains(said, "[WARN]") {
 		t.Error(said)
+	}
+}
+
+// What is under way when the service stops is told so: its caller is still there.
+func TestRequestThatTheServiceEnds(t *testing.T) {
+	t.Parallel()
+	running, stop := context.WithCancel(t.Context())
+	config := (&logged{}).config()
+	config.Stopping = running.Done()
+	handler := lone(t, config, func(a *op.API) {
+		op.Get(a, "/api/v1/try", func(ctx context.Context, _ *struct{}) (*struct{}, error) {
+			stop()
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, public)
+	})
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequestWithContext(running, "GET", "/api/v1/try", nil))
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), `"stopping"`) {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
 }
 

@@ -182,6 +182,9 @@ func Download[I any](a *API, path string, handler func(context.Context, *I, *Fil
 	content := map[string]*huma.MediaType{}
 	for _, media := range spec.Content {
 		content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+		if media == "application/json" {
+			content[media].Schema = &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+		}
 	}
 	declared.Responses = map[string]*huma.Response{"200": {Description: "A file", Content: content}}
 	type file struct{ Body func(huma.Context) }

@@ -237,7 +237,7 @@ func serveSocket[I any](ctx context.Context, q *request, in *I, handler func(con
 }
 
 // stopping is the problem of what ends because the service does.
-func stopping() error {
+func stopping() *problem.Error {
 	p := problem.New(problem.CodeStopping, "the service is stopping")
 	p.RetryAfter = 5
 	return p

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/schedules"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/schedule"
 )
@@ -314,4 +315,33 @@ func TestWriterIsNoOperatorAnyMore(t *testing.T) {
 	run(404, "not_found")
 	b.Exec("UPDATE team_members SET team_id = 1, role = 'operator' WHERE user_id IN (SELECT writer_id FROM schedules)")
 	run(202, "")
+}
+
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	times := func(name, query string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/schedules/times?" + query, As: as, Status: status, Error: code,
+			Contains: contains}
+	}
+	five := times("five", "cron=0+3+1+1+*&timezone=Europe/Berlin", apitest.Viewer, 200, "", "-01-01T02:00:00Z")
+	five.After = func(t *testing.T, answer *apitest.Answer) {
+		var told schedules.Times
+		if err := json.Unmarshal(answer.Body, &told); err != nil || len(told.Times) != 5 {
+			t.Fatalf("%s: %v", answer.Body, err)
+		}
+		for i, at := range told.Times[1:] {
+			if at.Year() != told.Times[i].Year()+1 {
+				t.Errorf("%s after %s", at, told.Times[i])
+			}
+		}
+	}
+	b.Run(t, five,
+		times("rare", "cron=0+0+29+2+*", apitest.Viewer, 200, "", "-02-29T00:00:00Z"),
+		times("never", "cron=0+0+31+2+*", apitest.Viewer, 422, "invalid", `["query","cron"]`, "never comes"),
+		times("macro", "cron=@daily", apitest.Viewer, 422, "invalid", `["query","cron"]`),
+		times("zone", "cron=0+0+*+*+*&timezone=../etc", apitest.Viewer, 422, "invalid", `["query","timezone"]`),
+		times("none", "", apitest.Viewer, 422, "invalid", `["query","cron"]`),
+		times("nobody", "cron=0+0+*+*+*", nil, 401, "unauthenticated"),
+	)
 }

@@ -4,6 +4,7 @@ package settings
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -24,7 +25,7 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Settings}
 	op.Get(a, "/api/v1/settings", h.list, op.Spec{
 		ID: "list_settings", Summary: "List settings", Tag: tag, Role: identity.Admin,
-		Description: "Every setting with its value, its default and what it does. `set` is false while the default holds.",
+		Description: "Every setting with its value, its default, what it does, and who set it last. `set` is false while the default holds.",
 	})
 	op.Patch(a, "/api/v1/settings", h.patch, op.Spec{
 		ID: "patch_settings", Summary: "Change settings", Tag: tag, Role: identity.Admin, Audit: op.Audit{Action: "settings.update"},
@@ -47,6 +48,12 @@ type Setting struct {
 	Default any    `json:"default" doc:"What holds while it is not set"`
 	Doc     string `json:"doc" example:"Seconds from one poll of a cluster to the next, 5 to 3600" doc:"What it does, with its unit and bounds"`
 	Set     bool   `json:"set" doc:"False while the default holds"`
+	// The form of the values, for who asks people for them.
+	Kind      string     `json:"kind" enum:"number,flag,text,texts,host" example:"number" doc:"What values are: a whole number, true or false, a text, a list of texts, the id of a host or null"`
+	Minimum   *int       `json:"minimum" example:"5" doc:"The least number; null for other types"`
+	Maximum   *int       `json:"maximum" example:"3600" doc:"The greatest number; null for other types"`
+	ChangedAt *time.Time `json:"changed_at" example:"2026-01-31T12:00:00Z" doc:"When the value was set; null while the default holds"`
+	ChangedBy *string    `json:"changed_by" example:"anna@example.com" doc:"Who set it; null for the service itself, for an account that is gone, and while the default holds"`
 }
 
 func (h handlers) list(ctx context.Context, _ *struct{}) (*op.Body[[]Setting], error) {
@@ -59,7 +66,11 @@ func listed(values []setting.Value, err error) (*op.Body[[]Setting], error) {
 	}
 	all := make([]Setting, len(values))
 	for i, v := range values {
-		all[i] = Setting{Key: v.Key, Value: v.Value, Default: v.Default, Doc: v.Doc, Set: v.Set}
+		all[i] = Setting{Key: v.Key, Value: v.Value, Default: v.Default, Doc: v.Doc, Set: v.Set, Kind: string(v.Type),
+			ChangedAt: v.ChangedAt, ChangedBy: v.ChangedBy}
+		if v.Bounds != nil {
+			all[i].Minimum, all[i].Maximum = &v.Bounds.Least, &v.Bounds.Most
+		}
 	}
 	return &op.Body[[]Setting]{Body: all}, nil
 }

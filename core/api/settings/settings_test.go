@@ -53,8 +53,10 @@ func TestList(t *testing.T) {
 	s, _ := newService(t)
 	s.Run(t,
 		apitest.Scenario{Name: "list", Method: "GET", URL: url, As: apitest.Admin, Status: 200, Contains: []string{
-			`{"key":"poll.interval_s","value":30,"default":30,"doc":"Seconds from one poll`, `{"key":"self.host_id","value":null,"default":null,`,
-			`{"key":"entitlements.disabled","value":[],"default":[],`, `"set":false}`}, Lacks: []string{`"set":true`}},
+			`{"key":"poll.interval_s","value":30,"default":30,"doc":"Seconds from one poll`,
+			`"set":false,"kind":"number","minimum":5,"maximum":3600,"changed_at":null,"changed_by":null}`,
+			`"kind":"host","minimum":null`, `{"key":"self.host_id","value":null,"default":null,`,
+			`{"key":"entitlements.disabled","value":[],"default":[],`, `"set":false,`}, Lacks: []string{`"set":true`}},
 		apitest.Scenario{Name: "operator", Method: "GET", URL: url, As: apitest.Operator, Status: 403, Error: "forbidden"},
 		apitest.Scenario{Name: "admin of a team", Method: "GET", URL: url, As: apitest.In(7, identity.Admin), Status: 403, Error: "forbidden"},
 	)
@@ -65,7 +67,8 @@ func TestPatch(t *testing.T) {
 	s, d := newService(t)
 	s.Run(t,
 		patch("several", `{"poll.interval_s": 60, "self.host_id": 2, "entitlements.disabled": ["audit.log"]}`, 200,
-			`{"key":"poll.interval_s","value":60,"default":30`, `"key":"self.host_id","value":2`, `"value":["audit.log"]`),
+			`{"key":"poll.interval_s","value":60,"default":30`, `"key":"self.host_id","value":2`, `"value":["audit.log"]`,
+			`"changed_by":"`, `@`),
 		patch("the same and another", `{"poll.interval_s": 60, "jobs.keep_days": 7}`, 200, `"key":"jobs.keep_days","value":7`),
 		patch("nothing new", `{"poll.interval_s": 60}`, 200),
 		patch("back to the default", `{"poll.interval_s": null, "self.host_id": null, "metrics.retention_raw_days": null}`, 200,
@@ -191,7 +194,8 @@ func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
 func TestOnlyOwnersShortenTheTrail(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)
-	for _, body := range []string{`{"audit.retention_days": 1}`, `{"audit.retention_days": null, "jobs.keep_days": 7}`} {
+	for _, body := range []string{`{"audit.retention_days": 1}`, `{"audit.address_days": 1}`,
+		`{"audit.retention_days": null, "jobs.keep_days": 7}`} {
 		s.Run(t,
 			apitest.Scenario{Name: "admin", Method: "PATCH", URL: url, Body: body, As: apitest.Admin, Status: 403, Error: "forbidden"},
 			apitest.Scenario{Name: "owner", Method: "PATCH", URL: url, Body: body, As: apitest.Owner, Status: 200},

@@ -268,7 +268,7 @@ func TestDeleteVolume(t *testing.T) {
 	f.ask("DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 202, "") // by a reading that is older
 	f.ends("failed", "nothing was done: guests have it")
 	f.ask("DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
-	f.ask("DELETE", used+"?plan=true", "", apitest.Admin, 200, "", `"error":"volume_in_use"`)
+	f.ask("DELETE", used+"?plan=true", "", apitest.Admin, 200, "", `"error":"volume_in_use"`, "web uses it.")
 	f.cluster.AddVolume("nas", hypervisor.Volume{Name: "kept.tar", Kind: hypervisor.VolumeBackup, Content: "backup", Protected: true})
 	f.ask("DELETE", "storage/1/nas/content/nas:kept.tar", `{"confirm":"kept.tar"}`, apitest.Admin, 409, "protected")
 	// A hypervisor that does not tell who uses it is no reason to delete.

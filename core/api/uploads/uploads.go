@@ -45,6 +45,8 @@ func Register(a *op.API, deps Deps) {
 				Doc: "What it is to the storage, such as iso; without it what its name's ending says"},
 			{Name: "node", Type: "string", Example: "node1", Doc: "A node that has the storage; without it or empty one of those that are online"},
 			{Name: "overwrite", Type: "boolean", Doc: "Replace a file of the same name; false without it"},
+			{Name: "sha256", Type: "string", Example: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+				Doc: "The checksum that the file must have, in hexadecimal digits: 422 for one that arrives with another, and nothing is left of it"},
 		},
 		Description: "The file is received whole by the service, with its SHA-256, and then sent to the storage by the job that is answered. " +
 			"Its fields may stand before or behind the file. Those that stand before it are judged before the file is read: a name that is " +

@@ -234,6 +234,27 @@ func TestUploadIsRefused(t *testing.T) {
 	})
 }
 
+// A file that arrives with another checksum than its sender says is not taken, whether that stands before it or behind it.
+func TestChecksumOfTheSender(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(t *testing.T, f *fixture) {
+		f.start()
+		right, wrong := part{name: "sha256", value: strings.ToUpper(sumOf("abc"))}, part{name: "sha256", value: sumOf("abd")}
+		for _, parts := range [][]part{{wrong, file("a.iso", "abc")}, {file("a.iso", "abc"), wrong},
+			{{name: "sha256", value: "ba78"}, file("a.iso", "abc")}, {{name: "sha256", value: strings.Repeat("x", 64)}, file("a.iso", "abc")}} {
+			f.upload("1/local/content", apitest.Admin, 422, "invalid", parts...)
+		}
+		if names, n := f.left(), f.Value("SELECT count(*) FROM jobs"); len(names) != 0 || n != "0" {
+			t.Errorf("%v is left, and there are %s jobs", names, n)
+		}
+		for i, parts := range [][]part{{right, file("0.iso", "abc")}, {file("1.iso", "abc"), right}, {{name: "sha256"}, file("2.iso", "abc")}} {
+			if j := f.ended(f.upload("1/local/content", apitest.Admin, 202, "", parts...)); j.Status != job.Succeeded {
+				t.Errorf("%d: %+v", i, j)
+			}
+		}
+	})
+}
+
 func manyParts() (all []part) {
 	for range 30 {
 		all = append(all, part{name: "content", value: "iso"})

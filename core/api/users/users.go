@@ -63,6 +63,13 @@ func Register(a *op.API, deps Deps) {
 			"once even after too many wrong tries. The user's API keys stay good, and the answer says how many, unless `revoke_keys` is true. " +
 			outranks + " The rules for passwords are those of creating a user.",
 	})
+	op.Delete(a, "/api/v1/users/:user_id/totp", h.resetTOTP, op.Spec{
+		ID: "reset_totp", Summary: "Reset a user's second factor", Tag: tag, Ours: true, Role: identity.Admin,
+		Status: http.StatusNoContent, Audit: op.Audit{Action: "user.totp_reset", Target: "user_id"},
+		Description: "For somebody who has lost it: the authenticator app, passkeys and recovery codes are void, and log-in asks for the " +
+			"password alone from then on. The password stays, and sessions go on. No second factor is 409 `invalid_state`, and so is one's own, " +
+			"which is switched off with the password at `/api/v1/auth/totp` and `/api/v1/auth/passkeys`. " + outranks,
+	})
 }
 
 // Account is a user as admins see one.
@@ -71,7 +78,10 @@ type Account struct {
 	Email       string     `json:"email" example:"anna@example.com"`
 	DisplayName *string    `json:"display_name" example:"Anna Lee"`
 	IsActive    bool       `json:"is_active" example:"true" doc:"An inactive user cannot log in, and has no session"`
-	TOTPEnabled bool       `json:"totp_enabled" doc:"Logging in takes a second factor"`
+	TOTPEnabled bool       `json:"totp_enabled" doc:"Logging in takes an authenticator app as second factor"`
+	Passkeys    int        `json:"passkeys" example:"1" doc:"How many passkeys there are; each is a second factor and a way to log in"`
+	HasPassword bool       `json:"has_password" example:"true" doc:"False for an account of an identity provider that has been given no password"`
+	Providers   []string   `json:"providers" example:"[\"Company\"]" doc:"Names of the identity providers by which the user has come in"`
 	CreatedAt   time.Time  `json:"created_at"`
 	LastLoginAt *time.Time `json:"last_login_at" doc:"Null for one who never logged in"`
 	Role        *string    `json:"role" enum:"viewer,operator,admin,owner" example:"operator" doc:"Role in the team default; null without one"`
@@ -88,7 +98,9 @@ type TeamRole struct {
 
 func accountOf(p *identity.Profile) Account {
 	a := Account{
-		ID: p.ID, Email: p.Email, DisplayName: p.DisplayName, IsActive: p.IsActive, TOTPEnabled: p.TOTPEnabled, CreatedAt: p.CreatedAt.UTC(),
+		ID: p.ID, Email: p.Email, DisplayName: p.DisplayName, IsActive: p.IsActive, TOTPEnabled: p.TOTPEnabled, Passkeys: p.Passkeys,
+		HasPassword: p.HasPassword,
+		Providers:   p.Providers, CreatedAt: p.CreatedAt.UTC(),
 		Teams: make([]TeamRole, 0, len(p.Roles)),
 	}
 	if p.LastLoginAt != nil {

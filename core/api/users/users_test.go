@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/service/servicetest"
@@ -62,8 +63,10 @@ func TestList(t *testing.T) {
 	none := identitytest.User(t, s.Users, nil)
 	s.Run(t,
 		apitest.Scenario{Name: "all", Method: "GET", URL: "/api/v1/users", As: apitest.Admin, Status: 200,
-			Lacks: []string{"password", "argon2", "hash", "email_key"}, Contains: []string{
-				fmt.Sprintf(`{"id":%d,"email":%q,"display_name":null,"is_active":true,"totp_enabled":false,"created_at":"`, admin.ID, admin.Email),
+			Lacks: []string{`"password`, "argon2", "hash", "email_key"}, Contains: []string{
+				fmt.Sprintf(`{"id":%d,"email":%q,"display_name":null,"is_active":true,"totp_enabled":false,`+
+					`"passkeys":0,"has_password":true,"providers":[],`+
+					`"created_at":"`, admin.ID, admin.Email),
 				fmt.Sprintf(`"role":"viewer","teams":[{"id":1,"name":"Default","slug":"default","role":"viewer"},{"id":%d,"name":"blue",`+
 					`"slug":"blue","role":"owner"}]}`, blue),
 				`"role":null,"teams":[]}`,
@@ -248,6 +251,37 @@ func TestPasswordResetAndDeletion(t *testing.T) {
 		"SELECT string_agg(u::text, '') || (SELECT string_agg(a::text, '') FROM audit a) FROM users u").Scan(&everything); err != nil ||
 		strings.Contains(everything, "canary") {
 		t.Errorf("a password was kept (%v)", err)
+	}
+}
+
+func TestResetOfTheSecondFactor(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	blue := identitytest.Team(t, s.DB, "blue")
+	user := identitytest.As(t, s.Users, identity.Viewer)
+	above := identitytest.User(t, s.Users, identitytest.In{blue: identity.Owner})
+	admin := s.Account(apitest.Admin)
+	for _, one := range []*identitytest.Account{user, above, admin} {
+		identitytest.TOTP(t, s.Users, one)
+	}
+	reset := func(name string, id int64, as *apitest.Caller, status int, code string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "DELETE", URL: one(id) + "/totp", As: as, Status: status, Error: code}
+	}
+	recorded := reset("reset", user.ID, apitest.Admin, 204, "")
+	recorded.After = s.recorded("user.totp_reset", user.Email, "ok", "", "")
+	s.Run(t,
+		reset("of a higher user", above.ID, apitest.Admin, 403, "forbidden"),
+		reset("one's own", admin.ID, apitest.Admin, 409, "invalid_state"),
+		reset("unknown", 999999, apitest.Admin, 404, "not_found"),
+		reset("as an operator", user.ID, apitest.Operator, 403, "forbidden"),
+		recorded,
+		reset("again", user.ID, apitest.Admin, 409, "invalid_state"),
+	)
+	if in := identitytest.LogIn(t, s.Users, user.User); in.TOTPEnabled {
+		t.Error("the second factor is still on")
+	}
+	if left := dbtest.Value[int](t, s.DB, "SELECT count(*) FROM recovery_codes WHERE user_id = $1", user.ID); left != 0 {
+		t.Errorf("%d recovery codes are left", left)
 	}
 }
 

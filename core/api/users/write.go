@@ -128,3 +128,7 @@ func (h handlers) resetPassword(ctx context.Context, in *resetInput) (*op.Body[R
 	}
 	return &op.Body[Reset]{Body: Reset{SessionsRevoked: ended.Sessions, KeysRevoked: ended.Keys, KeysValid: ended.ValidKeys}}, nil
 }
+
+func (h handlers) resetTOTP(ctx context.Context, in *One) (*op.Empty, error) {
+	return &op.Empty{}, h.users.ResetTOTP(ctx, identity.FromContext(ctx), in.ID)
+}

@@ -46,3 +46,12 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[guest.M
 func (h handlers) made(ctx context.Context, made idempotency.Made) (any, error) {
 	return h.vms.Actor.MadeAgain(ctx, made, false)
 }
+
+type placementInput struct {
+	Node string `path:"node" minLength:"1" maxLength:"253" example:"pve1" doc:"Name of a node of the host's cluster"`
+}
+
+func (h handlers) placement(ctx context.Context, in *placementInput) (*op.Body[guest.Placement], error) {
+	placement, err := h.vms.Actor.Placement(ctx, op.Found(ctx).ID, in.Node)
+	return &op.Body[guest.Placement]{Body: placement}, err
+}

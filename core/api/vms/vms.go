@@ -41,6 +41,13 @@ func Register(a *op.API, deps Deps) {
 			"with it is 422 before there is a job. It gets one disk, one NIC behind the hypervisor's firewall, and UEFI where its `ostype` " +
 			"cannot do without. Without `node` it is made on the host's own, or on the first that is online.",
 	})
+	op.Get(a, "/api/v1/hosts/:host_id/nodes/:node/placement", h.placement, op.Spec{
+		ID: "get_placement", Summary: "Tell what a guest can be made of on a node", Tag: tag, Role: identity.Viewer, On: op.Host, Calls: true,
+		Needs: endpoint.Monitoring, Ours: true,
+		Description: "What forms offer: the storages of the node and what is left of them, the networks that a NIC can be attached to, the " +
+			"words for operating systems, the hypervisor's bounds, and a number that is free. It is asked of the hypervisor, and the same that " +
+			"orders of new guests, copies and restored ones are checked against. Nothing is reserved. A node that is not there is 404.",
+	})
 	op.Delete(a, "/api/v1/vms/:vm_id", h.remove, op.Spec{
 		ID: "delete_vm", Summary: "Destroy a VM", Tag: tag, Role: identity.Owner, On: op.VM, Calls: true,
 		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"}, Plan: true,

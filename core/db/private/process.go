@@ -80,8 +80,9 @@ const (
 	unclear                 // a PostgreSQL process that we may not look into
 )
 
-// relate says whether process pid works on the data directory. Every PostgreSQL process stands in its data directory; where
-// the kernel does not let us look (a container without CAP_SYS_PTRACE), the title carries cluster_name.
+// relate says whether process pid works on the data directory. Every PostgreSQL process stands in its data directory; only where
+// the kernel does not let us look (a container without CAP_SYS_PTRACE), the title counts, which carries cluster_name: a copy of the
+// state folder has the same name.
 func relate(pid int, data os.FileInfo, clusterName string) kinship {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil || len(line) == 0 { // ended, a zombie or a kernel thread
@@ -92,12 +93,10 @@ func relate(pid int, data os.FileInfo, clusterName string) kinship {
 	if base := filepath.Base(first); base != "postgres" && base != "postmaster" && base != "postgres:" {
 		return stranger
 	}
-	if strings.Contains(title, "cluster_name="+clusterName) || strings.HasPrefix(title, "postgres: "+clusterName+":") {
-		return member
-	}
+	named := strings.Contains(title, "cluster_name="+clusterName) || strings.HasPrefix(title, "postgres: "+clusterName+":")
 	place, err := os.Stat(fmt.Sprintf("/proc/%d/cwd", pid))
 	switch {
-	case err == nil && os.SameFile(place, data):
+	case err == nil && os.SameFile(place, data), errors.Is(err, os.ErrPermission) && named:
 		return member
 	case errors.Is(err, os.ErrPermission):
 		return unclear

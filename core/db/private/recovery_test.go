@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -181,6 +182,37 @@ func TestStalePidFileOfReusedNumber(t *testing.T) {
 	start(t, private.Config{Dir: dir})
 	if !alive(other) {
 		t.Error("a foreign process was killed")
+	}
+}
+
+// A copy of a state folder has the name of the cluster that it was made of: what runs on the other folder is left alone.
+func TestCopyBesideItsOrigin(t *testing.T) {
+	t.Parallel()
+	dir, copied := newDir(t), newDir(t)
+	c := start(t, private.Config{Dir: dir})
+	fill(t, c.URL())
+	if err := c.Stop(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cp", "-a", dir+"/.", copied).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	c = start(t, private.Config{Dir: dir})
+	ctx := testContext(t)
+	conn, err := pgx.Connect(ctx, c.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	other := start(t, private.Config{Dir: copied})
+	if postmasterOf(dir) == postmasterOf(copied) {
+		t.Error("it has taken over the other one's PostgreSQL")
+	}
+	if got := query(t, other.URL(), "SELECT word FROM kept"); got != "kept" {
+		t.Errorf("got %q", got)
+	}
+	if err := conn.Ping(ctx); err != nil { // the connection that was open before
+		t.Error("the first one was disturbed:", err)
 	}
 }
 

@@ -35,13 +35,16 @@ type params struct {
 	Again int       `json:"again,omitempty"`
 }
 
+// inBetween is why a draft is to be confirmed whose changes no order makes safe.
+const inBetween = "while the changes are made something may get through for a moment that gets through neither before nor afterwards: "
+
 func anyHost(hypervisor.Host) error { return nil }
 
 // Commit asks for a draft to be carried out and to be put back after the window unless it is confirmed. Where the service, its cluster or
-// the caller may be cut off it is self_target until confirm holds the draft's name, and in_use where something outside the draft names
-// what it deletes. Problems besides: not_found, forbidden, invalid_state while a job carries the draft out, digest_conflict with what is
-// there now where a scope is not what the draft was made for any more, firewall_busy while another draft holds one of its scopes,
-// plan_stale, capability_missing, and those of host.Ask.
+// the caller may be cut off it is self_target until confirm holds the draft's name, in_use where something outside the draft names what it
+// deletes, and confirm_required where every order of its changes may open for a moment what both states close. Others: not_found,
+// forbidden, invalid_state while a job carries it out, digest_conflict with what is there now where a scope is not what the draft was
+// made for any more, firewall_busy while another draft holds one of its scopes, plan_stale, capability_missing, and those of host.Ask.
 func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, confirm *string) (guest.Started, error) {
 	r, err := s.mayWrite(ctx, id)
 	if err != nil {
@@ -66,6 +69,9 @@ func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, conf
 		return guest.Started{}, err
 	}
 	c := plan.Confirmation{Phrase: r.Name, Given: confirm != nil && *confirm == r.Name, IsSelf: j.asks()}
+	if len(j.doubts) > 0 {
+		c.Code, c.Why = problem.CodeConfirmRequired, inBetween+strings.Join(j.doubts, "; ")+"; send the draft's name as confirm to go on"
+	}
 	if len(j.used) > 0 {
 		c.Code, c.Why = problem.CodeInUse, strings.Join(j.used, "; ")+"; send the draft's name as confirm to go on"
 	}

@@ -358,6 +358,44 @@ func TestWhatIsInUseIsAskedFor(t *testing.T) {
 	}
 }
 
+// Changes that no order makes without opening something for a moment are made when that is confirmed.
+func TestOrderThatPromisesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.start()
+	const of = `{"scope":{"kind":"vm","id":1},"action":`
+	f.keep(f.draft("[" + of + `"create_alias","name":"office","cidr":"192.0.2.0/24"},` + of +
+		`"create_alias","name":"lab","cidr":"198.51.100.0/24"},` + of +
+		`"create_alias","name":"spare","cidr":"198.51.100.0/24"}]`))
+	f.at.SetRules(f.guests["web"], sdk.Rule{Direction: "in", Action: "DROP", Enabled: true, Source: "lab"},
+		sdk.Rule{Direction: "in", Action: "ACCEPT", Enabled: true, Source: "office"})
+	for body, asks := range map[string]bool{
+		"[" + of + `"change_alias","name":"office","cidr":"192.0.2.128/25"}]`: false,
+		"[" + of + `"change_alias","name":"office","cidr":"192.0.2.64/26"},` + of + // one that no rule names
+			`"change_alias","name":"spare","cidr":"203.0.113.128/25"}]`: false,
+		"[" + of + `"change_alias","name":"office","cidr":"203.0.113.0/24"},` + of +
+			`"change_alias","name":"lab","cidr":"203.0.113.128/25"}]`: true,
+	} {
+		d := f.draft(body)
+		_, err := f.Commit(plan.With(as(t, identity.Admin), plan.Question{Only: true}), d.ID, time.Hour, nil)
+		answer := plan.AnswerIn(err)
+		if answer == nil {
+			t.Fatal(err)
+		}
+		warned := strings.Contains(strings.Join(answer.Plan.Warnings, " "), "While the changes are made something may get through")
+		if warned != asks || answer.Plan.ConfirmPhrase != nil != asks {
+			t.Errorf("%s: the plan is %+v", body, answer.Plan)
+		}
+		if asks {
+			_, err := f.Commit(as(t, identity.Admin), d.ID, time.Hour, nil)
+			if problem.CodeOf(err) != problem.CodeConfirmRequired || problem.From(err).Members["confirm_phrase"] != d.Name {
+				t.Errorf("it is not to be confirmed: %v", err)
+			}
+		}
+		f.keep(d)
+	}
+}
+
 // A draft that keeps the nodes from hearing each other is refused until that is confirmed, by whatever traffic the hypervisor's
 // clusters live on.
 func TestClustersOwnTrafficIsCut(t *testing.T) {

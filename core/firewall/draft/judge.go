@@ -421,7 +421,7 @@ func (s *Store) tell(ctx context.Context, r *record, j *judgement, window time.D
 		p.Warn("%d more guests of the cluster were not compared.", j.unseen)
 	}
 	for _, d := range j.doubts {
-		p.Warn("While the changes are made something may get through for a moment that gets through neither before nor afterwards: %s.", d)
+		p.Warn("W%s%s.", inBetween[1:], d)
 	}
 	p.Warn("Everything is put back %s after it was made unless you confirm it.", window)
 }

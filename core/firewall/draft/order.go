@@ -297,21 +297,29 @@ func (o *order) middle(merged []*merger, names map[string]effect, pivots []int) 
 	if o.moving > 1 && slices.ContainsFunc(pivots, func(i int) bool { return isHost(o.now[i].Scope) && merged[i].groups > 0 }) {
 		o.doubts = append(o.doubts, "a group changes its place, which has rules for both directions")
 	}
-	before := len(o.steps)
+	decisive := 0
 	for i := range o.now {
 		for _, a := range o.goal[i].Aliases {
 			at := aliasNamed(o.now[i].Aliases, a.Name)
-			if at >= 0 && o.now[i].Aliases[at] != a {
-				o.add(aliasChange(i, o.now[i], a))
+			if at < 0 || o.now[i].Aliases[at] == a {
+				continue
 			}
+			// What a guest has only its own rules can name, and these are known.
+			_, named := names[a.Name]
+			if o.now[i].Aliases[at].CIDR != a.CIDR && (named || o.now[i].Scope.Kind != sdk.GuestScope) {
+				decisive++
+			}
+			o.add(aliasChange(i, o.now[i], a))
 		}
+		before := len(o.steps)
 		o.members(i, names, mixed)
 		if !slices.Contains(pivots, i) {
 			o.rules(i, merged[i], func(e *entry) bool { return e.effect() == mixed }, false)
 			o.changeOptions(i, o.optionsOf(i, mixed))
 		}
+		decisive += len(o.steps) - before
 	}
-	if more := len(o.steps) - before; more > 1 || more == 1 && len(pivots) > 0 {
+	if decisive > 1 || decisive == 1 && len(pivots) > 0 {
 		o.doubts = append(o.doubts, "more than one thing changes that neither only opens nor only closes")
 	}
 }

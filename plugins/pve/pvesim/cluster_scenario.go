@@ -2,6 +2,8 @@ package pvesim
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -50,6 +52,14 @@ func (c *Cluster) build() error {
 		}
 	}
 	c.addStorage(StorageSpec{ID: "local", Content: "backup,iso,vztmpl", Size: 90 * gibibyte})
+	if c.opts.BackupFolder != "" {
+		local := c.storageByID("local")
+		local.config["path"] = c.opts.BackupFolder
+		local.backups.folder, local.backups.node = filepath.Join(c.opts.BackupFolder, "dump"), c.nodes[0].name
+		if err := os.MkdirAll(local.backups.folder, 0o700); err != nil {
+			return err
+		}
+	}
 	c.addStorage(StorageSpec{ID: "local-lvm", Plugin: "lvmthin", Content: "images,rootdir", Size: 800 * gibibyte})
 	c.storageByID("local").images = []storageImage{
 		{content: "iso", name: "debian-13.1.0-amd64-netinst.iso", size: 790 * mebibyte, ctime: c.clock.now().Unix() - 86400},

@@ -58,6 +58,9 @@ type Options struct {
 	SharedStorages []*SharedStorage
 	// FleetStorage is the name of a storage for backups that all installations of a fleet have; empty for none.
 	FleetStorage string
+	// BackupFolder is a folder of this machine below which the backups on the storage "local" of the first node are files, in dump, as
+	// they are on a real node: a file that somebody brings there is a backup, and one that is gone is none. Empty keeps them in memory.
+	BackupFolder string
 	// NodePrefix starts every node name; default "pve".
 	NodePrefix string
 }

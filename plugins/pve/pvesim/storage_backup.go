@@ -2,6 +2,7 @@ package pvesim
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,8 @@ type backup struct {
 type backupStore struct {
 	mu   sync.Mutex
 	list []*backup
+	// folder is where they lie as files, of the node; empty for nowhere. See storage_backup_file.go.
+	folder, node string
 }
 
 // SharedStorage is a storage for backups that several clusters have: a guest that was backed up in one can be restored in another.
@@ -55,6 +58,9 @@ func NewSharedStorage(spec StorageSpec) *SharedStorage {
 func (s *backupStore) all() []*backup {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.folder != "" {
+		s.readFolder()
+	}
 	return slices.Clone(s.list)
 }
 
@@ -84,6 +90,9 @@ func (s *backupStore) name(b *backup, plugin string) {
 func (s *backupStore) add(b *backup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.folder != "" && s.write(b) != nil {
+		return // the disk of this machine is full
+	}
 	s.list = append(s.list, b)
 }
 
@@ -106,6 +115,9 @@ func (s *backupStore) change(b *backup, f func(*backup)) {
 func (s *backupStore) remove(b *backup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.folder != "" {
+		_ = os.Remove(s.path(b)) // it may be gone
+	}
 	s.list = slices.DeleteFunc(s.list, func(o *backup) bool { return o.is(b) })
 }
 

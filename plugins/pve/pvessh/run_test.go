@@ -95,7 +95,7 @@ func TestVariablesAreInNoArguments(t *testing.T) {
 	m := pvessh.New(server.Target(), patient)
 	begun, input := io.Pipe()
 	done := make(chan struct{})
-	output := &lockedBuffer{}
+	output := &waittest.Text{}
 	go func() {
 		defer close(done)
 		_, err := m.RunOnNode(t.Context(), hypervisor.NodeCommand{Program: "sh",
@@ -121,23 +121,6 @@ func TestVariablesAreInNoArguments(t *testing.T) {
 	if !strings.Contains(output.String(), "canary-of-a-variable\n") {
 		t.Errorf("the program says %q", output.String())
 	}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 func TestEndsOfPrograms(t *testing.T) {

@@ -254,7 +254,7 @@ func (c *MemoryCatalog) Bundle(ctx context.Context, request catalog.BundleReques
 	return builder.Send(each)
 }
 
-// Launch implements catalog.Catalog: it runs the file of the purpose's name.
+// Launch implements catalog.Catalog: it runs the file of the purpose's name, with a line of input for each answer.
 func (c *MemoryCatalog) Launch(ctx context.Context, request catalog.LaunchRequest) (catalog.Launch, error) {
 	states, err := c.begin(ctx, "launch")
 	if err != nil {
@@ -283,6 +283,9 @@ func (c *MemoryCatalog) Launch(ctx context.Context, request catalog.LaunchReques
 	}
 	for _, key := range slices.Sorted(maps.Keys(request.Overrides)) {
 		launch.Environment = append(launch.Environment, catalog.Variable{Name: "SET_" + key, Value: request.Overrides[key]})
+	}
+	for _, answer := range request.Answers {
+		launch.Input += answer + "\n"
 	}
 	return launch, nil
 }

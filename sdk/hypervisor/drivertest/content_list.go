@@ -30,6 +30,9 @@ func (s *suite) contentOf(t *testing.T, ctx context.Context, query hypervisor.Co
 		if query.Content != "" && v.Content != query.Content {
 			t.Errorf("among the %s there is %+v", query.Content, v)
 		}
+		if query.Kind != "" && v.Kind != query.Kind {
+			t.Errorf("among those of kind %s there is %+v", query.Kind, v)
+		}
 	}
 	return list.Volumes
 }
@@ -62,8 +65,19 @@ func (s *suite) contentList(t *testing.T) {
 					t.Errorf("its disk %+v is listed (%t) as %+v", d, listed, v)
 				}
 				query.Content = v.Content
+				for _, kind := range []hypervisor.VolumeKind{"", hypervisor.VolumeDisk} {
+					query.Kind = kind
+					if same, listed := volume(s.contentOf(t, ctx, query), d.Volume); !listed || same.Guest != ref.ID {
+						t.Errorf("of kind %q among its content it is listed (%t) as %+v", kind, listed, same)
+					}
+				}
+				query.Content = ""
 				if same, listed := volume(s.contentOf(t, ctx, query), d.Volume); !listed || same.Guest != ref.ID {
-					t.Errorf("among its kind it is listed (%t) as %+v", listed, same)
+					t.Errorf("among the disks it is listed (%t) as %+v", listed, same)
+				}
+				query.Kind = hypervisor.VolumeTemplate
+				if _, listed := volume(s.contentOf(t, ctx, query), d.Volume); listed {
+					t.Error("it is listed among the templates")
 				}
 			}
 		})
@@ -117,6 +131,9 @@ func (s *suite) contentList(t *testing.T) {
 // anyStorage is one that a node can use.
 func (s *suite) anyStorage(t *testing.T, ctx context.Context, node string) (name string) {
 	t.Helper()
+	if s.UploadStorage != "" {
+		return s.UploadStorage // others may be storages that another case detaches
+	}
 	err := s.host(t, endpoint.Monitoring).Inventory(ctx, hypervisor.InventoryQuery{}, func(p hypervisor.Page) error {
 		for _, row := range p.Storages {
 			if row.Node == node && row.Status == "available" {

@@ -55,6 +55,19 @@ func (s *suite) destroy(t *testing.T, ctx context.Context, ref hypervisor.GuestR
 
 func (s *suite) provision(t *testing.T) {
 	need[hypervisor.Provisioner](t, s)
+	s.run(t, "what is usual is where guests can be", func(t *testing.T, ctx context.Context) {
+		hook(t, "VM", s.VM != nil)
+		usual, spec := s.described(t).Usual, s.VM(t)
+		p := s.placement(t, ctx, hypervisor.PlacementQuery{Kind: hypervisor.Container, Node: spec.Node, Name: spec.Name})
+		for _, storage := range p.Storages {
+			if storage.Name == usual.Storage && !storage.VMs && !storage.Containers {
+				t.Errorf("the storage %s, which is said to be usual, holds no disks", storage.Name)
+			}
+		}
+		if usual.Storage != "" && usual.Storage == usual.Bridge {
+			t.Errorf("storage and network are both called %s", usual.Storage)
+		}
+	})
 	s.run(t, "placement", func(t *testing.T, ctx context.Context) {
 		hook(t, "VM", s.VM != nil)
 		spec := s.VM(t)

@@ -218,6 +218,9 @@ func (c *Cluster) restored(t *task, of guest, spec hypervisor.RestoreSpec) {
 	if uid != "" {
 		g.UID = uid
 	}
+	if old != nil && !spec.NewIdentity {
+		g.number = old.number // and has its addresses
+	}
 	g.resemble(&of)
 	if !c.certified {
 		g.Name = of.Name

@@ -48,7 +48,7 @@ var pausing = []hypervisor.Action{
 // Info implements hypervisor.Driver.
 func (d Certified) Info(context.Context) (hypervisor.Info, error) {
 	return hypervisor.Info{
-		Name: "certmem", Version: Release, Product: "Certified Memory", DefaultPort: "8443", Scope: projects,
+		Name: "certmem", Version: Release, Product: "Certified Memory", DefaultPort: "8443", Scope: projects, Usual: usual,
 		Forms: []hypervisor.CredentialForm{
 			{Name: endpoint.FormJoinToken, Label: "Join token", SecretLabel: "Join token", OneTime: true},
 			{Name: endpoint.FormClientCertificate, Label: "Client certificate", SecretLabel: "Certificate and key (PEM)", Multiline: true},

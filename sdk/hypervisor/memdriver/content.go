@@ -118,16 +118,17 @@ func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hype
 		return hypervisor.ContentList{}, err
 	}
 	var list hypervisor.ContentList
-	disks := query.Content == "images" || query.Content == "rootdir"
+	disks := query.Content == "images" || query.Content == "rootdir" || query.Kind == hypervisor.VolumeDisk
 	mayDisks := require(privileges, GuestPower, "/storages/"+query.Storage)
 	switch {
 	case mayDisks != nil && disks:
 		return list, mayDisks
-	case mayDisks != nil && query.Content == "":
+	case mayDisks != nil && query.Content == "" && query.Kind == "":
 		list.Hidden = []string{"images", "rootdir"}
 	}
 	for _, v := range c.volumes(s, query.Node) {
-		if (query.Content == "" || query.Content == v.Content) && (v.Kind != hypervisor.VolumeDisk || mayDisks == nil) {
+		if (query.Content == "" || query.Content == v.Content) && (query.Kind == "" || query.Kind == v.Kind) &&
+			(v.Kind != hypervisor.VolumeDisk || mayDisks == nil) {
 			list.Volumes = append(list.Volumes, v)
 		}
 	}

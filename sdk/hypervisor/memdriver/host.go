@@ -3,8 +3,10 @@ package memdriver
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -108,6 +110,9 @@ func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) 
 		if !slices.Contains(wanted, privilege) && (privilege != NodeShell || h.target.Credential.Capability != endpoint.Console) {
 			p.Extra = append(p.Extra, privilege)
 		}
+	}
+	if len(p.Missing)+len(p.Extra) > 0 {
+		p.Remedy = fmt.Sprintf("memctl role set %s '%s'", h.target.Credential.Capability, strings.Join(wanted, ","))
 	}
 	return p, nil
 }

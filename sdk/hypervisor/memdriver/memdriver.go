@@ -79,8 +79,11 @@ func (d *Driver) AddEntry(c *Cluster, address, node string) {
 
 // Info implements hypervisor.Driver.
 func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
-	return hypervisor.Info{Name: "mem", Version: Release, Product: "Memory", Scope: pools}, nil
+	return hypervisor.Info{Name: "mem", Version: Release, Product: "Memory", Scope: pools, Usual: usual}, nil
 }
+
+// usual is what all clusters have.
+var usual = hypervisor.Usual{Storage: "local", Bridge: "br0"}
 
 // Open implements hypervisor.Driver. A driver made by NewByName reads an address such as
 // "2-nodes.300-vms.20-apps.block-version.mem:8006": labels with a number give the size, and labels of a fault and a method

@@ -23,7 +23,11 @@ var Requests = requesttest.Requests{
 		return []requesttest.Change{
 			{Operation: "create_notification_channel", Body: Webhook(requesttest.Canary)},
 			{Operation: "update_notification_channel", Body: `{"enabled":false,"secrets":{"secret":"another"},"hourly_cap":5,` +
-				`"quiet_hours":{"from":"22:00","to":"07:00","timezone":"Europe/Berlin","critical_passes":true}}`},
+				`"quiet_hours":{"from":"22:00","to":"07:00","timezone":"Europe/Berlin","critical_passes":true},` +
+				`"routes":[],"audit_actions":["vm.*","host.patch"]}`,
+				// What tells of the trail needs its secret.
+				Nulls: `{"enabled":false,"secrets":{"secret":"another"},"hourly_cap":5,` +
+					`"quiet_hours":{"from":"22:00","to":"07:00","timezone":"Europe/Berlin","critical_passes":true},"routes":[]}`},
 			{Operation: "test_notification_channel"},
 			{Operation: "delete_notification_channel", Spoils: true},
 		}

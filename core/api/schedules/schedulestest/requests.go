@@ -30,7 +30,10 @@ var Requests = requesttest.Requests{
 			{Operation: "delete_schedule", Spoils: true},
 		}
 	},
-	Reads: map[string]requesttest.Read{"list_schedule_kinds": {Teamless: "the same everywhere"}},
+	Reads: map[string]requesttest.Read{
+		"list_schedule_kinds": {Teamless: "the same everywhere"},
+		"list_schedule_times": {Status: 422, Teamless: "the same everywhere"},
+	},
 }
 
 // StartVM is the body of a schedule that starts a VM.

@@ -14,6 +14,7 @@ var Requests = requesttest.Requests{
 	Values: func(f *requesttest.Fixture) map[string]string {
 		team := identitytest.Team(f.T, f.DB, requesttest.Canary+"-users") // whose name a list of users shows
 		user := identitytest.User(f.T, f.Users, identitytest.In{team: identity.Viewer, identity.DefaultTeam: identity.Viewer})
+		identitytest.Enrol(f.T, f.Users, user)
 		return map[string]string{"user_id": fmt.Sprint(user.ID)}
 	},
 	Changes: func(f *requesttest.Fixture) []requesttest.Change {
@@ -21,6 +22,7 @@ var Requests = requesttest.Requests{
 			{Operation: "create_user", Body: `{"email":"zqcanary@example.com","password":"mehlwurm-zebra-19"}`},
 			{Operation: "patch_user", Body: `{"display_name":"zqcanary"}`},
 			{Operation: "reset_password", Body: `{"password":"mehlwurm-zebra-19"}`},
+			{Operation: "reset_totp"},
 			{Operation: "delete_user"},
 		}
 	},

@@ -191,11 +191,13 @@ func (x *Volume) GetVerified() string {
 }
 
 type ContentRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Target        *v1.Target             `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
-	Storage       string                 `protobuf:"bytes,2,opt,name=storage,proto3" json:"storage,omitempty"`
-	Node          string                 `protobuf:"bytes,3,opt,name=node,proto3" json:"node,omitempty"`
-	Content       string                 `protobuf:"bytes,4,opt,name=content,proto3" json:"content,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Target  *v1.Target             `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	Storage string                 `protobuf:"bytes,2,opt,name=storage,proto3" json:"storage,omitempty"`
+	Node    string                 `protobuf:"bytes,3,opt,name=node,proto3" json:"node,omitempty"`
+	Content string                 `protobuf:"bytes,4,opt,name=content,proto3" json:"content,omitempty"`
+	// As of Volume.
+	Kind          string `protobuf:"bytes,5,opt,name=kind,proto3" json:"kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -254,6 +256,13 @@ func (x *ContentRequest) GetNode() string {
 func (x *ContentRequest) GetContent() string {
 	if x != nil {
 		return x.Content
+	}
+	return ""
+}
+
+func (x *ContentRequest) GetKind() string {
+	if x != nil {
+		return x.Kind
 	}
 	return ""
 }
@@ -338,12 +347,13 @@ const file_hostler_hypervisor_v1_content_list_service_proto_rawDesc = "" +
 	"\tencrypted\x18\x0f \x01(\bR\tencrypted\x12\x1a\n" +
 	"\bverified\x18\x10 \x01(\tR\bverifiedB\r\n" +
 	"\v_size_bytesB\r\n" +
-	"\v_used_bytes\"\x8b\x01\n" +
+	"\v_used_bytes\"\x9f\x01\n" +
 	"\x0eContentRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x12\x18\n" +
 	"\astorage\x18\x02 \x01(\tR\astorage\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\x12\x18\n" +
-	"\acontent\x18\x04 \x01(\tR\acontent\"b\n" +
+	"\acontent\x18\x04 \x01(\tR\acontent\x12\x12\n" +
+	"\x04kind\x18\x05 \x01(\tR\x04kind\"b\n" +
 	"\x0fContentResponse\x127\n" +
 	"\avolumes\x18\x01 \x03(\v2\x1d.hostler.hypervisor.v1.VolumeR\avolumes\x12\x16\n" +
 	"\x06hidden\x18\x02 \x03(\tR\x06hidden2p\n" +

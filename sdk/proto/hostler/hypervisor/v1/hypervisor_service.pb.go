@@ -78,7 +78,9 @@ type InfoResponse struct {
 	// What guests can do, by their kind; a kind that is not named has the actions of the SDK's table.
 	Actions []*KindActions `protobuf:"bytes,8,rep,name=actions,proto3" json:"actions,omitempty"`
 	// What rights can be narrowed to; absent for nothing.
-	Scope         *Scope `protobuf:"bytes,9,opt,name=scope,proto3" json:"scope,omitempty"`
+	Scope *Scope `protobuf:"bytes,9,opt,name=scope,proto3" json:"scope,omitempty"`
+	// What most hosts have; absent for nothing.
+	Usual         *Usual `protobuf:"bytes,10,opt,name=usual,proto3" json:"usual,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -176,6 +178,68 @@ func (x *InfoResponse) GetScope() *Scope {
 	return nil
 }
 
+func (x *InfoResponse) GetUsual() *Usual {
+	if x != nil {
+		return x.Usual
+	}
+	return nil
+}
+
+// Usual is what most hosts of a hypervisor have by the same name, and is taken where nobody asks for another one. Empty for none.
+type Usual struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The storage of guests' disks.
+	Storage string `protobuf:"bytes,1,opt,name=storage,proto3" json:"storage,omitempty"`
+	// The network that guests are attached to.
+	Bridge        string `protobuf:"bytes,2,opt,name=bridge,proto3" json:"bridge,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Usual) Reset() {
+	*x = Usual{}
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Usual) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Usual) ProtoMessage() {}
+
+func (x *Usual) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Usual.ProtoReflect.Descriptor instead.
+func (*Usual) Descriptor() ([]byte, []int) {
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Usual) GetStorage() string {
+	if x != nil {
+		return x.Storage
+	}
+	return ""
+}
+
+func (x *Usual) GetBridge() string {
+	if x != nil {
+		return x.Bridge
+	}
+	return ""
+}
+
 // CredentialForm is how access is entered and kept.
 type CredentialForm struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -197,7 +261,7 @@ type CredentialForm struct {
 
 func (x *CredentialForm) Reset() {
 	*x = CredentialForm{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[2]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -209,7 +273,7 @@ func (x *CredentialForm) String() string {
 func (*CredentialForm) ProtoMessage() {}
 
 func (x *CredentialForm) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[2]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -222,7 +286,7 @@ func (x *CredentialForm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CredentialForm.ProtoReflect.Descriptor instead.
 func (*CredentialForm) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{2}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CredentialForm) GetName() string {
@@ -279,7 +343,7 @@ type KindActions struct {
 
 func (x *KindActions) Reset() {
 	*x = KindActions{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[3]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -291,7 +355,7 @@ func (x *KindActions) String() string {
 func (*KindActions) ProtoMessage() {}
 
 func (x *KindActions) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[3]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -304,7 +368,7 @@ func (x *KindActions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KindActions.ProtoReflect.Descriptor instead.
 func (*KindActions) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{3}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *KindActions) GetKind() string {
@@ -336,7 +400,7 @@ type Scope struct {
 
 func (x *Scope) Reset() {
 	*x = Scope{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[4]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -348,7 +412,7 @@ func (x *Scope) String() string {
 func (*Scope) ProtoMessage() {}
 
 func (x *Scope) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[4]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -361,7 +425,7 @@ func (x *Scope) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scope.ProtoReflect.Descriptor instead.
 func (*Scope) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{4}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Scope) GetWord() string {
@@ -395,7 +459,7 @@ type VersionRequest struct {
 
 func (x *VersionRequest) Reset() {
 	*x = VersionRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[5]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -407,7 +471,7 @@ func (x *VersionRequest) String() string {
 func (*VersionRequest) ProtoMessage() {}
 
 func (x *VersionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[5]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -420,7 +484,7 @@ func (x *VersionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VersionRequest.ProtoReflect.Descriptor instead.
 func (*VersionRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{5}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *VersionRequest) GetTarget() *v1.Target {
@@ -452,7 +516,7 @@ type VersionResponse struct {
 
 func (x *VersionResponse) Reset() {
 	*x = VersionResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[6]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -464,7 +528,7 @@ func (x *VersionResponse) String() string {
 func (*VersionResponse) ProtoMessage() {}
 
 func (x *VersionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[6]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -477,7 +541,7 @@ func (x *VersionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VersionResponse.ProtoReflect.Descriptor instead.
 func (*VersionResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{6}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *VersionResponse) GetVersion() string {
@@ -546,7 +610,7 @@ type PermissionsRequest struct {
 
 func (x *PermissionsRequest) Reset() {
 	*x = PermissionsRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[7]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -558,7 +622,7 @@ func (x *PermissionsRequest) String() string {
 func (*PermissionsRequest) ProtoMessage() {}
 
 func (x *PermissionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[7]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -571,7 +635,7 @@ func (x *PermissionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermissionsRequest.ProtoReflect.Descriptor instead.
 func (*PermissionsRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{7}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PermissionsRequest) GetTarget() *v1.Target {
@@ -590,14 +654,16 @@ type PermissionsResponse struct {
 	// When credentials end, as far as the hypervisor tells.
 	Ends []*CredentialEnd `protobuf:"bytes,5,rep,name=ends,proto3" json:"ends,omitempty"`
 	// What the endpoint told of its release on the way; absent where it was not asked.
-	Version       *VersionResponse `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`
+	Version *VersionResponse `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`
+	// A command on one line that mends what is missing and what is too much; empty where there is none.
+	Remedy        string `protobuf:"bytes,7,opt,name=remedy,proto3" json:"remedy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PermissionsResponse) Reset() {
 	*x = PermissionsResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[8]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -609,7 +675,7 @@ func (x *PermissionsResponse) String() string {
 func (*PermissionsResponse) ProtoMessage() {}
 
 func (x *PermissionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[8]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -622,7 +688,7 @@ func (x *PermissionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermissionsResponse.ProtoReflect.Descriptor instead.
 func (*PermissionsResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{8}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PermissionsResponse) GetMissing() []string {
@@ -667,6 +733,13 @@ func (x *PermissionsResponse) GetVersion() *VersionResponse {
 	return nil
 }
 
+func (x *PermissionsResponse) GetRemedy() string {
+	if x != nil {
+		return x.Remedy
+	}
+	return ""
+}
+
 // CredentialEnd is when one credential ends.
 type CredentialEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -680,7 +753,7 @@ type CredentialEnd struct {
 
 func (x *CredentialEnd) Reset() {
 	*x = CredentialEnd{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[9]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -692,7 +765,7 @@ func (x *CredentialEnd) String() string {
 func (*CredentialEnd) ProtoMessage() {}
 
 func (x *CredentialEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[9]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -705,7 +778,7 @@ func (x *CredentialEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CredentialEnd.ProtoReflect.Descriptor instead.
 func (*CredentialEnd) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{9}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CredentialEnd) GetId() string {
@@ -738,7 +811,7 @@ type InventoryRequest struct {
 
 func (x *InventoryRequest) Reset() {
 	*x = InventoryRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[10]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -750,7 +823,7 @@ func (x *InventoryRequest) String() string {
 func (*InventoryRequest) ProtoMessage() {}
 
 func (x *InventoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[10]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -763,7 +836,7 @@ func (x *InventoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InventoryRequest.ProtoReflect.Descriptor instead.
 func (*InventoryRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{10}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *InventoryRequest) GetTarget() *v1.Target {
@@ -811,7 +884,7 @@ type InventoryResponse struct {
 
 func (x *InventoryResponse) Reset() {
 	*x = InventoryResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[11]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -823,7 +896,7 @@ func (x *InventoryResponse) String() string {
 func (*InventoryResponse) ProtoMessage() {}
 
 func (x *InventoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[11]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -836,7 +909,7 @@ func (x *InventoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InventoryResponse.ProtoReflect.Descriptor instead.
 func (*InventoryResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{11}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *InventoryResponse) GetCluster() *Cluster {
@@ -893,7 +966,7 @@ type GuestRequest struct {
 
 func (x *GuestRequest) Reset() {
 	*x = GuestRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[12]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -905,7 +978,7 @@ func (x *GuestRequest) String() string {
 func (*GuestRequest) ProtoMessage() {}
 
 func (x *GuestRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[12]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -918,7 +991,7 @@ func (x *GuestRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuestRequest.ProtoReflect.Descriptor instead.
 func (*GuestRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{12}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GuestRequest) GetTarget() *v1.Target {
@@ -945,7 +1018,7 @@ type GuestResponse struct {
 
 func (x *GuestResponse) Reset() {
 	*x = GuestResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[13]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -957,7 +1030,7 @@ func (x *GuestResponse) String() string {
 func (*GuestResponse) ProtoMessage() {}
 
 func (x *GuestResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[13]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -970,7 +1043,7 @@ func (x *GuestResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuestResponse.ProtoReflect.Descriptor instead.
 func (*GuestResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{13}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GuestResponse) GetGuest() *Guest {
@@ -1000,7 +1073,7 @@ type TasksRequest struct {
 
 func (x *TasksRequest) Reset() {
 	*x = TasksRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[14]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1012,7 +1085,7 @@ func (x *TasksRequest) String() string {
 func (*TasksRequest) ProtoMessage() {}
 
 func (x *TasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[14]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1025,7 +1098,7 @@ func (x *TasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TasksRequest.ProtoReflect.Descriptor instead.
 func (*TasksRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{14}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TasksRequest) GetTarget() *v1.Target {
@@ -1081,7 +1154,7 @@ type TasksResponse struct {
 
 func (x *TasksResponse) Reset() {
 	*x = TasksResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[15]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1093,7 +1166,7 @@ func (x *TasksResponse) String() string {
 func (*TasksResponse) ProtoMessage() {}
 
 func (x *TasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[15]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1106,7 +1179,7 @@ func (x *TasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TasksResponse.ProtoReflect.Descriptor instead.
 func (*TasksResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{15}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TasksResponse) GetTasks() []*Task {
@@ -1138,7 +1211,7 @@ type TaskLogRequest struct {
 
 func (x *TaskLogRequest) Reset() {
 	*x = TaskLogRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[16]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1150,7 +1223,7 @@ func (x *TaskLogRequest) String() string {
 func (*TaskLogRequest) ProtoMessage() {}
 
 func (x *TaskLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[16]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1163,7 +1236,7 @@ func (x *TaskLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskLogRequest.ProtoReflect.Descriptor instead.
 func (*TaskLogRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{16}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TaskLogRequest) GetTarget() *v1.Target {
@@ -1205,7 +1278,7 @@ type TaskLogResponse struct {
 
 func (x *TaskLogResponse) Reset() {
 	*x = TaskLogResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[17]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1217,7 +1290,7 @@ func (x *TaskLogResponse) String() string {
 func (*TaskLogResponse) ProtoMessage() {}
 
 func (x *TaskLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[17]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,7 +1303,7 @@ func (x *TaskLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskLogResponse.ProtoReflect.Descriptor instead.
 func (*TaskLogResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{17}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TaskLogResponse) GetLines() []*LogLine {
@@ -1260,7 +1333,7 @@ type WaitTaskRequest struct {
 
 func (x *WaitTaskRequest) Reset() {
 	*x = WaitTaskRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[18]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1272,7 +1345,7 @@ func (x *WaitTaskRequest) String() string {
 func (*WaitTaskRequest) ProtoMessage() {}
 
 func (x *WaitTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[18]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1285,7 +1358,7 @@ func (x *WaitTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitTaskRequest.ProtoReflect.Descriptor instead.
 func (*WaitTaskRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{18}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WaitTaskRequest) GetTarget() *v1.Target {
@@ -1321,7 +1394,7 @@ type WaitTaskResponse struct {
 
 func (x *WaitTaskResponse) Reset() {
 	*x = WaitTaskResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[19]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1333,7 +1406,7 @@ func (x *WaitTaskResponse) String() string {
 func (*WaitTaskResponse) ProtoMessage() {}
 
 func (x *WaitTaskResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[19]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1346,7 +1419,7 @@ func (x *WaitTaskResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitTaskResponse.ProtoReflect.Descriptor instead.
 func (*WaitTaskResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{19}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *WaitTaskResponse) GetLines() []*LogLine {
@@ -1368,7 +1441,7 @@ var File_hostler_hypervisor_v1_hypervisor_service_proto protoreflect.FileDescrip
 const file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc = "" +
 	"\n" +
 	".hostler/hypervisor/v1/hypervisor_service.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a%hostler/hypervisor/v1/guest_ref.proto\x1a%hostler/hypervisor/v1/inventory.proto\x1a\x1ehostler/plugin/v1/target.proto\x1a hostler/hypervisor/v1/task.proto\"\r\n" +
-	"\vInfoRequest\"\xea\x02\n" +
+	"\vInfoRequest\"\x9e\x03\n" +
 	"\fInfoResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
@@ -1378,7 +1451,12 @@ const file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc = "" +
 	"\x05forms\x18\x06 \x03(\v2%.hostler.hypervisor.v1.CredentialFormR\x05forms\x12\"\n" +
 	"\fcapabilities\x18\a \x03(\tR\fcapabilities\x12<\n" +
 	"\aactions\x18\b \x03(\v2\".hostler.hypervisor.v1.KindActionsR\aactions\x122\n" +
-	"\x05scope\x18\t \x01(\v2\x1c.hostler.hypervisor.v1.ScopeR\x05scope\"\xb1\x01\n" +
+	"\x05scope\x18\t \x01(\v2\x1c.hostler.hypervisor.v1.ScopeR\x05scope\x122\n" +
+	"\x05usual\x18\n" +
+	" \x01(\v2\x1c.hostler.hypervisor.v1.UsualR\x05usual\"9\n" +
+	"\x05Usual\x12\x18\n" +
+	"\astorage\x18\x01 \x01(\tR\astorage\x12\x16\n" +
+	"\x06bridge\x18\x02 \x01(\tR\x06bridge\"\xb1\x01\n" +
 	"\x0eCredentialForm\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x19\n" +
@@ -1406,14 +1484,15 @@ const file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc = "" +
 	"\x11certificate_names\x18\a \x03(\tR\x10certificateNames\x12-\n" +
 	"\x12certificate_issuer\x18\b \x01(\tR\x11certificateIssuer\"G\n" +
 	"\x12PermissionsRequest\x121\n" +
-	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\"\xf9\x01\n" +
+	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\"\x91\x02\n" +
 	"\x13PermissionsResponse\x12\x18\n" +
 	"\amissing\x18\x01 \x03(\tR\amissing\x12\x14\n" +
 	"\x05extra\x18\x02 \x03(\tR\x05extra\x12 \n" +
 	"\vrecommended\x18\x03 \x03(\tR\vrecommended\x12\x14\n" +
 	"\x05paths\x18\x04 \x03(\tR\x05paths\x128\n" +
 	"\x04ends\x18\x05 \x03(\v2$.hostler.hypervisor.v1.CredentialEndR\x04ends\x12@\n" +
-	"\aversion\x18\x06 \x01(\v2&.hostler.hypervisor.v1.VersionResponseR\aversion\"K\n" +
+	"\aversion\x18\x06 \x01(\v2&.hostler.hypervisor.v1.VersionResponseR\aversion\x12\x16\n" +
+	"\x06remedy\x18\a \x01(\tR\x06remedy\"K\n" +
 	"\rCredentialEnd\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"\xc8\x01\n" +
@@ -1481,94 +1560,96 @@ func file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP() []byte {
 	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescData
 }
 
-var file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_hostler_hypervisor_v1_hypervisor_service_proto_goTypes = []any{
 	(*InfoRequest)(nil),           // 0: hostler.hypervisor.v1.InfoRequest
 	(*InfoResponse)(nil),          // 1: hostler.hypervisor.v1.InfoResponse
-	(*CredentialForm)(nil),        // 2: hostler.hypervisor.v1.CredentialForm
-	(*KindActions)(nil),           // 3: hostler.hypervisor.v1.KindActions
-	(*Scope)(nil),                 // 4: hostler.hypervisor.v1.Scope
-	(*VersionRequest)(nil),        // 5: hostler.hypervisor.v1.VersionRequest
-	(*VersionResponse)(nil),       // 6: hostler.hypervisor.v1.VersionResponse
-	(*PermissionsRequest)(nil),    // 7: hostler.hypervisor.v1.PermissionsRequest
-	(*PermissionsResponse)(nil),   // 8: hostler.hypervisor.v1.PermissionsResponse
-	(*CredentialEnd)(nil),         // 9: hostler.hypervisor.v1.CredentialEnd
-	(*InventoryRequest)(nil),      // 10: hostler.hypervisor.v1.InventoryRequest
-	(*InventoryResponse)(nil),     // 11: hostler.hypervisor.v1.InventoryResponse
-	(*GuestRequest)(nil),          // 12: hostler.hypervisor.v1.GuestRequest
-	(*GuestResponse)(nil),         // 13: hostler.hypervisor.v1.GuestResponse
-	(*TasksRequest)(nil),          // 14: hostler.hypervisor.v1.TasksRequest
-	(*TasksResponse)(nil),         // 15: hostler.hypervisor.v1.TasksResponse
-	(*TaskLogRequest)(nil),        // 16: hostler.hypervisor.v1.TaskLogRequest
-	(*TaskLogResponse)(nil),       // 17: hostler.hypervisor.v1.TaskLogResponse
-	(*WaitTaskRequest)(nil),       // 18: hostler.hypervisor.v1.WaitTaskRequest
-	(*WaitTaskResponse)(nil),      // 19: hostler.hypervisor.v1.WaitTaskResponse
-	(*v1.Target)(nil),             // 20: hostler.plugin.v1.Target
-	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
-	(*Membership)(nil),            // 22: hostler.hypervisor.v1.Membership
-	(*Cluster)(nil),               // 23: hostler.hypervisor.v1.Cluster
-	(*Node)(nil),                  // 24: hostler.hypervisor.v1.Node
-	(*Guest)(nil),                 // 25: hostler.hypervisor.v1.Guest
-	(*Storage)(nil),               // 26: hostler.hypervisor.v1.Storage
-	(*SampleSeries)(nil),          // 27: hostler.hypervisor.v1.SampleSeries
-	(*GuestRef)(nil),              // 28: hostler.hypervisor.v1.GuestRef
-	(*Task)(nil),                  // 29: hostler.hypervisor.v1.Task
-	(*LogLine)(nil),               // 30: hostler.hypervisor.v1.LogLine
-	(*TaskResult)(nil),            // 31: hostler.hypervisor.v1.TaskResult
+	(*Usual)(nil),                 // 2: hostler.hypervisor.v1.Usual
+	(*CredentialForm)(nil),        // 3: hostler.hypervisor.v1.CredentialForm
+	(*KindActions)(nil),           // 4: hostler.hypervisor.v1.KindActions
+	(*Scope)(nil),                 // 5: hostler.hypervisor.v1.Scope
+	(*VersionRequest)(nil),        // 6: hostler.hypervisor.v1.VersionRequest
+	(*VersionResponse)(nil),       // 7: hostler.hypervisor.v1.VersionResponse
+	(*PermissionsRequest)(nil),    // 8: hostler.hypervisor.v1.PermissionsRequest
+	(*PermissionsResponse)(nil),   // 9: hostler.hypervisor.v1.PermissionsResponse
+	(*CredentialEnd)(nil),         // 10: hostler.hypervisor.v1.CredentialEnd
+	(*InventoryRequest)(nil),      // 11: hostler.hypervisor.v1.InventoryRequest
+	(*InventoryResponse)(nil),     // 12: hostler.hypervisor.v1.InventoryResponse
+	(*GuestRequest)(nil),          // 13: hostler.hypervisor.v1.GuestRequest
+	(*GuestResponse)(nil),         // 14: hostler.hypervisor.v1.GuestResponse
+	(*TasksRequest)(nil),          // 15: hostler.hypervisor.v1.TasksRequest
+	(*TasksResponse)(nil),         // 16: hostler.hypervisor.v1.TasksResponse
+	(*TaskLogRequest)(nil),        // 17: hostler.hypervisor.v1.TaskLogRequest
+	(*TaskLogResponse)(nil),       // 18: hostler.hypervisor.v1.TaskLogResponse
+	(*WaitTaskRequest)(nil),       // 19: hostler.hypervisor.v1.WaitTaskRequest
+	(*WaitTaskResponse)(nil),      // 20: hostler.hypervisor.v1.WaitTaskResponse
+	(*v1.Target)(nil),             // 21: hostler.plugin.v1.Target
+	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
+	(*Membership)(nil),            // 23: hostler.hypervisor.v1.Membership
+	(*Cluster)(nil),               // 24: hostler.hypervisor.v1.Cluster
+	(*Node)(nil),                  // 25: hostler.hypervisor.v1.Node
+	(*Guest)(nil),                 // 26: hostler.hypervisor.v1.Guest
+	(*Storage)(nil),               // 27: hostler.hypervisor.v1.Storage
+	(*SampleSeries)(nil),          // 28: hostler.hypervisor.v1.SampleSeries
+	(*GuestRef)(nil),              // 29: hostler.hypervisor.v1.GuestRef
+	(*Task)(nil),                  // 30: hostler.hypervisor.v1.Task
+	(*LogLine)(nil),               // 31: hostler.hypervisor.v1.LogLine
+	(*TaskResult)(nil),            // 32: hostler.hypervisor.v1.TaskResult
 }
 var file_hostler_hypervisor_v1_hypervisor_service_proto_depIdxs = []int32{
-	2,  // 0: hostler.hypervisor.v1.InfoResponse.forms:type_name -> hostler.hypervisor.v1.CredentialForm
-	3,  // 1: hostler.hypervisor.v1.InfoResponse.actions:type_name -> hostler.hypervisor.v1.KindActions
-	4,  // 2: hostler.hypervisor.v1.InfoResponse.scope:type_name -> hostler.hypervisor.v1.Scope
-	20, // 3: hostler.hypervisor.v1.VersionRequest.target:type_name -> hostler.plugin.v1.Target
-	21, // 4: hostler.hypervisor.v1.VersionResponse.not_after:type_name -> google.protobuf.Timestamp
-	21, // 5: hostler.hypervisor.v1.VersionResponse.not_before:type_name -> google.protobuf.Timestamp
-	20, // 6: hostler.hypervisor.v1.PermissionsRequest.target:type_name -> hostler.plugin.v1.Target
-	9,  // 7: hostler.hypervisor.v1.PermissionsResponse.ends:type_name -> hostler.hypervisor.v1.CredentialEnd
-	6,  // 8: hostler.hypervisor.v1.PermissionsResponse.version:type_name -> hostler.hypervisor.v1.VersionResponse
-	21, // 9: hostler.hypervisor.v1.CredentialEnd.at:type_name -> google.protobuf.Timestamp
-	20, // 10: hostler.hypervisor.v1.InventoryRequest.target:type_name -> hostler.plugin.v1.Target
-	21, // 11: hostler.hypervisor.v1.InventoryRequest.since:type_name -> google.protobuf.Timestamp
-	22, // 12: hostler.hypervisor.v1.InventoryRequest.known:type_name -> hostler.hypervisor.v1.Membership
-	23, // 13: hostler.hypervisor.v1.InventoryResponse.cluster:type_name -> hostler.hypervisor.v1.Cluster
-	24, // 14: hostler.hypervisor.v1.InventoryResponse.nodes:type_name -> hostler.hypervisor.v1.Node
-	25, // 15: hostler.hypervisor.v1.InventoryResponse.guests:type_name -> hostler.hypervisor.v1.Guest
-	26, // 16: hostler.hypervisor.v1.InventoryResponse.storages:type_name -> hostler.hypervisor.v1.Storage
-	27, // 17: hostler.hypervisor.v1.InventoryResponse.samples:type_name -> hostler.hypervisor.v1.SampleSeries
-	20, // 18: hostler.hypervisor.v1.GuestRequest.target:type_name -> hostler.plugin.v1.Target
-	28, // 19: hostler.hypervisor.v1.GuestRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
-	25, // 20: hostler.hypervisor.v1.GuestResponse.guest:type_name -> hostler.hypervisor.v1.Guest
-	20, // 21: hostler.hypervisor.v1.TasksRequest.target:type_name -> hostler.plugin.v1.Target
-	28, // 22: hostler.hypervisor.v1.TasksRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
-	21, // 23: hostler.hypervisor.v1.TasksRequest.since:type_name -> google.protobuf.Timestamp
-	29, // 24: hostler.hypervisor.v1.TasksResponse.tasks:type_name -> hostler.hypervisor.v1.Task
-	21, // 25: hostler.hypervisor.v1.TasksResponse.complete_since:type_name -> google.protobuf.Timestamp
-	20, // 26: hostler.hypervisor.v1.TaskLogRequest.target:type_name -> hostler.plugin.v1.Target
-	30, // 27: hostler.hypervisor.v1.TaskLogResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
-	20, // 28: hostler.hypervisor.v1.WaitTaskRequest.target:type_name -> hostler.plugin.v1.Target
-	30, // 29: hostler.hypervisor.v1.WaitTaskResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
-	31, // 30: hostler.hypervisor.v1.WaitTaskResponse.result:type_name -> hostler.hypervisor.v1.TaskResult
-	0,  // 31: hostler.hypervisor.v1.HypervisorService.Info:input_type -> hostler.hypervisor.v1.InfoRequest
-	5,  // 32: hostler.hypervisor.v1.HypervisorService.Version:input_type -> hostler.hypervisor.v1.VersionRequest
-	7,  // 33: hostler.hypervisor.v1.HypervisorService.Permissions:input_type -> hostler.hypervisor.v1.PermissionsRequest
-	10, // 34: hostler.hypervisor.v1.HypervisorService.Inventory:input_type -> hostler.hypervisor.v1.InventoryRequest
-	12, // 35: hostler.hypervisor.v1.HypervisorService.Guest:input_type -> hostler.hypervisor.v1.GuestRequest
-	14, // 36: hostler.hypervisor.v1.HypervisorService.Tasks:input_type -> hostler.hypervisor.v1.TasksRequest
-	16, // 37: hostler.hypervisor.v1.HypervisorService.TaskLog:input_type -> hostler.hypervisor.v1.TaskLogRequest
-	18, // 38: hostler.hypervisor.v1.HypervisorService.WaitTask:input_type -> hostler.hypervisor.v1.WaitTaskRequest
-	1,  // 39: hostler.hypervisor.v1.HypervisorService.Info:output_type -> hostler.hypervisor.v1.InfoResponse
-	6,  // 40: hostler.hypervisor.v1.HypervisorService.Version:output_type -> hostler.hypervisor.v1.VersionResponse
-	8,  // 41: hostler.hypervisor.v1.HypervisorService.Permissions:output_type -> hostler.hypervisor.v1.PermissionsResponse
-	11, // 42: hostler.hypervisor.v1.HypervisorService.Inventory:output_type -> hostler.hypervisor.v1.InventoryResponse
-	13, // 43: hostler.hypervisor.v1.HypervisorService.Guest:output_type -> hostler.hypervisor.v1.GuestResponse
-	15, // 44: hostler.hypervisor.v1.HypervisorService.Tasks:output_type -> hostler.hypervisor.v1.TasksResponse
-	17, // 45: hostler.hypervisor.v1.HypervisorService.TaskLog:output_type -> hostler.hypervisor.v1.TaskLogResponse
-	19, // 46: hostler.hypervisor.v1.HypervisorService.WaitTask:output_type -> hostler.hypervisor.v1.WaitTaskResponse
-	39, // [39:47] is the sub-list for method output_type
-	31, // [31:39] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	3,  // 0: hostler.hypervisor.v1.InfoResponse.forms:type_name -> hostler.hypervisor.v1.CredentialForm
+	4,  // 1: hostler.hypervisor.v1.InfoResponse.actions:type_name -> hostler.hypervisor.v1.KindActions
+	5,  // 2: hostler.hypervisor.v1.InfoResponse.scope:type_name -> hostler.hypervisor.v1.Scope
+	2,  // 3: hostler.hypervisor.v1.InfoResponse.usual:type_name -> hostler.hypervisor.v1.Usual
+	21, // 4: hostler.hypervisor.v1.VersionRequest.target:type_name -> hostler.plugin.v1.Target
+	22, // 5: hostler.hypervisor.v1.VersionResponse.not_after:type_name -> google.protobuf.Timestamp
+	22, // 6: hostler.hypervisor.v1.VersionResponse.not_before:type_name -> google.protobuf.Timestamp
+	21, // 7: hostler.hypervisor.v1.PermissionsRequest.target:type_name -> hostler.plugin.v1.Target
+	10, // 8: hostler.hypervisor.v1.PermissionsResponse.ends:type_name -> hostler.hypervisor.v1.CredentialEnd
+	7,  // 9: hostler.hypervisor.v1.PermissionsResponse.version:type_name -> hostler.hypervisor.v1.VersionResponse
+	22, // 10: hostler.hypervisor.v1.CredentialEnd.at:type_name -> google.protobuf.Timestamp
+	21, // 11: hostler.hypervisor.v1.InventoryRequest.target:type_name -> hostler.plugin.v1.Target
+	22, // 12: hostler.hypervisor.v1.InventoryRequest.since:type_name -> google.protobuf.Timestamp
+	23, // 13: hostler.hypervisor.v1.InventoryRequest.known:type_name -> hostler.hypervisor.v1.Membership
+	24, // 14: hostler.hypervisor.v1.InventoryResponse.cluster:type_name -> hostler.hypervisor.v1.Cluster
+	25, // 15: hostler.hypervisor.v1.InventoryResponse.nodes:type_name -> hostler.hypervisor.v1.Node
+	26, // 16: hostler.hypervisor.v1.InventoryResponse.guests:type_name -> hostler.hypervisor.v1.Guest
+	27, // 17: hostler.hypervisor.v1.InventoryResponse.storages:type_name -> hostler.hypervisor.v1.Storage
+	28, // 18: hostler.hypervisor.v1.InventoryResponse.samples:type_name -> hostler.hypervisor.v1.SampleSeries
+	21, // 19: hostler.hypervisor.v1.GuestRequest.target:type_name -> hostler.plugin.v1.Target
+	29, // 20: hostler.hypervisor.v1.GuestRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
+	26, // 21: hostler.hypervisor.v1.GuestResponse.guest:type_name -> hostler.hypervisor.v1.Guest
+	21, // 22: hostler.hypervisor.v1.TasksRequest.target:type_name -> hostler.plugin.v1.Target
+	29, // 23: hostler.hypervisor.v1.TasksRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
+	22, // 24: hostler.hypervisor.v1.TasksRequest.since:type_name -> google.protobuf.Timestamp
+	30, // 25: hostler.hypervisor.v1.TasksResponse.tasks:type_name -> hostler.hypervisor.v1.Task
+	22, // 26: hostler.hypervisor.v1.TasksResponse.complete_since:type_name -> google.protobuf.Timestamp
+	21, // 27: hostler.hypervisor.v1.TaskLogRequest.target:type_name -> hostler.plugin.v1.Target
+	31, // 28: hostler.hypervisor.v1.TaskLogResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
+	21, // 29: hostler.hypervisor.v1.WaitTaskRequest.target:type_name -> hostler.plugin.v1.Target
+	31, // 30: hostler.hypervisor.v1.WaitTaskResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
+	32, // 31: hostler.hypervisor.v1.WaitTaskResponse.result:type_name -> hostler.hypervisor.v1.TaskResult
+	0,  // 32: hostler.hypervisor.v1.HypervisorService.Info:input_type -> hostler.hypervisor.v1.InfoRequest
+	6,  // 33: hostler.hypervisor.v1.HypervisorService.Version:input_type -> hostler.hypervisor.v1.VersionRequest
+	8,  // 34: hostler.hypervisor.v1.HypervisorService.Permissions:input_type -> hostler.hypervisor.v1.PermissionsRequest
+	11, // 35: hostler.hypervisor.v1.HypervisorService.Inventory:input_type -> hostler.hypervisor.v1.InventoryRequest
+	13, // 36: hostler.hypervisor.v1.HypervisorService.Guest:input_type -> hostler.hypervisor.v1.GuestRequest
+	15, // 37: hostler.hypervisor.v1.HypervisorService.Tasks:input_type -> hostler.hypervisor.v1.TasksRequest
+	17, // 38: hostler.hypervisor.v1.HypervisorService.TaskLog:input_type -> hostler.hypervisor.v1.TaskLogRequest
+	19, // 39: hostler.hypervisor.v1.HypervisorService.WaitTask:input_type -> hostler.hypervisor.v1.WaitTaskRequest
+	1,  // 40: hostler.hypervisor.v1.HypervisorService.Info:output_type -> hostler.hypervisor.v1.InfoResponse
+	7,  // 41: hostler.hypervisor.v1.HypervisorService.Version:output_type -> hostler.hypervisor.v1.VersionResponse
+	9,  // 42: hostler.hypervisor.v1.HypervisorService.Permissions:output_type -> hostler.hypervisor.v1.PermissionsResponse
+	12, // 43: hostler.hypervisor.v1.HypervisorService.Inventory:output_type -> hostler.hypervisor.v1.InventoryResponse
+	14, // 44: hostler.hypervisor.v1.HypervisorService.Guest:output_type -> hostler.hypervisor.v1.GuestResponse
+	16, // 45: hostler.hypervisor.v1.HypervisorService.Tasks:output_type -> hostler.hypervisor.v1.TasksResponse
+	18, // 46: hostler.hypervisor.v1.HypervisorService.TaskLog:output_type -> hostler.hypervisor.v1.TaskLogResponse
+	20, // 47: hostler.hypervisor.v1.HypervisorService.WaitTask:output_type -> hostler.hypervisor.v1.WaitTaskResponse
+	40, // [40:48] is the sub-list for method output_type
+	32, // [32:40] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_hostler_hypervisor_v1_hypervisor_service_proto_init() }
@@ -1585,7 +1666,7 @@ func file_hostler_hypervisor_v1_hypervisor_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc), len(file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/acme"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/secret"
+)
+
+// newACME is the manager of the configuration's certificates, nil where none are asked for. Its fallback is our own certificate.
+func newACME(cfg Config, d *db.DB, keys secret.Keys, log hclog.Logger) (*acme.Manager, error) {
+	if len(cfg.ACME.domains) == 0 {
+		return nil, nil
+	}
+	own, err := ownCertificate(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c := acme.Config{DB: d, Keys: keys, Domains: cfg.ACME.domains, Directory: cfg.ACME.Directory, Email: cfg.ACME.Email,
+		Fallback: func() (*tls.Certificate, error) { return &own, nil }, Logger: log.Named("acme"), Version: version}
+	if base := cfg.proxy.BaseURL; base != nil {
+		c.Home = base.Scheme + "://" + base.Host
+	}
+	if cfg.ACME.CA != "" {
+		text, err := os.ReadFile(cfg.ACME.CA)
+		if err != nil {
+			return nil, fmt.Errorf("reading who signs the authority's certificate: %w", err)
+		}
+		if c.Roots = x509.NewCertPool(); !c.Roots.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("%s: there is no certificate in it", cfg.ACME.CA)
+		}
+	}
+	if cfg.ACME.BindingID != "" {
+		text, err := os.ReadFile(cfg.ACME.BindingKeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("reading the key of the account: %w", err)
+		}
+		key, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(strings.TrimSpace(string(text)), "="))
+		if err != nil || len(key) == 0 {
+			return nil, fmt.Errorf("%s: the key of the account is not in base64url", cfg.ACME.BindingKeyFile) // err could show of it
+		}
+		c.Binding = &acme.Binding{KeyID: cfg.ACME.BindingID, Key: secret.New(string(key))}
+	}
+	return acme.New(c), nil
+}
+
+// serveChallenges listens without TLS where the configuration says so, until the context ends.
+func serveChallenges(ctx context.Context, cfg Config, m *acme.Manager, log hclog.Logger) error {
+	if m == nil || cfg.ACME.Listen == "" {
+		return nil
+	}
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", cfg.ACME.Listen)
+	if err != nil {
+		return fmt.Errorf("listening on %s for challenges: %w", cfg.ACME.Listen, err)
+	}
+	log.Info("listening for challenges", "address", listener.Addr().String())
+	server := newServer(m.Challenges(), log)
+	server.ReadTimeout, server.WriteTimeout, server.IdleTimeout = 10*time.Second, 10*time.Second, 10*time.Second
+	server.MaxHeaderBytes = 8 << 10
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("challenges are not answered any more", "error", err)
+		}
+	}()
+	return nil
+}

@@ -1,0 +1,35 @@
+package appscript_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Where the storage takes no snapshots, a backup is made before, and the container is replaced by it where the update fails.
+func TestUpdateWithABackup(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, map[string]string{"works": works + "echo all done", "breaks": newVersion + "kill \"$(cat /root/pid)\"; exit 3"})
+	f.backups("works", "breaks")
+	for _, s := range []struct{ slug, status, last, page, says string }{
+		{"works", "succeeded", "updated 1.0 2.0 none", "two", "updated from 1.0 to 2.0; the backup "},
+		{"breaks", "failed", "rolled_back 1.0 1.0 none", "one", "the container was set back and the app is as it was before"},
+	} {
+		id := f.ask(fmt.Sprintf("apps/%d/update", f.apps[s.slug].id), `{"consent":true}`)
+		transcript := f.ended(id, s.status)
+		for _, want := range []string{"no snapshot could be taken (the storage says no): a backup is made in its place", s.says} {
+			if !strings.Contains(transcript, want) {
+				t.Errorf("the transcript does not say %q:\n%s", want, transcript)
+			}
+		}
+		if got := f.last(s.slug); got != s.last {
+			t.Errorf("what came of it is %q", got)
+		}
+		if got := f.page(s.slug); got != s.page {
+			t.Errorf("the page says %q:\n%s", got, transcript)
+		}
+		if made, restored := f.did("backup", s.slug), f.did("restore", s.slug); made != 1 || restored != strings.Count(s.status, "failed") {
+			t.Errorf("%d backups were made, and %d restored", made, restored)
+		}
+	}
+}

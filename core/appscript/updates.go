@@ -1,0 +1,89 @@
+package appscript
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// Update is whether there is an update of one of several apps; the JSON names are those of the API.
+type Update struct {
+	AppID         int64   `json:"app_id" example:"3"`
+	App           string  `json:"app" example:"wiki"`
+	Available     bool    `json:"available" doc:"The catalog has another state of the entry's own files than the app's script is of"`
+	Reason        *string `json:"reason" enum:"edited,no_entry,no_commit,no_script,current" doc:"Why none is known of; null where there is one"`
+	Detail        *string `json:"detail" doc:"The reason in words"`
+	Script        *int    `json:"script" example:"3" doc:"Number of the newest version of the app's script; null for an app without a script"`
+	Commit        *string `json:"commit" doc:"The state that the app's script is of; null for an edited one, and for none"`
+	CatalogCommit *string `json:"catalog_commit" doc:"The state that the catalog has; null where it has none"`
+	Version       *string `json:"version" example:"1.5.0" doc:"Of the app after its last update, as the app itself keeps it; null where there was none, or it keeps none"`
+	Outcome       *string `json:"outcome" enum:"updated,nothing_to_do,rolled_back,needs_human" doc:"Of the last update that is over; null where there was none"`
+}
+
+// Updates tells of all apps that the context's caller may see whether there is an update of each. Nobody is asked, and no bundle is made.
+func (s *Store) Updates(ctx context.Context) ([]*Update, error) {
+	apps, err := s.listed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	newest, entries, err := s.scripts(ctx, apps)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*Update, len(apps))
+	byID := map[int64]*Update{}
+	ids := make([]int64, len(apps))
+	for i, l := range apps {
+		c := &candidate{appID: l.ID, newest: newest[l.ID]}
+		if l.Slug != nil {
+			c.entry = entries[*l.Slug]
+		}
+		all[i], ids[i] = c.update(l.Name), l.ID
+		byID[l.ID] = all[i]
+	}
+	return all, s.outcomes(ctx, ids, byID)
+}
+
+// update is what an app's script and the catalog tell. Where nobody knows which state of the entry an app is of, there is none: such an
+// app is updated alone.
+func (c *candidate) update(name string) *Update {
+	u := &Update{AppID: c.appID, App: name}
+	if c.newest != nil {
+		u.Script = &c.newest.Version
+	}
+	if base := c.base(); base != nil {
+		u.Commit = base.Commit
+	}
+	if c.entry != nil && c.entry.Commit != "" {
+		u.CatalogCommit = &c.entry.Commit
+	}
+	reason := c.reason()
+	if reason == "" && c.base() == nil {
+		reason = ReasonNoScript
+	}
+	if u.Available = reason == ""; !u.Available {
+		u.Reason, u.Detail = &reason, new(reasons[reason])
+	}
+	return u
+}
+
+// outcomes adds what came of the last update of each app that is over.
+func (s *Store) outcomes(ctx context.Context, ids []int64, byID map[int64]*Update) error {
+	rows, err := s.DB.Pool.Query(ctx, `SELECT DISTINCT ON (u.app_id) u.app_id, u.version_after, u.outcome FROM app_updates u
+		WHERE u.app_id = ANY($1) AND u.outcome IS NOT NULL ORDER BY u.app_id, u.job_id DESC`, ids)
+	if err == nil {
+		var id int64
+		var version, outcome *string
+		_, err = pgx.ForEachRow(rows, []any{&id, &version, &outcome}, func() error {
+			byID[id].Version, byID[id].Outcome = version, outcome
+			return nil
+		})
+	}
+	if err != nil {
+		return db.Problem(fmt.Errorf("reading what came of updates: %w", err))
+	}
+	return nil
+}

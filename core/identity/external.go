@@ -1,0 +1,285 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// External is a log-in for which a provider of identities has vouched. It is kept as JSON while a second factor is due.
+type External struct {
+	// Provider is the id of the provider, and Name its name.
+	Provider int64  `json:"provider"`
+	Name     string `json:"name"`
+	// Subject is who that is at the provider, the same for ever.
+	Subject string `json:"subject"`
+	// Email is an address of which the provider says that it is the person's; "" where it says of none.
+	Email string `json:"email"`
+	// DisplayName is the name of an account that is made; "" for none.
+	DisplayName string `json:"display_name"`
+	// Create says that who has no account gets one. Else it is refused.
+	Create bool `json:"create"`
+	// Factors says that the provider has asked for more than one factor.
+	Factors bool `json:"factors"`
+	// Grants are the roles by team that the provider's rules give. Each team of which a rule speaks is in it; NoRole takes a
+	// role there away.
+	Grants map[int64]Role `json:"grants"`
+}
+
+// begin takes the locks of a log-in in the order of all changes of users, and refuses one by a provider that was switched off.
+func (e *External) begin(ctx context.Context, tx *db.Tx) error {
+	if _, err := govern(ctx, tx, nil, NoRole); err != nil {
+		return err
+	}
+	err := tx.Pgx.QueryRow(ctx, "SELECT id FROM identity_providers WHERE id = $1 AND enabled FOR SHARE", e.Provider).Scan(new(int64))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return refused("%s is switched off", e.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("reading the provider: %w", err)
+	}
+	return nil
+}
+
+// LogInExternal opens a session for who a provider has vouched for, and sets the roles of which its rules speak. Who is unknown at
+// the provider is the account of the verified address, or gets a new one where External says so. An account with a second factor
+// is asked for it, as after a password, unless the provider has asked for one; always where the account is joined to the provider.
+// It is a problem of code invalid_credentials when there is no account, it is inactive, belongs to somebody else at the provider,
+// or is an owner's that cannot be joined for want of a second factor.
+func (s *Store) LogInExternal(ctx context.Context, e External, from Client) (*LoggedIn, error) {
+	var in *LoggedIn
+	err := s.db.Tx(ctx, func(tx *db.Tx) (err error) {
+		in = nil
+		if err := e.begin(ctx, tx); err != nil {
+			return err
+		}
+		user, known, err := s.accountOf(ctx, tx, &e)
+		if err != nil {
+			return err
+		}
+		describeTarget(ctx, user.ID)
+		if !user.IsActive {
+			return refused("the account is inactive")
+		}
+		if user.SecondFactor && (!known || !e.Factors) {
+			in, err = s.suspendExternal(ctx, tx, user, &e)
+			return err
+		}
+		if !known {
+			owner, err := roleIn(ctx, tx, DefaultTeam, user.ID)
+			if err != nil {
+				return err
+			}
+			if owner == Owner {
+				return refused("an owner's account is joined to a provider only by its second factor: log in as before and switch one on first")
+			}
+		}
+		in, err = s.openExternal(ctx, tx, user, &e, from)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.pruneQuietly(ctx)
+	return in, nil
+}
+
+// accountOf finds or makes the account and locks its row. known says that it was joined to the provider before.
+func (s *Store) accountOf(ctx context.Context, tx *db.Tx, e *External) (user *User, known bool, err error) {
+	var id int64
+	err = tx.Pgx.QueryRow(ctx, "SELECT user_id FROM user_identities WHERE provider_id = $1 AND subject = $2", e.Provider, e.Subject).Scan(&id)
+	switch {
+	case err == nil:
+		user, err = lockUser(ctx, tx, "id = $1", id)
+		return user, true, err
+	case !errors.Is(err, pgx.ErrNoRows):
+		return nil, false, fmt.Errorf("looking for the account: %w", err)
+	case e.Email == "":
+		return nil, false, refused("nobody is known by this log-in, and %s says of no e-mail address that it was verified", e.Name)
+	}
+	email, err := ParseEmail(e.Email)
+	if err != nil {
+		return nil, false, refused("the e-mail address that %s tells %s", e.Name, err)
+	}
+	user, err = lockUser(ctx, tx, "email_key = $1", email.Key)
+	if errors.Is(err, pgx.ErrNoRows) && !e.Create {
+		return nil, false, refused("there is no account with your e-mail address; ask an admin for one")
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		user, err = s.createUser(ctx, tx, prepared{email: email, displayName: e.displayName()})
+		return user, false, err
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	var another bool
+	err = tx.Pgx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM user_identities WHERE provider_id = $1 AND user_id = $2)", e.Provider, user.ID).
+		Scan(&another)
+	if err != nil {
+		return nil, false, fmt.Errorf("looking for the account: %w", err)
+	}
+	if another { // an address that was given to somebody else
+		describeTarget(ctx, user.ID)
+		return nil, false, refused("the account with your e-mail address belongs to somebody else at %s", e.Name)
+	}
+	return user, false, nil
+}
+
+// displayName is the name where it may be one.
+func (e *External) displayName() *string {
+	name, err := checkDisplayName(&e.DisplayName)
+	if err != nil {
+		return nil
+	}
+	return name
+}
+
+// lockUser reads a user and keeps the row from changing; pgx.ErrNoRows when there is none.
+func lockUser(ctx context.Context, tx *db.Tx, where string, value any) (*User, error) {
+	var u User
+	err := tx.Pgx.QueryRow(ctx, `SELECT id, email, display_name, is_active, created_at, updated_at, last_login_at, totp_enabled, passkeys,
+		second_factor, has_password FROM users WHERE `+where+" FOR UPDATE", value).Scan(&u.ID, &u.Email, &u.DisplayName, &u.IsActive,
+		&u.CreatedAt, &u.UpdatedAt, &u.LastLoginAt, &u.TOTPEnabled, &u.Passkeys, &u.SecondFactor, &u.HasPassword)
+	if err != nil {
+		return nil, fmt.Errorf("reading the account: %w", err)
+	}
+	return &u, nil
+}
+
+// suspendExternal ends the first step of a log-in whose account has a second factor. Neither roles nor the joining count yet.
+func (s *Store) suspendExternal(ctx context.Context, tx *db.Tx, user *User, e *External) (*LoggedIn, error) {
+	in := &LoggedIn{User: user, Pending: newToken()}
+	if err := insertPending(ctx, tx, user.ID, in.Pending, "provider:"+strconv.FormatInt(e.Provider, 10), e); err != nil {
+		return nil, err
+	}
+	audit.Describe(ctx, func(entry *audit.Entry) {
+		entry.Action, entry.TargetName = "auth.login_provider", user.Email
+		addDetail(entry, "provider", e.Name)
+	})
+	return in, audit.Write(ctx, tx)
+}
+
+func (s *Store) openExternal(ctx context.Context, tx *db.Tx, user *User, e *External, from Client) (*LoggedIn, error) {
+	in := &LoggedIn{User: user, Token: newToken()}
+	came := arrival{provider: e.Provider}
+	if e.Factors {
+		came.factor = FactorProvider
+	}
+	if _, err := tx.Pgx.Exec(ctx, "UPDATE users SET last_login_at = now() WHERE id = $1", user.ID); err != nil {
+		return nil, fmt.Errorf("noting the log-in: %w", err)
+	}
+	if err := e.settle(ctx, tx, user.ID); err != nil {
+		return nil, err
+	}
+	if err := s.insertSession(ctx, tx, user.ID, in.Token, came, from); err != nil {
+		return nil, err
+	}
+	var err error
+	if in.Devices, err = s.welcome(ctx, tx, user, came, from); err != nil {
+		return nil, err
+	}
+	describeActor(ctx, user)
+	return in, audit.Write(ctx, tx)
+}
+
+// settle joins the account to who the person is at the provider, and sets the roles that its rules speak of.
+func (e *External) settle(ctx context.Context, tx *db.Tx, userID int64) error {
+	var joined bool
+	// Another log-in of the same person may have joined it in the meantime, or of somebody else.
+	err := tx.Pgx.QueryRow(ctx, `INSERT INTO user_identities AS i (provider_id, subject, user_id) VALUES ($1, $2, $3)
+		ON CONFLICT (provider_id, subject) DO UPDATE SET last_login_at = now() WHERE i.user_id = excluded.user_id
+		RETURNING xmax = 0`, e.Provider, e.Subject, userID).Scan(&joined)
+	if errors.Is(err, pgx.ErrNoRows) || db.Duplicate(err, "user_identities_user") {
+		return refused("the account belongs to somebody else at %s", e.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("joining the account to the provider: %w", err)
+	}
+	changes, err := e.grant(ctx, tx, userID)
+	if err != nil {
+		return err
+	}
+	audit.Describe(ctx, func(entry *audit.Entry) {
+		addDetail(entry, "provider", e.Name)
+		if joined {
+			addDetail(entry, "joined", true)
+		}
+		if len(changes) > 0 {
+			addDetail(entry, "roles", changes)
+		}
+	})
+	return nil
+}
+
+// grant sets the roles of which the rules speak, and tells what has changed. The last owner with a password stays one.
+func (e *External) grant(ctx context.Context, tx *db.Tx, userID int64) (changes []any, err error) {
+	for _, team := range slices.Sorted(maps.Keys(e.Grants)) {
+		role := e.Grants[team]
+		before, err := roleIn(ctx, tx, team, userID)
+		if err != nil {
+			return nil, err
+		}
+		if before == role {
+			continue
+		}
+		change := map[string]any{"team_id": team, "old_role": roleName(before), "new_role": roleName(role)}
+		if team == DefaultTeam && before == Owner {
+			u, err := lockSubject(ctx, tx, userID)
+			if err != nil {
+				return nil, err
+			}
+			if err := loseOwner(ctx, tx, u); problem.CodeOf(err) == problem.CodeLastOwner {
+				change["new_role"], change["kept"] = roleName(before), "last_owner"
+				changes = append(changes, change)
+				continue
+			} else if err != nil {
+				return nil, err
+			}
+		}
+		if role == NoRole {
+			_, err = tx.Pgx.Exec(ctx, "DELETE FROM team_members WHERE team_id = $1 AND user_id = $2", team, userID)
+		} else { // a team that was deleted meanwhile gives nothing
+			_, err = tx.Pgx.Exec(ctx, `INSERT INTO team_members (team_id, user_id, role) SELECT id, $2, $3 FROM teams WHERE id = $1
+				ON CONFLICT (team_id, user_id) DO UPDATE SET role = excluded.role`, team, userID, role.String())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("setting a role: %w", err)
+		}
+		changes = append(changes, change)
+	}
+	return changes, nil
+}
+
+// Throttle counts a try to log in by a provider, against the browser where it has logged in before and against the network else. It
+// is a problem of code rate_limited after too many that failed. back takes the try back: for one that succeeded, or failed by no fault
+// of the client.
+func (s *Store) Throttle(ctx context.Context, from Client) (back func(), err error) {
+	counted := s.addressBucket(from.Address)
+	var device *int64
+	err = s.db.Pool.QueryRow(ctx, "SELECT max(id) FROM login_devices WHERE token_hash = ANY($1) AND expires_at > now()",
+		hashTokens(from.Devices)).Scan(&device)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("asking whether the browser is known: %w", err))
+	}
+	if device != nil {
+		counted.name = fmt.Sprintf("sign-on device:%d", *device)
+	}
+	if err := s.charge(ctx, counted); err != nil {
+		return nil, err
+	}
+	return func() { s.giveBackLater(ctx, counted) }, nil
+}
+
+// refused is a log-in by a provider that is not taken, with the reason.
+func refused(format string, args ...any) error {
+	return problem.New(problem.CodeInvalidCredentials, format, args...)
+}

@@ -1,0 +1,114 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// inUTC is, in SQL, a column's time as JSON has it.
+func inUTC(column string) string {
+	return `to_char(` + column + ` AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+}
+
+// personal are the statements of what is kept of a person, by their names in the export: each gives one JSON value. $1 is the user's id,
+// $2 the same as text. No column of a secret, of a hash of one or of its sealed form is among them.
+var personal = []struct{ name, sql string }{
+	{"account", `SELECT jsonb_build_object('id', id, 'email', email, 'display_name', display_name, 'is_active', is_active, 'created_at', ` +
+		inUTC("created_at") + `, 'updated_at', ` + inUTC("updated_at") + `, 'last_login_at', ` + inUTC("last_login_at") +
+		`, 'totp_enabled', totp_enabled, 'passkeys', passkeys, 'recovery_codes_left',
+		(SELECT count(*) FROM recovery_codes r WHERE r.user_id = u.id))
+		FROM users u WHERE id = $1 AND $2 <> ''`},
+	{"teams", list(`jsonb_build_object('id', t.id, 'name', t.name, 'role', m.role, 'added_at', `+inUTC("m.added_at")+`)`,
+		`team_members m JOIN teams t ON t.id = m.team_id WHERE m.user_id = $1`, "t.id")},
+	{"identities", list(`jsonb_build_object('provider', p.name, 'subject', i.subject, 'created_at', `+inUTC("i.created_at")+
+		`, 'last_login_at', `+inUTC("i.last_login_at")+`)`,
+		`user_identities i JOIN identity_providers p ON p.id = i.provider_id WHERE i.user_id = $1`, "p.id")},
+	{"sessions", list(`jsonb_build_object('id', id, 'address', address, 'user_agent', user_agent, 'created_at', `+inUTC("created_at")+
+		`, 'last_seen_at', `+inUTC("last_seen_at")+`, 'expires_at', `+inUTC("expires_at")+`)`, `sessions WHERE user_id = $1`, "id")},
+	{"passkeys", list(`jsonb_build_object('id', id, 'name', name, 'created_at', `+inUTC("created_at")+`, 'last_used_at', `+
+		inUTC("last_used_at")+`)`, `passkeys WHERE user_id = $1`, "id")},
+	{"logins", list(`jsonb_build_object('at', `+inUTC("at")+`, 'method', method, 'address', address, 'user_agent', user_agent,
+		'new_place', new_place)`, `logins WHERE user_id = $1`, "id")},
+	{"known_networks", list(`jsonb_build_object('network', network, 'seen_at', `+inUTC("seen_at")+`)`, `login_addresses WHERE user_id = $1`,
+		"network")},
+	{"known_browsers", list(`jsonb_build_object('until', `+inUTC("expires_at")+`)`, `login_devices WHERE user_id = $1`, "id")},
+	{"api_keys", list(`jsonb_build_object('id', id, 'name', name, 'scopes', scopes, 'created_at', `+inUTC("created_at")+`, 'expires_at', `+
+		inUTC("expires_at")+`, 'last_used_at', `+inUTC("last_used_at")+`)`, `api_keys WHERE user_id = $1`, "id")},
+	{"preferences", `SELECT COALESCE((SELECT value::jsonb FROM user_preferences WHERE user_id = $1 AND $2 <> ''), '{}')`},
+	{"notifications", list(`jsonb_build_object('at', `+inUTC("at")+`, 'kind', kind, 'title', title, 'text', body)`,
+		`notification_events WHERE user_id = $1`, "id")},
+	{"schedules", list(`jsonb_build_object('id', id, 'name', name)`, `schedules WHERE writer_id = $1`, "id")},
+	{"jobs", list(`jsonb_build_object('id', id, 'kind', kind, 'target', target_name, 'status', status, 'created_at', `+inUTC("created_at")+
+		`)`, `jobs WHERE requested_by = $1`, "id")},
+}
+
+// list is the statement of a list of values.
+func list(value, from, order string) string {
+	return "SELECT COALESCE(jsonb_agg(" + value + " ORDER BY " + order + "), '[]') FROM " + from + " AND $2 <> ''"
+}
+
+// trail are the rows of the audit trail of what the user did, and of what was done to the account, a JSON value each.
+var trail = `SELECT jsonb_build_object('id', id, 'at', ` + inUTC("at") + `, 'actor_type', actor_type, 'actor_id', actor_id,
+	'action', action,
+	'target', CASE WHEN target_kind <> '' THEN jsonb_build_object('kind', target_kind, 'id', nullif(target_id, ''), 'name',
+		nullif(target_name, '')) END, 'result', result, 'error', nullif(error, ''), 'address', nullif(address, ''), 'details', details)
+	FROM audit WHERE actor_id = $1 OR target_kind = 'user' AND target_id = $2 ORDER BY id`
+
+// Personal writes what is kept of a user, as one JSON object, all of one moment, while it is read: the account, teams, sessions, log-ins,
+// keys, preferences, what the user was told, asked for and did. No secret is in it. Problem: not_found.
+func (s *Store) Personal(ctx context.Context, w io.Writer, userID int64) error {
+	describeExport(ctx, userID)
+	tx, err := s.db.Pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return db.Problem(fmt.Errorf("beginning an export: %w", err))
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	text := strconv.FormatInt(userID, 10)
+	between := "{"
+	for _, part := range personal {
+		var value string
+		err := tx.QueryRow(ctx, part.sql, userID, text).Scan(&value)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return problem.New(problem.CodeNotFound, "there is no such user")
+		}
+		if err != nil {
+			return db.Problem(fmt.Errorf("reading the user's %s: %w", part.name, err))
+		}
+		if _, err := fmt.Fprintf(w, "%s\n%q: %s", between, part.name, value); err != nil {
+			return err
+		}
+		between = ","
+	}
+	rows, err := tx.Query(ctx, trail, userID, text)
+	if err != nil {
+		return db.Problem(fmt.Errorf("reading the user's part of the trail: %w", err))
+	}
+	defer rows.Close()
+	if _, err := io.WriteString(w, ",\n\"trail\": ["); err != nil {
+		return err
+	}
+	between = ""
+	for rows.Next() {
+		var value string
+		if err := rows.Scan(&value); err != nil {
+			return db.Problem(fmt.Errorf("reading the user's part of the trail: %w", err))
+		}
+		if _, err := io.WriteString(w, between+"\n"+value); err != nil {
+			return err
+		}
+		between = ","
+	}
+	if err := rows.Err(); err != nil {
+		return db.Problem(fmt.Errorf("reading the user's part of the trail: %w", err))
+	}
+	_, err = io.WriteString(w, "]\n}\n")
+	return err
+}

@@ -1,0 +1,67 @@
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/secret"
+)
+
+// maxFlow is how long a sealed flow may be; browsers keep no more than 4 KiB in a cookie.
+const maxFlow = 4 << 10
+
+// Flows keeps what a log-in needs between its beginning and its end at the client that began it, sealed: any instance can go on with it,
+// nobody can read or make one, and who is unknown does not fill the database.
+type Flows struct {
+	DB   *db.DB
+	Keys secret.Keys
+	// Name is what the flows are of; one of another name does not open.
+	Name string
+}
+
+// Seal gives the text that stands for a flow, any value that JSON can have. It fails when it cannot be sealed.
+func (f Flows) Seal(flow any) (string, error) {
+	text, err := json.Marshal(flow)
+	if err != nil {
+		return "", fmt.Errorf("writing a log-in that begins: %w", err)
+	}
+	sealed, err := f.Keys.Seal(secret.New(string(text)), f.place())
+	if err != nil {
+		return "", fmt.Errorf("sealing a log-in that begins: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(sealed), nil
+}
+
+// Open reads what Seal has sealed into flow, and says whether the text is such a one. How long a flow is good, the flow itself must say.
+func (f Flows) Open(text string, flow any) bool {
+	if text == "" || len(text) > maxFlow {
+		return false
+	}
+	sealed, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return false
+	}
+	plain, err := f.Keys.Open(sealed, f.place())
+	return err == nil && json.Unmarshal([]byte(plain.Reveal()), flow) == nil
+}
+
+func (f Flows) place() secret.Binding {
+	return secret.Binding{Table: "cookie", Column: f.Name, Row: "flow"}
+}
+
+// Use marks the state of a flow as used, for so long, and says whether it was not: each is answered once, on whichever instance, also when
+// the answer comes again.
+func (f Flows) Use(ctx context.Context, state string, life time.Duration) (bool, error) {
+	hash := sha256.Sum256([]byte(state))
+	done, err := f.DB.Pool.Exec(ctx, "INSERT INTO sign_on_states (state_hash, expires_at) VALUES ($1, now() + $2) ON CONFLICT DO NOTHING",
+		hash[:], life)
+	if err != nil {
+		return false, db.Problem(fmt.Errorf("noting that an answer has come: %w", err))
+	}
+	return done.RowsAffected() == 1, nil
+}

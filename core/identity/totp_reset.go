@@ -1,0 +1,42 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// ResetTOTP switches the second factor of a user off who has lost it: the authenticator app, all passkeys and the recovery codes. The
+// password stays and sessions go on. Problems: forbidden for a user with a higher role than the caller, invalid_state where there is
+// neither and for the caller's own, which needs the password (DisableTOTP, DeletePasskey), not_found.
+func (s *Store) ResetTOTP(ctx context.Context, caller *Caller, id int64) error {
+	return s.db.Tx(ctx, func(tx *db.Tx) error {
+		u, err := governUser(ctx, tx, caller, id)
+		if err != nil {
+			return err
+		}
+		if id == caller.UserID {
+			return problem.New(problem.CodeInvalidState, "one's own second factor is switched off with the password")
+		}
+		updated, err := tx.Pgx.Exec(ctx, `
+			UPDATE users SET totp_secret = NULL, totp_confirmed_at = NULL, totp_last_step = NULL, passkeys = 0, updated_at = now()
+			WHERE id = $1 AND (totp_secret IS NOT NULL OR passkeys > 0)`, id)
+		if err != nil {
+			return fmt.Errorf("switching the second factor off: %w", err)
+		}
+		if updated.RowsAffected() == 0 {
+			return problem.New(problem.CodeInvalidState, "the user has no second factor")
+		}
+		if _, err := tx.Pgx.Exec(ctx, "DELETE FROM passkeys WHERE user_id = $1", id); err != nil {
+			return fmt.Errorf("deleting the user's passkeys: %w", err)
+		}
+		if err := forgetFactor(ctx, tx, id); err != nil {
+			return err
+		}
+		u.describe(ctx, nil)
+		return audit.Write(ctx, tx)
+	})
+}

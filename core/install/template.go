@@ -1,0 +1,66 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// listLimit bounds the question for what is on a storage.
+const listLimit = 20 * time.Second
+
+// findTemplate looks whether the storage has the template of the entry's system, and says what the container is made of. A storage that
+// cannot be read would fail the scripts, which is told now; one whose content is not told says nothing.
+func (r *request) findTemplate(ctx context.Context) error {
+	d := r.offer.Entry.Defaults
+	system := strings.TrimSpace(d.OS + " " + d.OSVersion)
+	if d.OS == "" {
+		return nil
+	}
+	list, err := host.AskWithin(ctx, r.Hosts, listLimit, r.HostID, endpoint.Monitoring,
+		func(ctx context.Context, at hypervisor.ContentLister) (hypervisor.ContentList, error) {
+			return at.Content(ctx, hypervisor.ContentQuery{
+				Storage: r.place.TemplateStorage, Node: r.offer.Host.Node, Kind: hypervisor.VolumeTemplate,
+			})
+		})
+	switch kind := plugin.KindOf(err); {
+	case err == nil:
+	case ctx.Err() != nil:
+		return err
+	case kind == plugin.NotFound || kind == plugin.Refused:
+		return problem.InvalidField("the storage cannot be read, and the container is made of a template on it", "value_error", "body",
+			"template_storage")
+	default: // the token is not shown it, or the hypervisor has no such list: the scripts will see
+		r.template = fmt.Sprintf("Whether a template of %s is on %s is not told: where it is not, the scripts load it from the list of "+
+			"templates that the node has, which nobody has pinned.", system, r.place.TemplateStorage)
+		return nil
+	}
+	for _, v := range list.Volumes {
+		if v.Kind == hypervisor.VolumeTemplate && ofSystem(v.Name, d.OS, d.OSVersion) {
+			r.template = fmt.Sprintf("The container is made of the template %s on %s, which nobody has pinned.", host.Clean(v.Name),
+				r.place.TemplateStorage)
+			return nil
+		}
+	}
+	r.template = fmt.Sprintf("No template of %s is on %s: the scripts load it from the list of templates that the node has, for which it "+
+		"needs the internet, and which nobody has pinned.", system, r.place.TemplateStorage)
+	return nil
+}
+
+// ofSystem reports whether a template is one of a system by its name, such as debian-13-standard_13.1-2_amd64.tar.zst.
+func ofSystem(name, os, version string) bool {
+	name = strings.ToLower(name[strings.LastIndexAny(name, "/:")+1:])
+	rest, ok := strings.CutPrefix(name, strings.ToLower(os)+"-")
+	if !ok || version == "" {
+		return ok
+	}
+	after, ok := strings.CutPrefix(rest, version)
+	return ok && (after == "" || after[0] < '0' || after[0] > '9')
+}

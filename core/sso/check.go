@@ -1,0 +1,75 @@
+package sso
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// faults collects what is wrong with a provider.
+type faults []problem.Fault
+
+func (f *faults) add(msg string, at ...any) {
+	*f = append(*f, problem.Fault{Loc: append([]any{"body"}, at...), Msg: msg, Type: "value_error"})
+}
+
+// check brings a provider into the form in which it is stored. Problems: invalid with all that is wrong.
+func (s *Store) check(p *Provider, clientSecret secret.String) error {
+	var f faults
+	if p.Name = strings.TrimSpace(p.Name); p.Name == "" || strings.ContainsFunc(p.Name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		f.add("must be a text without control characters", "name")
+	}
+	if u, _, err := s.rules(p).ParseURL(p.Issuer); err != nil {
+		f.add(err.Error(), "issuer")
+	} else if u.Scheme != "https" || u.RawQuery != "" {
+		f.add("must begin with https:// and have no query", "issuer")
+	}
+	if !visible(p.ClientID) {
+		f.add("must be of visible ASCII characters", "client_id")
+	}
+	if strings.ContainsFunc(clientSecret.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }) {
+		f.add("must be of ASCII characters", "client_secret")
+	}
+	for i, scope := range p.Scopes {
+		if !visible(scope) || strings.ContainsAny(scope, `"\`) { // RFC 6749 section 3.3
+			f.add("must be of visible ASCII characters without quotes and backslashes", "scopes", i)
+		}
+	}
+	if !slices.Contains(p.Scopes, "openid") {
+		p.Scopes = append([]string{"openid"}, p.Scopes...)
+	}
+	if p.Fingerprint != "" {
+		if pin, err := endpoint.ParseFingerprint(p.Fingerprint); err != nil {
+			f.add("must be a SHA-256 in hexadecimal digits", "tls_fingerprint")
+		} else {
+			p.Fingerprint = pin
+		}
+	}
+	if p.Rules == nil {
+		p.Rules = []Rule{}
+	}
+	for i, rule := range p.Rules {
+		if _, err := identity.ParseRole(rule.Role); err != nil {
+			f.add("must be viewer, operator, admin or owner", "rules", i, "role")
+		}
+		if strings.ContainsRune(rule.Group, 0) {
+			f.add("must have no NUL", "rules", i, "group")
+		}
+	}
+	if strings.ContainsRune(p.GroupsClaim, 0) {
+		f.add("must have no NUL", "groups_claim")
+	}
+	if len(f) > 0 {
+		return problem.Invalid(f...)
+	}
+	return nil
+}
+
+// visible reports whether there is a text of visible ASCII characters only.
+func visible(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}

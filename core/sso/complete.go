@@ -1,0 +1,178 @@
+package sso
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/outbound"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// leeway is how far the clock of a provider may be ahead.
+const leeway = 5 * time.Minute
+
+// Answer is what a provider has sent with the browser that comes back.
+type Answer struct {
+	// Cookie is the value of the cookie that Begin gave the browser; see identity.SignOnOf.
+	Cookie string
+	State  string
+	// Code is what the provider gives for a log-in, Failure the error that it tells instead.
+	Code, Failure string
+	// Issuer is who answers, where the provider says so (RFC 9207); "" else.
+	Issuer string
+}
+
+// Complete ends a log-in that Begin has begun at the provider, and gives the path to return to. Problems: invalid_credentials for an
+// answer that is not taken, and those of identity.Store.LogInExternal; rate_limited after too many of these from one network;
+// invalid_state where the provider cannot be used now.
+func (s *Store) Complete(ctx context.Context, id int64, a Answer, from identity.Client) (in *identity.LoggedIn, returnTo string,
+	err error) {
+	back, err := s.Users.Throttle(ctx, from)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() {
+		if err == nil || problem.CodeOf(err) != problem.CodeInvalidCredentials {
+			back()
+		}
+	}()
+	f := s.unseal(a.Cookie)
+	if f == nil || f.Provider != id || subtle.ConstantTimeCompare([]byte(f.State), []byte(a.State)) != 1 {
+		return nil, "", refused("this log-in is over, or was begun in another browser; begin again")
+	}
+	if err := s.useState(ctx, f); err != nil {
+		return nil, "", err
+	}
+	p, d, err := s.usable(ctx, id)
+	if err != nil {
+		return nil, "", err
+	}
+	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("provider", p.Name) })
+	switch {
+	case f.Issuer != p.Issuer:
+		return nil, "", refused("%s was changed meanwhile; begin again", p.Name)
+	case a.Issuer != "" && a.Issuer != p.Issuer, a.Issuer == "" && d.TellsIssuer:
+		return nil, "", refused("the answer is of another provider than the one that was asked")
+	case a.Failure != "":
+		return nil, "", refused("%s has not let you in: %s", p.Name, outbound.Plain(a.Failure))
+	case a.Code == "":
+		return nil, "", refused("the answer of %s has no code", p.Name)
+	}
+	external, err := s.prove(ctx, p, d, f, a.Code)
+	if err != nil {
+		return nil, "", err
+	}
+	in, err = s.Users.LogInExternal(ctx, *external, from)
+	return in, f.ReturnTo, err
+}
+
+// prove gives the code to the provider, and holds what it says of the person against what was asked.
+func (s *Store) prove(ctx context.Context, p *stored, d *discovery, f *flow, code string) (*identity.External, error) {
+	clientSecret, err := s.open(p)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, d.client), 2*s.RequestTime)
+	defer cancel()
+	tokens, err := s.oauth(p, d, clientSecret).Exchange(ctx, code, oauth2.VerifierOption(f.Verifier))
+	if err != nil {
+		return nil, s.exchangeFailed(p, err, code, f.Verifier, clientSecret.Reveal())
+	}
+	raw, _ := tokens.Extra("id_token").(string)
+	if raw == "" {
+		return nil, s.untrue(p, errors.New("there is no ID token"))
+	}
+	verifier := d.provider.Verifier(&oidc.Config{ClientID: p.ClientID, Now: s.Now})
+	id, err := verifier.Verify(ctx, raw)
+	if err != nil {
+		told := errors.New(outbound.Plain(err.Error(), raw))
+		if strings.Contains(err.Error(), "fetching keys") { // which the library tells by its text alone
+			return nil, s.failing(&p.Provider, told)
+		}
+		return nil, s.untrue(p, told)
+	}
+	c := claims{}
+	if err := id.Claims(&c); err != nil {
+		return nil, s.untrue(p, errors.New("its claims cannot be read"))
+	}
+	party, _ := c["azp"].(string)
+	switch {
+	case subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(f.Nonce)) != 1:
+		return nil, s.untrue(p, errors.New("it was not made for this log-in: another nonce"))
+	case party != "" && party != p.ClientID, party == "" && len(id.Audience) > 1 && !onlyUs(id.Audience, p.ClientID):
+		return nil, s.untrue(p, errors.New("it was made for another client")) // OpenID Connect Core 1.0 section 3.1.3.7
+	case id.IssuedAt.After(s.Now().Add(leeway)):
+		return nil, s.untrue(p, errors.New("it was issued in the future"))
+	case id.Subject == "" || len(id.Subject) > 255 || strings.ContainsRune(id.Subject, 0): // section 2
+		return nil, s.untrue(p, errors.New("it names nobody"))
+	}
+	if id.AccessTokenHash != "" && id.VerifyAccessToken(tokens.AccessToken) != nil {
+		return nil, s.untrue(p, errors.New("the access token is another one's"))
+	}
+	if err := s.complement(ctx, p, d, id.Subject, tokens, c); err != nil {
+		return nil, err
+	}
+	return c.external(p, id.Subject), nil
+}
+
+func onlyUs(audience []string, client string) bool {
+	return !slices.ContainsFunc(audience, func(a string) bool { return a != client })
+}
+
+// complement adds what only the provider's endpoint for that tells of the person, where something is missing. A claim of the ID token
+// stays as it is.
+func (s *Store) complement(ctx context.Context, p *stored, d *discovery, subject string, tokens *oauth2.Token, c claims) error {
+	_, email := c["email"]
+	if d.UserInfoEndpoint == "" || email && (len(p.Rules) == 0 || c.find(p.GroupsClaim) != nil) {
+		return nil
+	}
+	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
+	if err != nil {
+		return s.failing(&p.Provider, errors.New(outbound.Plain(outbound.Cause(err).Error(), tokens.AccessToken)))
+	}
+	if info.Subject != subject {
+		return s.untrue(p, errors.New("it tells of somebody else"))
+	}
+	more := claims{}
+	if err := info.Claims(&more); err != nil {
+		return s.failing(&p.Provider, errors.New("what it tells of people cannot be read"))
+	}
+	if email && more.text("email") != c.text("email") {
+		delete(more, "email_verified") // which is of another address
+	}
+	for name, value := range more {
+		if _, there := c[name]; !there {
+			c[name] = value
+		}
+	}
+	return nil
+}
+
+// exchangeFailed tells a code that the provider does not take from a provider that fails.
+func (s *Store) exchangeFailed(p *stored, err error, secrets ...string) error {
+	told := errors.New(outbound.Plain(outbound.Cause(err).Error(), secrets...))
+	var refusal *oauth2.RetrieveError
+	if errors.As(err, &refusal) {
+		told = errors.New("the token endpoint answers " + refusal.Response.Status + " " + outbound.Plain(refusal.ErrorCode, secrets...))
+		if refusal.Response.StatusCode == http.StatusBadRequest && refusal.ErrorCode == "invalid_grant" {
+			return refused("%s does not take what it gave for this log-in; begin again", p.Name)
+		}
+	}
+	return s.failing(&p.Provider, told)
+}
+
+// untrue is a token that is not believed. What is wrong with it is the owners' to know.
+func (s *Store) untrue(p *stored, err error) error {
+	s.Logger.Warn("what a provider of identities says is not believed", "provider", p.Name, "error", err)
+	return refused("what %s says of you is not believed; begin again, or ask an owner to look into the log", p.Name)
+}

@@ -1,0 +1,114 @@
+package sso
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+)
+
+const columns = `p.id, p.name, p.issuer, p.client_id, p.client_secret, p.scopes, p.groups_claim, p.accounts, p.trust_email,
+	p.allow_private, p.fingerprint, p.enabled, p.created_at, p.updated_at,
+	COALESCE((SELECT jsonb_agg(jsonb_build_object('group', r.group_name, 'team_id', r.team_id, 'role', r.role) ORDER BY r.position)
+		FROM identity_provider_rules r WHERE r.provider_id = p.id), '[]')`
+
+// stored is a provider with its secret as it is stored.
+type stored struct {
+	Provider
+	sealed []byte
+}
+
+func scan(row pgx.CollectableRow) (p stored, err error) {
+	err = row.Scan(&p.ID, &p.Name, &p.Issuer, &p.ClientID, &p.sealed, &p.Scopes, &p.GroupsClaim, &p.Accounts, &p.TrustEmail, &p.AllowPrivate,
+		&p.Fingerprint, &p.Enabled, &p.CreatedAt, &p.UpdatedAt, &p.Rules)
+	p.SecretSet, p.CreatedAt, p.UpdatedAt = p.sealed != nil, p.CreatedAt.UTC(), p.UpdatedAt.UTC()
+	return p, err
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// read is one provider; problem not_found where there is none.
+func (s *Store) read(ctx context.Context, from querier, id int64, lock string) (*stored, error) {
+	rows, err := from.Query(ctx, "SELECT "+columns+" FROM identity_providers p WHERE p.id = $1"+lock, id)
+	var p stored
+	if err == nil {
+		p, err = pgx.CollectExactlyOneRow(rows, scan)
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, problem.New(problem.CodeNotFound, "there is no such provider")
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading a provider: %w", err))
+	}
+	s.addresses(&p.Provider)
+	return &p, nil
+}
+
+// open is the client's secret; empty where there is none.
+func (s *Store) open(p *stored) (secret.String, error) {
+	if p.sealed == nil {
+		return secret.String{}, nil
+	}
+	text, err := s.Keys.Open(p.sealed, binding(p.ID))
+	if err != nil {
+		return text, fmt.Errorf("opening the client secret of a provider: %w", err)
+	}
+	return text, nil
+}
+
+// Get is one provider; problem not_found where there is none.
+func (s *Store) Get(ctx context.Context, id int64) (*Provider, error) {
+	p, err := s.read(ctx, s.DB.Pool, id, "")
+	if err != nil {
+		return nil, err
+	}
+	return &p.Provider, nil
+}
+
+// List gives all providers by name; there are at most about MaxProviders.
+func (s *Store) List(ctx context.Context) ([]*Provider, error) {
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" FROM identity_providers p ORDER BY lower(p.name)")
+	var found []stored
+	if err == nil {
+		found, err = pgx.CollectRows(rows, scan)
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("listing providers: %w", err))
+	}
+	all := make([]*Provider, len(found))
+	for i := range found {
+		all[i] = &found[i].Provider
+		s.addresses(all[i])
+	}
+	return all, nil
+}
+
+// Offer is a provider as it is shown to everybody at the log-in.
+type Offer struct {
+	ID   int64  `json:"id" example:"3"`
+	Name string `json:"name" example:"Company"`
+}
+
+// Offers are the providers by which one may log in now, by name; none while the service does not know its own address.
+func (s *Store) Offers(ctx context.Context) ([]Offer, error) {
+	if s.BaseURL == "" {
+		return nil, nil
+	}
+	rows, err := s.DB.Pool.Query(ctx, "SELECT id, name FROM identity_providers WHERE enabled ORDER BY lower(name)")
+	var all []Offer
+	if err == nil {
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Offer])
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("listing providers: %w", err))
+	}
+	return all, nil
+}
