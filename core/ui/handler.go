@@ -21,6 +21,9 @@ import (
 // index is the document that every path of the page begins with; its script shows what the path names.
 const index = "index.html"
 
+// consoleDocument is the document that shows consoles, in a frame of the page.
+const consoleDocument = "console.html"
+
 // assets is the folder of the files that carry a hash of their content in their names.
 const assets = "assets/"
 
@@ -50,7 +53,7 @@ func Handler(files fs.FS) (http.Handler, error) {
 		if err != nil {
 			return err
 		}
-		h.files[name] = newFile(contentType, content)
+		h.files[name] = newFile(name, contentType, content)
 		return nil
 	})
 	if err != nil {
@@ -79,7 +82,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	found := h.files[name]
 	switch {
 	case strings.HasPrefix(name, assets) && found == nil:
-		setHeaders(w.Header(), cacheRevalidate)
+		setHeaders(w.Header(), name, cacheRevalidate)
 		http.Error(w, "there is no such file in this version of the page", http.StatusNotFound)
 	case strings.HasPrefix(name, assets):
 		found.serve(w, r, cacheForever)
@@ -97,21 +100,21 @@ func (h *handler) document(below string) *file {
 	}
 	root := strings.TrimSuffix(below, "/") + "/"
 	content := bytes.ReplaceAll(h.files[index].content, []byte(`="./`), []byte(`="`+root))
-	made, _ := h.documents.LoadOrStore(below, newFile(types[".html"], content))
+	made, _ := h.documents.LoadOrStore(below, newFile(index, types[".html"], content))
 	return made.(*file)
 }
 
 // file is one file of the page.
 type file struct {
-	contentType, etag string
-	content           []byte
+	name, contentType, etag string
+	content                 []byte
 	// compressed is the content by gzip, made at first use; nil where that saves nothing.
 	compressed func() []byte
 }
 
-func newFile(contentType string, content []byte) *file {
+func newFile(name, contentType string, content []byte) *file {
 	sum := sha256.Sum256(content)
-	return &file{contentType: contentType, content: content, etag: base64.RawURLEncoding.EncodeToString(sum[:16]),
+	return &file{name: name, contentType: contentType, content: content, etag: base64.RawURLEncoding.EncodeToString(sum[:16]),
 		compressed: sync.OnceValue(func() []byte { return compress(content) })}
 }
 
@@ -132,7 +135,7 @@ func compress(content []byte) []byte {
 func (f *file) serve(w http.ResponseWriter, r *http.Request, cache string) {
 	content, etag := f.content, `"`+f.etag+`"`
 	h := w.Header()
-	setHeaders(h, cache)
+	setHeaders(h, f.name, cache)
 	h.Set("Content-Type", f.contentType)
 	h.Set("Vary", "Accept-Encoding")
 	if small := f.compressed(); small != nil && takesGzip(r) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -35,11 +36,12 @@ func ask(h http.Handler, method, target string, header ...string) *httptest.Resp
 	return w
 }
 
-// small is a page of three files.
+// small is a page of a few files.
 func small() fstest.MapFS {
 	return fstest.MapFS{
 		"index.html":         {Data: []byte(`<script src="./assets/main-1.js"></script><a href="./icon.svg">`)},
 		"assets/main-1.js":   {Data: bytes.Repeat([]byte("let page = 1\n"), 200)},
+		"console.html":       {Data: []byte(`<script src="./assets/console-1.js"></script>`)},
 		"icon.svg":           {Data: []byte("<svg/>")},
 		"SOURCES":            {Data: []byte("x")},
 		"assets/strange.exe": {Data: []byte("x")},
@@ -58,6 +60,8 @@ func TestHandlerServesThePage(t *testing.T) {
 		{"GET", "/", 200, `src="/assets/main-1.js"`, "text/html; charset=utf-8", "no-cache"},
 		{"GET", "/index.html", 200, `src="/assets/main-1.js"`, "text/html; charset=utf-8", "no-cache"},
 		{"GET", "/guests/vm/12", 200, `href="/icon.svg"`, "text/html; charset=utf-8", "no-cache"},
+		{"GET", "/console.html", 200, `src="./assets/console-1.js"`, "text/html; charset=utf-8", "no-cache"},
+		{"GET", "/console/vm/3", 200, `src="/assets/main-1.js"`, "text/html; charset=utf-8", "no-cache"},
 		{"GET", "/icon.svg", 200, "<svg/>", "image/svg+xml", "no-cache"},
 		{"GET", "/assets/main-1.js", 200, "let page = 1", "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
 		{"GET", "/assets/main-2.js", 404, "no such file", "text/plain; charset=utf-8", "no-cache"},
@@ -143,7 +147,7 @@ func TestHeaders(t *testing.T) {
 		header := ask(h, "GET", path).Header()
 		policy := header.Get("Content-Security-Policy")
 		for _, part := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'",
-			"form-action 'none'", "require-trusted-types-for 'script'", "trusted-types svelte-trusted-html"} {
+			"form-action 'none'", "require-trusted-types-for 'script'", "trusted-types svelte-trusted-html hostler-worker"} {
 			if !strings.Contains(policy, part) {
 				t.Errorf("%s: the policy %q lacks %s", path, policy, part)
 			}
@@ -163,18 +167,45 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// The document of consoles may be framed by pages of ours, and only it writes styles of its own: nothing else is looser than the page.
+func TestHeadersOfTheConsole(t *testing.T) {
+	t.Parallel()
+	h := handler(t, small())
+	header := ask(h, "GET", "/console.html").Header()
+	got := strings.Split(header.Get("Content-Security-Policy"), "; ")
+	page := strings.Split(ask(h, "GET", "/").Header().Get("Content-Security-Policy"), "; ")
+	var others []string
+	for _, part := range got {
+		if !slices.Contains(page, part) {
+			others = append(others, part)
+		}
+	}
+	want := []string{"style-src 'self' 'unsafe-inline'", "frame-src 'none'", "frame-ancestors 'self'", "trusted-types 'none'"}
+	if !slices.Equal(others, want) || len(got) != len(page) {
+		t.Errorf("beside the page's policy the console's has %q", others)
+	}
+	if framing := header.Get("X-Frame-Options"); framing != "SAMEORIGIN" {
+		t.Errorf("X-Frame-Options is %q", framing)
+	}
+	for _, name := range []string{"X-Content-Type-Options", "Referrer-Policy", "Cross-Origin-Opener-Policy", "Permissions-Policy"} {
+		if header.Get(name) == "" {
+			t.Errorf("there is no %s", name)
+		}
+	}
+}
+
 // The built page holds nothing that its policy forbids: no inline script or style, and no address of another site.
 func TestBuiltPageFitsItsPolicy(t *testing.T) {
 	t.Parallel()
 	files := dist(t)
-	index := string(read(t, files, "index.html"))
+	documents := string(read(t, files, "index.html")) + string(read(t, files, "console.html"))
 	inline := regexp.MustCompile(`(?i)<script(?:\s[^>]*)?>[^<]|<style|\sstyle=|\son[a-z]+=`)
 	elsewhere := regexp.MustCompile(`(?:src|href)="(?:https?:)?//`)
-	if inline.MatchString(index) || elsewhere.MatchString(index) {
-		t.Errorf("index.html: %s", index)
+	if inline.MatchString(documents) || elsewhere.MatchString(documents) {
+		t.Errorf("the documents: %s", documents)
 	}
 	h := handler(t, files)
-	for _, match := range regexp.MustCompile(`(?:src|href)="\.(/[^"]+)"`).FindAllStringSubmatch(index, -1) {
+	for _, match := range regexp.MustCompile(`(?:src|href)="\.(/[^"]+)"`).FindAllStringSubmatch(documents, -1) {
 		if w := ask(h, "GET", match[1]); w.Code != 200 || strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 			t.Errorf("%s: %d %s", match[1], w.Code, w.Header().Get("Content-Type"))
 		}

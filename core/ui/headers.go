@@ -13,14 +13,22 @@ var (
 	pagePolicy = policy(
 		"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:", "font-src 'self'",
 		"connect-src 'self'", "frame-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
-		"require-trusted-types-for 'script'", "trusted-types svelte-trusted-html",
+		"require-trusted-types-for 'script'", "trusted-types svelte-trusted-html hostler-worker",
 	)
-	// permissions are the browser's abilities: none but those that consoles need.
+	// consolePolicy is that of the document of consoles, which only pages of ours may frame. xterm.js writes style sheets into it, so what
+	// a guest prints never shares a document with the page; nothing there writes HTML from text.
+	consolePolicy = policy(
+		"default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data: blob:", "font-src 'self'",
+		"connect-src 'self'", "frame-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'self'",
+		"require-trusted-types-for 'script'", "trusted-types 'none'",
+	)
+	// permissions are the browser's abilities: none but those that consoles and passkeys need.
 	permissions = strings.Join([]string{
 		"accelerometer=()", "autoplay=()", "camera=()", "display-capture=()", "geolocation=()", "gyroscope=()", "hid=()",
-		"magnetometer=()", "microphone=()", "midi=()", "payment=()", "publickey-credentials-create=()", "publickey-credentials-get=()",
+		"magnetometer=()", "microphone=()", "midi=()", "payment=()",
 		"screen-wake-lock=()", "serial=()", "usb=()", "xr-spatial-tracking=()",
 		"clipboard-read=(self)", "clipboard-write=(self)", "fullscreen=(self)",
+		"publickey-credentials-create=(self)", "publickey-credentials-get=(self)",
 	}, ", ")
 )
 
@@ -32,11 +40,15 @@ const (
 	cacheRevalidate = "no-cache"
 )
 
-// setHeaders writes the headers that files of every kind have.
-func setHeaders(h http.Header, cache string) {
-	h.Set("Content-Security-Policy", pagePolicy)
+// setHeaders writes the headers of a file. All have the same but the document of consoles.
+func setHeaders(h http.Header, name, cache string) {
+	policy, framing := pagePolicy, "DENY"
+	if name == consoleDocument {
+		policy, framing = consolePolicy, "SAMEORIGIN"
+	}
+	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Frame-Options", framing)
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

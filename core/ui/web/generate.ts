@@ -11,12 +11,18 @@ interface Operation {
   operationId: string
   'x-role'?: string
   'x-on'?: string
+  'x-scope'?: string
   'x-entitlement'?: string
   'x-capability'?: string
   'x-confirm'?: { when: string; field?: string; phrase?: string }
 }
 
-const text = execFileSync('go', ['run', './core/api/openapi'], { cwd: '../../..', maxBuffer: 64 << 20 })
+// As make build compiles, so that it is done once.
+const text = execFileSync('go', ['run', '-trimpath', './core/api/openapi'], {
+  cwd: '../../..',
+  env: { ...process.env, CGO_ENABLED: '0' },
+  maxBuffer: 64 << 20,
+})
 const document = JSON.parse(text.toString())
 const head = `// Made of the OpenAPI document by make ui; do not edit. Document: ${createHash('sha256').update(text).digest('hex')}\n`
 
@@ -35,9 +41,11 @@ const slim = withoutProse({ ...document, 'x-errors': undefined }) as Record<stri
 writeFileSync(`${out}/schema.d.ts`, head + astToString(await openapi(JSON.stringify(slim), { silent: true })))
 
 const lines: string[] = []
+const scopes = new Set<string>()
 for (const methods of Object.values(document.paths as Record<string, Record<string, Operation>>)) {
   for (const o of Object.values(methods)) {
     if (!o['x-role']) continue
+    if (o['x-scope']) scopes.add(o['x-scope'])
     const confirm = o['x-confirm']
     const rest = [
       o['x-entitlement'] ?? '',
@@ -58,6 +66,12 @@ ${lines.sort().join('\n')}
 } as const
 
 export type OperationId = keyof typeof operations
+
+/** What a key may be narrowed to. */
+export const scopes = [${[...scopes]
+    .sort()
+    .map((scope) => `'${scope}'`)
+    .join(', ')}] as const
 
 /** Every error identifier of the API. */
 export type ErrorId =

@@ -5,12 +5,14 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const roots = [
+  'console.html',
   'index.html',
   'package.json',
   'package-lock.json',
   'svelte.config.js',
   'tsconfig.json',
   'vite.config.ts',
+  'words-of-pages.ts',
   'public',
   'src',
 ]
@@ -26,5 +28,5 @@ const files = roots
   )
   .filter(built)
   .sort()
-const lines = files.map((path) => `${createHash('sha256').update(readFileSync(path)).digest('hex')}  ${path}\n`)
+const lines = files.map((path) => `${createHash('sha256').update(readFileSync(path)).digest('base64url')}  ${path}\n`)
 writeFileSync(`${process.argv[2] ?? '../dist'}/SOURCES`, lines.join(''))

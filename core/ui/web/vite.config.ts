@@ -1,24 +1,41 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { playwright } from '@vitest/browser-playwright'
+import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
-
-/** Debian's Chromium; another one for a machine that has it elsewhere. */
-const chromium = process.env.HOSTLER_CHROMIUM ?? '/usr/bin/chromium'
+import { chromium } from './chromium.ts'
+import { chunkName, wordsOfPages } from './words-of-pages.ts'
 
 /** The service that `make ui-dev` shows the page before: that of `make run`, unless another one is named. */
 const service = process.env.HOSTLER_SERVICE ?? 'http://127.0.0.1:8480'
 
+/** The document of consoles brings its own styles: those of the page are not for it. */
+const withoutStyles: Plugin = {
+  name: 'console-without-styles',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (html, { filename }) =>
+      filename.endsWith('console.html') ? html.replace(/\s*<link rel="stylesheet"[^>]*>/, '') : html,
+  },
+}
+
 export default defineConfig({
-  plugins: [svelte()],
+  plugins: [svelte(), wordsOfPages(), withoutStyles],
   // Files name each other by relative paths, for a proxy may serve the page below a path of its own.
   base: './',
   build: {
     outDir: '../dist',
     emptyOutDir: true,
     assetsInlineLimit: 0,
+    // Compressed one by one, the styles of the parts would be twice as large.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { checks: { pluginTimings: false } },
+    // The console is a document of its own, with a policy of its own.
+    rolldownOptions: {
+      input: ['index.html', 'console.html'],
+      output: { chunkFileNames: ({ facadeModuleId }) => chunkName(facadeModuleId) },
+      checks: { pluginTimings: false },
+    },
     sourcemap: false,
     target: 'es2023',
   },
@@ -27,13 +44,22 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', environment: 'node', include: ['src/**/*.test.ts'], exclude: ['src/**/*.browser.test.ts'] },
+        test: {
+          name: 'unit',
+          environment: 'node',
+          include: ['src/**/*.test.ts'],
+          exclude: ['src/**/*.browser.test.ts'],
+          setupFiles: ['words-for-tests.ts'],
+        },
       },
       {
         extends: true,
+        // Found late, it would reload a test.
+        optimizeDeps: { include: ['uplot', '@noble/hashes/sha2.js', '@noble/hashes/utils.js'] },
         test: {
           name: 'kit',
           include: ['src/**/*.browser.test.ts'],
+          setupFiles: ['words-for-tests.ts'],
           browser: {
             enabled: true,
             headless: true,
@@ -49,10 +75,12 @@ export default defineConfig({
           name: 'journeys',
           environment: 'node',
           include: ['journeys/*.test.ts'],
+          globalSetup: ['journeys/first-state.ts'],
+          isolate: false, // what they import is larger than they are, and each calls stage for what it stands on
           // They wait for conditions; the limits bound what hangs on a busy machine.
-          testTimeout: 240_000,
+          testTimeout: 480_000,
           hookTimeout: 240_000,
-          fileParallelism: false,
+          expect: { poll: { timeout: 60_000 } },
         },
       },
     ],

@@ -1,18 +1,11 @@
 // First owner, log-out, log-in, second factor, recovery code.
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Browser } from 'playwright-core'
-import { owner, startBrowser, startService, Visitor, type Service } from './start'
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { browser, service, stage } from './stage'
+import { owner, Visitor } from './start'
 import { code } from './totp'
 
-let service: Service
-let browser: Browser
-beforeAll(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-})
-afterAll(async () => {
-  await browser?.close()
-  await service?.stop()
-})
+stage({ owner: false })
 
 test('first owner, second factor, recovery code', async () => {
   const visitor = await Visitor.arrive(browser, service.url)
@@ -47,6 +40,10 @@ test('first owner, second factor, recovery code', async () => {
   await page.getByRole('heading', { name: 'Second factor' }).waitFor()
   await visitor.accessible('second factor offered')
   await page.getByRole('button', { name: 'Later' }).click()
+  // So may the first host, which is what comes next.
+  await page.getByRole('heading', { name: 'Enrol a host' }).waitFor()
+  await page.getByRole('link', { name: 'Later' }).click()
+  await page.getByText('No hosts yet.').waitFor()
   await page.getByRole('button', { name: 'Account of Anna Lee' }).waitFor()
   await logOut()
 
@@ -101,6 +98,17 @@ test('first owner, second factor, recovery code', async () => {
   await page.getByRole('banner').waitFor()
   await visitor.open('/account')
   await page.getByText('On. 9 recovery codes are left.').waitFor()
+
+  // How somebody came in, and that somebody did not; and all that is kept about a person, as a file.
+  const history = page.getByRole('region', { name: 'Log-ins of the last 90 days' })
+  await history.getByText('by password and recovery code').waitFor()
+  await history.getByText('by password and second factor').waitFor()
+  await history.getByText('Refused').first().waitFor()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'All that is kept about me' }).click(),
+  ])
+  expect(readFileSync(await download.path(), 'utf8')).toContain(owner.email)
 
   // Nothing secret stays in the browser or in its addresses.
   const kept = await page.evaluate(

@@ -1,22 +1,9 @@
 // Start, stop, a job to its end, cancel. Nothing is shown before the hypervisor has said so.
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Browser } from 'playwright-core'
-import { startBrowser, startCluster, startService, Visitor, type Caller, type Service, type Simulator } from './start'
+import { expect, test } from 'vitest'
+import { browser, caller, cluster, service, stage } from './stage'
+import { Visitor } from './start'
 
-let service: Service
-let browser: Browser
-let cluster: Simulator
-let caller: Caller
-beforeAll(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  caller = await service.setUp()
-  cluster = await startCluster(caller)
-})
-afterAll(async () => {
-  await browser?.close()
-  await service?.stop()
-  await cluster?.stop()
-})
+stage()
 
 interface Entry {
   id: number

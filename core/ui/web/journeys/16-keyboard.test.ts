@@ -1,22 +1,9 @@
 // Journey 4 by keyboard only, and at 360 px by touch.
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Browser } from 'playwright-core'
-import { startBrowser, startCluster, startService, Visitor, type Caller, type Service, type Simulator } from './start'
+import { expect, test } from 'vitest'
+import { browser, caller, service, stage } from './stage'
+import { Visitor } from './start'
 
-let service: Service
-let browser: Browser
-let cluster: Simulator
-let caller: Caller
-beforeAll(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  caller = await service.setUp()
-  cluster = await startCluster(caller)
-})
-afterAll(async () => {
-  await browser?.close()
-  await service?.stop()
-  await cluster?.stop()
-})
+stage()
 
 interface Entry {
   id: number
@@ -33,7 +20,7 @@ test('by keyboard alone', async () => {
   const { page } = visitor
   const { keyboard } = page
   const guest = (await some('stopped'))[0]!
-  await visitor.open('/')
+  await visitor.open('/guests')
   await page.getByLabel('E-mail').focus()
   await keyboard.type('anna@example.com')
   await keyboard.press('Tab')
@@ -107,7 +94,7 @@ test('at 360 px by touch', async () => {
   })
   const { page } = visitor
   const guest = (await some('stopped'))[1]!
-  await visitor.open('/')
+  await visitor.open('/guests')
   await visitor.logIn()
   const grid = page.getByRole('grid', { name: 'Guests' })
   await grid.getByRole('row').nth(1).waitFor()

@@ -1,12 +1,13 @@
 // What journeys stand on: a real service with its own database, the simulator, and a browser that watches what the page does wrong.
-import { AxeBuilder } from '@axe-core/playwright'
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import { expect, onTestFailed } from 'vitest'
+import { chromium as executablePath } from '../chromium.ts'
+import { findings } from './findings'
 
 const root = resolve(import.meta.dirname, '../../../..')
 const bin = process.env.HOSTLER_BIN ?? join(root, 'bin')
@@ -16,13 +17,20 @@ export const owner = { email: 'anna@example.com', password: 'seven-yellow-donkey
 /** limit bounds what hangs, in milliseconds; the machine may be busy. */
 export const limit = 60_000
 
-/** until waits for a condition. */
-export async function until<T>(what: string, found: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
-  const end = Date.now() + 3 * limit
+/** alone says that nothing else runs, so that times are the page's: HOSTLER_SECONDS asks for it. */
+export const alone = Boolean(process.env.HOSTLER_SECONDS)
+
+/** until waits for a condition, three minutes unless it says otherwise. */
+export async function until<T>(
+  what: string,
+  found: () => Promise<T | undefined | false> | T | undefined | false,
+  most = 3 * limit,
+): Promise<T> {
+  const end = Date.now() + most
   for (;;) {
     const value = await found()
     if (value) return value
-    if (Date.now() > end) throw new Error(`${what}: not in ${(3 * limit) / 1000} s`)
+    if (Date.now() > end) throw new Error(`${what}: not in ${most / 1000} s`)
     await new Promise((go) => setTimeout(go, 100))
   }
 }
@@ -94,24 +102,36 @@ export interface Service {
   setupToken: () => string
   /** setUp makes the owner, and yields the API as the owner sees it. */
   setUp: () => Promise<Caller>
+  /** pause stops the service; what it yields starts it again, on the same database and at the same address. */
+  pause: () => Promise<() => Promise<void>>
+  /** leave stops the service and yields its state folder, whose parent is the caller's to remove. */
+  leave: () => Promise<string>
   stop: () => Promise<void>
 }
 
-/** startService starts a service without an owner, on a database of its own. */
-export async function startService(): Promise<Service> {
+/**
+ * startService starts a service without an owner, on a database of its own: with a copy of a state folder, or with an empty one. One that is
+ * named knows its address, at localhost.
+ */
+export async function startService(from: string | undefined, named = false): Promise<Service> {
   if (!existsSync(join(bin, 'hostlerd'))) throw new Error(`there is no ${bin}/hostlerd: run make build`)
   const dir = mkdtempSync(join(tmpdir(), 'hostler-journey-'))
   chmodSync(dir, 0o711) // the private PostgreSQL runs under its own user
   const state = join(dir, 'state')
-  mkdirSync(state, { mode: 0o711 })
+  if (from === undefined) mkdirSync(state, { mode: 0o711 })
+  else execFileSync('cp', ['-a', from, state]) // with the owners of its files
   const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://${named ? 'localhost' : '127.0.0.1'}:${port}`
   const serve = ['serve', '--listen', `127.0.0.1:${port}`, '--state-dir', state, '--plugin-dir', join(bin, 'plugins')]
-  const service = start('hostlerd', [...serve, '--allow-loopback-hosts', '--log-level', 'warn'])
-  await until('the service is ready', async () => {
-    if (service.child.exitCode !== null) throw new Error(`the service ended: ${service.said()}`)
-    return (await fetch(`${url}/readyz`).catch(() => undefined))?.ok
-  })
+  if (named) serve.push('--base-url', url)
+  const begin = (): ReturnType<typeof start> => start('hostlerd', [...serve, '--allow-loopback-hosts', '--log-level', 'warn'])
+  let service = begin()
+  const ready = (): Promise<unknown> =>
+    until('the service is ready', async () => {
+      if (service.child.exitCode !== null) throw new Error(`the service ended: ${service.said()}`)
+      return (await fetch(`${url}/readyz`).catch(() => undefined))?.ok
+    })
+  await ready()
   const setupToken = (): string => readFileSync(join(state, 'setup-token'), 'utf8').trim()
   return {
     url,
@@ -121,6 +141,17 @@ export async function startService(): Promise<Service> {
       await caller.must('POST', '/api/v1/setup', { setup_token: setupToken(), ...owner })
       return caller.logIn(owner.email, owner.password)
     },
+    pause: async () => {
+      await service.stop()
+      return async () => {
+        service = begin()
+        await ready()
+      }
+    },
+    leave: async () => {
+      await service.stop()
+      return state
+    },
     stop: async () => {
       await service.stop()
       rmSync(dir, { recursive: true, force: true })
@@ -128,27 +159,55 @@ export async function startService(): Promise<Service> {
   }
 }
 
+interface Ready {
+  url: string
+  fingerprint: string
+  control: string
+  tokens: Record<string, { id: string; secret: string }>
+}
+
 export interface Simulator {
-  /** order changes a guest behind the service's back. */
+  /** ready is where it is, what its certificate is, and the tokens that the script would have made. */
+  ready: Ready
+  /** control changes something behind the service's back. */
+  control: <T>(path: string, body?: Record<string, unknown>) => Promise<T>
+  /** order changes a guest. */
   order: (guest: Record<string, unknown>) => Promise<void>
+  /** cut ends every connection without an answer, as a dead host does, until mend. */
+  cut: () => Promise<void>
+  mend: () => Promise<void>
   stop: () => Promise<void>
 }
 
-/** startCluster starts a simulated cluster and enrols it with all its tokens; it is there once its guests have been seen. */
-export async function startCluster(caller: Caller, { nodes = 3, guests = 24, latency = '' } = {}): Promise<Simulator> {
-  const more = latency ? ['--latency', latency] : []
+/** startSimulator starts a simulated cluster that nobody has enrolled. */
+export async function startSimulator({ nodes = 3, guests = 24, latency = '', loopbacks = false } = {}): Promise<Simulator> {
+  // With loopbacks each node has an address of its own, by which the others tell of it.
+  const more = [...(latency ? ['--latency', latency] : []), ...(loopbacks ? ['--loopbacks'] : [])]
   const scenario = ['--scenario', 'cluster', '--nodes', String(nodes), '--guests', String(guests), '--recommended']
   const sim = start('pvesim', ['--listen', '127.0.0.1:0', ...scenario, ...more])
-  interface Ready {
-    url: string
-    fingerprint: string
-    control: string
-    tokens: Record<string, { id: string; secret: string }>
-  }
   const ready = await until('the simulator is ready', () => {
     const line = sim.said().split('\n')[0]
     return line && sim.said().includes('\n') ? (JSON.parse(line) as Ready) : undefined
   })
+  const control = async <T>(path: string, body?: Record<string, unknown>, method = 'POST'): Promise<T> => {
+    const answer = await fetch(ready.control + path, { method, ...(body ? { body: JSON.stringify(body) } : {}) })
+    if (!answer.ok) throw new Error(`the simulator: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as T
+  }
+  return {
+    ready,
+    control,
+    order: async (guest) => void (await control('/guest', guest)),
+    cut: async () => void (await control('/fault', { kind: 'cut' })),
+    mend: async () => void (await control('/fault', undefined, 'DELETE')),
+    stop: sim.stop,
+  }
+}
+
+/** startCluster starts a simulated cluster and enrols it with all its tokens; it is there once its guests have been seen. */
+export async function startCluster(caller: Caller, size: Parameters<typeof startSimulator>[0] = {}): Promise<Simulator> {
+  const sim = await startSimulator(size)
+  const { ready } = sim
   const token = (capability: string): { token_id: string; token_secret: string } => {
     const { id, secret } = ready.tokens[capability]!
     return { token_id: id, token_secret: secret }
@@ -163,17 +222,10 @@ export async function startCluster(caller: Caller, { nodes = 3, guests = 24, lat
     await caller.must('POST', `/api/v1/hosts/${host.id}/credentials`, { capability, ...token(capability) })
   }
   await caller.must('POST', `/api/v1/hosts/${host.id}/sync`)
-  return {
-    order: async (guest) => {
-      const answer = await fetch(`${ready.control}/guest`, { method: 'POST', body: JSON.stringify(guest) })
-      if (!answer.ok) throw new Error(`the simulator: ${answer.status} ${await answer.text()}`)
-    },
-    stop: sim.stop,
-  }
+  return sim
 }
 
 export async function startBrowser(): Promise<Browser> {
-  const executablePath = process.env.HOSTLER_CHROMIUM ?? '/usr/bin/chromium'
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 }
 
@@ -182,6 +234,7 @@ export class Visitor {
   private wrong: string[] = []
   /** Answers that the journey provokes: a browser tells its console of each. */
   private expected: number[] = [401]
+  private broken = false
 
   private constructor(
     readonly page: Page,
@@ -189,7 +242,9 @@ export class Visitor {
   ) {
     page.on('console', (message) => {
       const answered = message.text().startsWith('Failed to load resource: the server responded with a status of')
-      if ((message.type() === 'error' || message.type() === 'warning') && !answered) this.wrong.push(`console: ${message.text()}`)
+      const cut = this.broken && /net::ERR_|Failed to fetch|EventSource|^WebSocket connection to/.test(message.text())
+      if ((message.type() === 'error' || message.type() === 'warning') && !answered && !cut)
+        this.wrong.push(`console: ${message.text()}`)
     })
     page.on('pageerror', (error) => this.wrong.push(`error: ${error.message}`))
     page.on('response', (response) => {
@@ -225,27 +280,43 @@ export class Visitor {
     this.expected.push(...statuses)
   }
 
+  /** cuts says that the journey breaks connections on purpose: a browser tells its console of each. */
+  cuts(): void {
+    this.broken = true
+  }
+
   async open(path: string): Promise<void> {
     await this.page.goto(this.url + path)
   }
 
+  /** step goes to another path of the page that is open, as the browser's own steps do: it loads nothing that is there already. */
+  async step(path: string): Promise<void> {
+    await this.page.evaluate((to) => {
+      history.pushState(null, '', to)
+      dispatchEvent(new PopStateEvent('popstate'))
+      // What is shown then is the new page, or what stands while it loads.
+      return new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))
+    }, path)
+  }
+
   async logIn({ email, password } = owner): Promise<void> {
-    await this.page.getByLabel('E-mail').fill(email)
-    await this.page.getByLabel('Password').fill(password)
-    await this.page.getByRole('button', { name: 'Log in', exact: true }).click()
+    // In whatever language.
+    await this.page.locator('input[name=username]').fill(email)
+    await this.page.locator('input[name=password]').fill(password)
+    await this.page.locator('form button[type=submit]').click()
     await this.page.getByRole('banner').waitFor()
   }
 
   /** accessible holds what is shown against WCAG 2.2 AA; or only its colours, where the rest has been looked at in others. */
   async accessible(what: string, colours = false): Promise<void> {
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const look = async (): Promise<string[]> => {
-      const axe = new AxeBuilder({ page: this.page })
-      const { violations } = await (colours ? axe.withRules('color-contrast') : axe.withTags(tags)).analyze()
-      return violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`)
-    }
+    // What is sticky would lie over controls that one scrolls to: the window is as high as the page.
+    await this.page.evaluate(() => scrollTo(0, 0))
+    const size = this.page.viewportSize()!
+    const height = await this.page.evaluate(() => document.documentElement.scrollHeight)
+    if (height > size.height) await this.page.setViewportSize({ ...size, height: Math.min(height, 12_000) })
     // What is shown may still be changing when it is looked at first.
-    await expect.poll(look, { message: what, timeout: 15_000 }).toEqual([])
+    await expect.poll(() => findings(this.page, colours), { message: what, timeout: limit }).toEqual([])
+    await this.page.setViewportSize(size)
   }
 
   /** picture writes what is shown where a reader can look at it, when HOSTLER_PICTURES names a folder. */
@@ -263,10 +334,24 @@ export class Visitor {
     expect(wide, `${what}: pixels that stick out`).toBeLessThanOrEqual(0)
   }
 
+  /** reached holds that controls are large enough for a finger: what is ticked has its label, and links stand in lines of text. */
+  async reached(what: string): Promise<void> {
+    const small = await this.page.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>('button, select, summary, textarea, input:not([type=checkbox], [type=radio])')]
+        .filter((one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !one.closest('.hidden'))
+        .map((one) => ({ one, box: one.getBoundingClientRect() }))
+        .filter(({ box }) => box.width > 1 && (box.width < 24 || box.height < 24))
+        .map(({ one, box }) => `${one.outerHTML.slice(0, 120)}: ${box.width} x ${box.height}`),
+    )
+    expect(small, `${what}: too small`).toEqual([])
+  }
+
   /** leave ends the visit: with accessibility, and with nothing that went wrong. */
   async leave(): Promise<void> {
     await this.accessible('at the end')
     expect(this.wrong).toEqual([])
+    // What is still asked for has nobody to show it to.
+    await this.page.unrouteAll({ behavior: 'ignoreErrors' })
     await this.page.context().close()
   }
 }

@@ -1,6 +1,7 @@
 import { mount } from 'svelte'
 import App from './app/App.svelte'
 import './app/tokens.css'
+import { settled } from './words/words'
 
 // A chunk that is gone belongs to an older version of the page: it is loaded once anew.
 addEventListener('vite:preloadError', (event) => {
@@ -11,4 +12,4 @@ addEventListener('vite:preloadError', (event) => {
   location.reload()
 })
 
-mount(App, { target: document.getElementById('page')! })
+void settled(App).then((whole) => mount(whole, { target: document.getElementById('page')! }))

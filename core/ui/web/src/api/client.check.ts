@@ -1,5 +1,5 @@
 // What must not compile. Nothing runs this file: make ui checks it.
-import { api } from './client'
+import { api, command, run } from './client'
 
 export async function mistakes(): Promise<void> {
   // @ts-expect-error there is no such path
@@ -17,6 +17,11 @@ export async function mistakes(): Promise<void> {
   const me = await api.get('/api/v1/auth/me')
   // @ts-expect-error a field that there is not
   void me.user.mail
+  // @ts-expect-error the id of the VM is missing
+  command('post', '/api/v1/vms/{vm_id}/{action}', { path: { action: 'start' } })
+  const started = await run(command('post', '/api/v1/vms/{vm_id}/{action}', { path: { vm_id: 1, action: 'start' } }))
+  // @ts-expect-error a field that there is not
+  void started.task
   // What compiles.
   void me.user.email
   await api.post('/api/v1/auth/logout')

@@ -18,7 +18,8 @@ type BodyOf<O> = O extends { requestBody: { content: { 'application/json': infer
   : O extends { requestBody?: { content: { 'application/json': infer B } } }
     ? { body?: B }
     : { body?: never }
-type Extra = { signal?: AbortSignal; headers?: Record<string, string> }
+/** told is called with the headers of an answer that is a success: what is about a list as a whole stands there. */
+type Extra = { signal?: AbortSignal; headers?: Record<string, string>; told?: (headers: Headers) => void }
 type Options<O> = PathOf<O> & QueryOf<O> & BodyOf<O> & Extra
 
 type JSONOf<R> = R extends { content: { 'application/json': infer J } } ? J : undefined
@@ -29,12 +30,16 @@ type Call<M extends Method> = <P extends With<M>>(
   ...options: Record<string, never> extends Options<Operation<P, M>> ? [Options<Operation<P, M>>?] : [Options<Operation<P, M>>]
 ) => Promise<AnswerOf<Operation<P, M>>>
 
-interface Loose {
+/** Loose is what a request is made of when nobody knows of which operation it is. */
+export interface Loose {
   path?: Record<string, string | number>
   query?: Record<string, unknown>
   body?: unknown
   signal?: AbortSignal
   headers?: Record<string, string>
+  told?: (headers: Headers) => void
+  /** The fields of a form that stand before its file: api/upload.ts sends it. */
+  form?: { fields: Record<string, string>; file: string }
 }
 
 /** unauthenticated is asked when the session has ended; it resolves once somebody has logged in again. */
@@ -63,7 +68,10 @@ export function address(path: string, { path: values = {}, query = {} }: Loose):
 async function send(method: Method, path: string, options: Loose = {}): Promise<unknown> {
   for (let again = false; ; again = true) {
     const response = await ask(method, path, options)
-    if (response.ok) return response.status === 204 ? undefined : response.json()
+    if (response.ok) {
+      options.told?.(response.headers)
+      return response.status === 204 ? undefined : response.json()
+    }
     const problem = await problemOf(response)
     // The log-in's own 401 is an answer. Any other one is that of an ended session: nothing was done, so it can be asked again.
     if (problem.id !== 'unauthenticated' || again) throw problem
@@ -90,3 +98,22 @@ const call = <M extends Method>(method: M) =>
   ((path: string, options?: Loose) => send(method, path, options)) as unknown as Call<M>
 
 export const api = { get: call('get'), post: call('post'), put: call('put'), patch: call('patch'), delete: call('delete') }
+
+/** Command is a request that is not sent yet: it can be shown before, and what is shown is what is sent. */
+export interface Command<A = unknown> {
+  method: Method
+  path: string
+  options: Loose
+  /** What it answers with; only a type. */
+  answer?: A
+}
+
+/** command makes a request of an operation without sending it. */
+export const command = <M extends Method, P extends With<M>>(
+  method: M,
+  path: P,
+  ...[options]: Record<string, never> extends Options<Operation<P, M>> ? [Options<Operation<P, M>>?] : [Options<Operation<P, M>>]
+): Command<AnswerOf<Operation<P, M>>> => ({ method, path, options: (options ?? {}) as Loose })
+
+/** run sends it. */
+export const run = <A>({ method, path, options }: Command<A>): Promise<A> => send(method, path, options) as Promise<A>

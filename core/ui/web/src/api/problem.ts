@@ -2,7 +2,7 @@ import { has, t, type Key } from '../words/words'
 import type { ErrorId } from './operations'
 
 /** What the page itself adds to the identifiers of the API. */
-type OwnId = 'offline' | 'unreadable'
+type OwnId = 'offline' | 'unreadable' | 'declined'
 
 /** Every identifier has a sentence and a remedy among the texts: en.json lacks none, for this type needs all of them. */
 type Needed = Record<`problem.${ErrorId | OwnId}`, string> & Record<`remedy.${ErrorId | OwnId}`, string>
@@ -59,9 +59,9 @@ export class Problem extends Error {
     return t(`remedy.${this.id}`, { seconds: this.retryAfter || 5 })
   }
 
-  /** The fault of one field of the body; undefined when it has none. */
-  fault(field: string): string | undefined {
-    return this.faults.find((f) => f.loc[0] === 'body' && f.loc[1] === field)?.msg
+  /** The fault of one field of the body, or of a field within it, such as 'on', 'tags'; undefined when it has none. */
+  fault(...field: string[]): string | undefined {
+    return this.faults.find(({ loc }) => loc[0] === 'body' && field.every((part, i) => loc[i + 1] === part))?.msg
   }
 }
 

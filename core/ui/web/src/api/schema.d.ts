@@ -1,4 +1,4 @@
-// Made of the OpenAPI document by make ui; do not edit. Document: 4f52abbce6edb28eb38e948458e73851cdba4e20ea120cac8674969ee23bfb3b
+// Made of the OpenAPI document by make ui; do not edit. Document: a9751200da21ddff1dd560a433335ef9c6ed8b0a795de5c10259b09ab2039411
 export interface paths {
     "/api/v1/alert-rules": {
         parameters: {
@@ -218,6 +218,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["update_all_apps"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/updates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_app_updates"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -784,6 +800,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit/verification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["verify_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["export_account"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/login": {
         parameters: {
             query?: never;
@@ -794,6 +842,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["log_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/logins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_logins"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -816,6 +880,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/logout/provider": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["log_out_at_provider"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/me": {
         parameters: {
             query?: never;
@@ -832,6 +912,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_passkeys"];
+        put?: never;
+        post: operations["add_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/passkeys/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["begin_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/passkeys/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["complete_passkey_log_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/passkeys/login/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["begin_passkey_log_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/passkeys/{passkey_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["delete_passkey"];
+        options?: never;
+        head?: never;
+        patch: operations["rename_passkey"];
+        trace?: never;
+    };
     "/api/v1/auth/password": {
         parameters: {
             query?: never;
@@ -842,6 +1002,70 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["change_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_preferences"];
+        put: operations["set_preferences"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_log_in_providers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/providers/{provider_id}/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["complete_provider_log_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/providers/{provider_id}/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["begin_provider_log_in"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2496,6 +2720,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/hosts/{host_id}/nodes/{node}/placement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_placement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/hosts/{host_id}/nodes/{node}/power": {
         parameters: {
             query?: never;
@@ -2666,6 +2906,54 @@ export interface paths {
         get: operations["get_upload"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/identity-providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_identity_providers"];
+        put?: never;
+        post: operations["create_identity_provider"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/identity-providers/{provider_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_identity_provider"];
+        put?: never;
+        post?: never;
+        delete: operations["delete_identity_provider"];
+        options?: never;
+        head?: never;
+        patch: operations["update_identity_provider"];
+        trace?: never;
+    };
+    "/api/v1/identity-providers/{provider_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["test_identity_provider"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3056,6 +3344,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schedules/times": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_schedule_times"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules/{schedule_id}": {
         parameters: {
             query?: never;
@@ -3082,6 +3386,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["run_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sd/prometheus": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["discover_prometheus_targets"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3355,6 +3675,22 @@ export interface paths {
         put?: never;
         post: operations["reset_password"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{user_id}/totp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["reset_totp"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3846,6 +4182,13 @@ export interface components {
         ActOnVmRequest: {
             confirm?: string | null;
         };
+        AddPasskeyRequest: {
+            name: string;
+            ceremony: string;
+            credential: {
+                [key: string]: unknown;
+            };
+        };
         AdoptAppsRequest: {
             items: components["schemas"]["AppAdoptItem"][];
         };
@@ -4061,6 +4404,7 @@ export interface components {
             web_port?: number | null;
             web_path?: string | null;
             web_protocol?: ("http" | "https") | null;
+            slug?: string | null;
         };
         AppPort: {
             /** @enum {string} */
@@ -4189,7 +4533,7 @@ export interface components {
         };
         AppscriptState: {
             available: boolean;
-            reason: ("edited" | "no_entry" | "no_commit" | "no_script" | "current") | null;
+            reason: ("edited" | "no_entry" | "no_commit" | "current") | null;
             detail: string | null;
             commit: string | null;
             catalog_commit: string | null;
@@ -4198,6 +4542,18 @@ export interface components {
             diff: components["schemas"]["AppscriptDiff"] | null;
             consent: components["schemas"]["AppscriptConsent"] | null;
             last: components["schemas"]["AppscriptLast"] | null;
+        };
+        AppscriptUpdate: {
+            app_id: number;
+            app: string;
+            available: boolean;
+            reason: ("edited" | "no_entry" | "no_commit" | "no_script" | "current") | null;
+            detail: string | null;
+            script: number | null;
+            commit: string | null;
+            catalog_commit: string | null;
+            version: string | null;
+            outcome: ("updated" | "nothing_to_do" | "rolled_back" | "needs_human") | null;
         };
         AppscriptVersion: {
             version: number;
@@ -4222,6 +4578,13 @@ export interface components {
             config?: {
                 [key: string]: unknown;
             };
+        };
+        AuditBreak: {
+            /** @enum {string} */
+            kind: "altered" | "removed" | "reordered" | "inserted" | "head" | "anchor";
+            seq: number | null;
+            id: number | null;
+            text: string;
         };
         AuditClearIn: {
             before?: string | null;
@@ -4253,6 +4616,26 @@ export interface components {
             id: string | null;
             name: string | null;
         };
+        AuditVerification: {
+            at: string;
+            good: boolean;
+            verified: number;
+            cleared: number;
+            unsealed: number;
+            seq: number;
+            hash: string;
+            break: components["schemas"]["AuditBreak"] | null;
+        };
+        AuthAddPasskeyOutput: {
+            passkey: components["schemas"]["AuthPasskey"];
+            recovery_codes: string[];
+        };
+        AuthBeginPasskeyOutput: {
+            ceremony: string;
+            options: {
+                [key: string]: unknown;
+            };
+        };
         AuthChanged: {
             sessions_revoked: number;
             keys_revoked: number;
@@ -4263,6 +4646,16 @@ export interface components {
             otpauth_uri: string;
             qr_svg: string;
             recovery_codes: string[];
+        };
+        AuthLogin: {
+            at: string;
+            /** @enum {string} */
+            outcome: "ok" | "refused" | "failed";
+            error: string | null;
+            method: ("password" | "totp" | "recovery_code" | "provider" | "passkey") | null;
+            address: string | null;
+            user_agent: string | null;
+            new_place: boolean;
         };
         AuthMe: {
             user: components["schemas"]["AuthUser"];
@@ -4277,6 +4670,24 @@ export interface components {
             /** @enum {string} */
             role: "viewer" | "operator" | "admin" | "owner";
         };
+        AuthPasskey: {
+            id: number;
+            name: string;
+            transports: string[];
+            synced: boolean;
+            created_at: string;
+            last_used_at: string | null;
+        };
+        AuthPreferences: {
+            value: {
+                [key: string]: unknown;
+            };
+            revision: number;
+            changed_at: string | null;
+        };
+        AuthProof: {
+            password?: string;
+        };
         AuthSession: {
             id: number;
             current: boolean;
@@ -4285,12 +4696,18 @@ export interface components {
             created_at: string;
             last_seen_at: string;
             expires_at: string;
+            /** @enum {string} */
+            method: "password" | "provider" | "passkey";
+            provider: string | null;
+            second_factor: ("totp" | "recovery_code" | "provider" | "passkey") | null;
         };
         AuthUser: {
             id: number;
             email: string;
             display_name: string | null;
             totp_enabled: boolean;
+            passkeys: number;
+            has_password: boolean;
         };
         Backup: {
             id: number;
@@ -4340,6 +4757,15 @@ export interface components {
             as_of: string | null;
             error: string | null;
             detail: string;
+        };
+        BeginPasskeyLogInRequest: {
+            pending?: string;
+        };
+        BeginProviderLogInRequest: {
+            return_to?: string;
+        };
+        BeginProviderLogInResult: {
+            url: string;
         };
         BundleChange: {
             path: string;
@@ -4648,6 +5074,7 @@ export interface components {
             hourly_cap: number;
             quiet_hours: components["schemas"]["ChannelQuiet"] | null;
             routes: components["schemas"]["ChannelRoute"][];
+            audit_actions: string[];
             queue: components["schemas"]["ChannelQueue"];
             created_at: string;
             updated_at: string;
@@ -4659,7 +5086,7 @@ export interface components {
             team_id: number;
             message_id: string;
             /** @enum {string} */
-            kind: "alert" | "job_failed" | "backup_report" | "new_login" | "update_done" | "update_rolled_back" | "test" | "digest";
+            kind: "alert" | "job_failed" | "backup_report" | "new_login" | "update_done" | "update_rolled_back" | "audit" | "test" | "digest";
             incident: string | null;
             /** @enum {string} */
             event: "open" | "resolved" | "told";
@@ -4685,6 +5112,7 @@ export interface components {
             last_ok_at: string | null;
             last_error: string | null;
             last_error_at: string | null;
+            audit_skipped: number;
         };
         ChannelQuiet: {
             from: string;
@@ -4721,7 +5149,7 @@ export interface components {
             team_id: number;
             message_id: string;
             /** @enum {string} */
-            kind: "alert" | "job_failed" | "backup_report" | "new_login" | "update_done" | "update_rolled_back" | "test" | "digest";
+            kind: "alert" | "job_failed" | "backup_report" | "new_login" | "update_done" | "update_rolled_back" | "audit" | "test" | "digest";
             incident: string | null;
             /** @enum {string} */
             event: "open" | "resolved" | "told";
@@ -4859,6 +5287,12 @@ export interface components {
             versions_differ: boolean;
             versions: string[];
             members: components["schemas"]["ClusterMember"][];
+            cpus_used: number;
+            cpus: number;
+            memory_bytes: number;
+            memory_total_bytes: number;
+            disk_bytes: number;
+            disk_total_bytes: number;
             requests_per_minute: number | null;
             busy_s_per_minute: number | null;
             requests_per_minute_1h: number | null;
@@ -4906,6 +5340,26 @@ export interface components {
         CompleteLogInRequest: {
             pending: string;
             code: string;
+        };
+        CompletePasskeyLogInRequest: {
+            pending?: string;
+            ceremony: string;
+            credential: {
+                [key: string]: unknown;
+            };
+        };
+        CompleteProviderLogInRequest: {
+            state: string;
+            code?: string;
+            error?: string;
+            iss?: string;
+        };
+        CompleteProviderLogInResult: {
+            user?: components["schemas"]["AuthUser"];
+            totp_required?: boolean;
+            pending?: string;
+            factors?: ("totp" | "passkey")[];
+            return_to: string;
         };
         CompleteSetupRequest: {
             setup_token: string;
@@ -5026,6 +5480,21 @@ export interface components {
             ssh_enroll?: boolean;
             ssh_port?: number;
         };
+        CreateIdentityProviderRequest: {
+            name: string;
+            issuer: string;
+            client_id: string;
+            client_secret?: string;
+            scopes?: string[];
+            groups_claim?: string;
+            rules?: components["schemas"]["SsoRule"][];
+            /** @enum {string} */
+            accounts?: "create" | "invited";
+            trust_email?: boolean;
+            allow_private?: boolean;
+            tls_fingerprint?: string;
+            enabled?: boolean;
+        };
         CreateMaintenanceWindowRequest: {
             name: string;
             starts_at?: string;
@@ -5054,6 +5523,7 @@ export interface components {
             hourly_cap: number;
             quiet_hours?: components["schemas"]["ChannelQuiet"] | null;
             routes?: components["schemas"]["ChannelRoute"][];
+            audit_actions?: string[];
         };
         CreateScheduleRequest: {
             name: string;
@@ -5122,6 +5592,12 @@ export interface components {
         };
         DiscardInstallRequest: {
             confirm?: string | null;
+        };
+        DiscoveryGroup: {
+            targets: string[];
+            labels: {
+                [key: string]: string;
+            };
         };
         DownloadStorageContentRequest: {
             url: string;
@@ -5697,6 +6173,31 @@ export interface components {
             vm?: number;
             app?: number;
         };
+        GuestPlacement: {
+            node: string;
+            number: number | null;
+            storages: components["schemas"]["GuestPlacementStorage"][];
+            bridges: string[];
+            ostypes: string[];
+            limits: components["schemas"]["GuestPlacementLimits"];
+        };
+        GuestPlacementLimits: {
+            cores: number | null;
+            memory_mb: number | null;
+            disk_gb: number | null;
+            min_number: number | null;
+            max_number: number | null;
+        };
+        GuestPlacementStorage: {
+            name: string;
+            vms: boolean;
+            containers: boolean;
+            backups: boolean;
+            templates: boolean;
+            shared: boolean;
+            available: boolean;
+            free_bytes: number | null;
+        };
         GuestPreflight: {
             strategy: ("cluster" | "shared_storage" | "transfer") | null;
             rejected: components["schemas"]["GuestMigrationFinding"][];
@@ -6023,6 +6524,7 @@ export interface components {
             missing: string[];
             extra: string[];
             recommended: string[];
+            remedy: string | null;
             paths: string[];
             console_limits: components["schemas"]["HostConsoleLimit"][];
             one_time_code: components["schemas"]["HostCode"] | null;
@@ -6076,9 +6578,6 @@ export interface components {
             holds: string;
             example: string;
         };
-        HostScript: {
-            script: string;
-        };
         HostSelf: {
             host_id: number | null;
         };
@@ -6112,8 +6611,13 @@ export interface components {
             missing: string[];
             extra: string[];
             recommended: string[];
+            remedy: string | null;
             console_limits: components["schemas"]["HostConsoleLimit"][];
             expires_at: string | null;
+        };
+        HostTokenScript: {
+            script: string;
+            undo: string[];
         };
         HostUnreadable: {
             /** @enum {string} */
@@ -6134,6 +6638,7 @@ export interface components {
             missing: string[];
             extra: string[];
             recommended: string[];
+            remedy: string | null;
             paths: string[];
             console_limits: components["schemas"]["HostConsoleLimit"][];
         };
@@ -6236,6 +6741,10 @@ export interface components {
             user?: components["schemas"]["AuthUser"];
             totp_required?: boolean;
             pending?: string;
+            factors?: ("totp" | "passkey")[];
+        };
+        LogOutAtProviderResult: {
+            url: string | null;
         };
         MetaRequestIn: {
             version?: string | null;
@@ -6495,6 +7004,7 @@ export interface components {
             web_port?: number | null;
             web_path?: string | null;
             web_protocol?: ("http" | "https") | null;
+            slug?: string | null;
             disks?: {
                 [key: string]: components["schemas"]["ConfigDiskSize"];
             };
@@ -6532,6 +7042,9 @@ export interface components {
         RemoveHostRequest: {
             confirm?: string | null;
             forget_apps?: boolean;
+        };
+        RenamePasskeyRequest: {
+            name: string;
         };
         ResetPasswordRequest: {
             password: string;
@@ -6597,6 +7110,9 @@ export interface components {
         };
         ScheduleStarted: {
             job: components["schemas"]["JobView"];
+        };
+        ScheduleTimes: {
+            times: string[];
         };
         ScheduleWriter: {
             id: number | null;
@@ -6670,6 +7186,12 @@ export interface components {
             started_at: string;
             ended_at: string | null;
         };
+        SetPreferencesRequest: {
+            value: {
+                [key: string]: unknown;
+            };
+            revision?: number | null;
+        };
         SetRemoteWriteRequest: {
             url: string;
             tls_fingerprint?: string | null;
@@ -6693,6 +7215,12 @@ export interface components {
             default: unknown;
             doc: string;
             set: boolean;
+            /** @enum {string} */
+            kind: "number" | "flag" | "text" | "texts" | "host";
+            minimum: number | null;
+            maximum: number | null;
+            changed_at: string | null;
+            changed_by: string | null;
         };
         SettingEntitlement: {
             name: string;
@@ -6711,6 +7239,49 @@ export interface components {
             until?: string;
             for_s?: number;
             note?: string | null;
+        };
+        SsoOffer: {
+            id: number;
+            name: string;
+        };
+        SsoProvider: {
+            id: number;
+            name: string;
+            issuer: string;
+            client_id: string;
+            client_secret_set: boolean;
+            scopes: string[];
+            groups_claim: string;
+            rules: components["schemas"]["SsoRule"][];
+            /** @enum {string} */
+            accounts: "create" | "invited";
+            trust_email: boolean;
+            allow_private: boolean;
+            tls_fingerprint: string;
+            enabled: boolean;
+            created_at: string;
+            updated_at: string;
+            redirect_uri: string | null;
+            post_logout_redirect_uri: string | null;
+        };
+        SsoRule: {
+            group: string;
+            team_id: number;
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
+        };
+        SsoTrial: {
+            ok: boolean;
+            error: string | null;
+            notices: string[];
+            authorization_endpoint: string | null;
+            token_endpoint: string | null;
+            userinfo_endpoint: string | null;
+            end_session_endpoint: string | null;
+            algorithms: string[];
+            scopes_supported: string[];
+            claims_supported: string[];
+            keys: number;
         };
         Storage: {
             host_id: number;
@@ -6892,6 +7463,21 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        UpdateIdentityProviderRequest: {
+            name?: string;
+            issuer?: string;
+            client_id?: string;
+            client_secret?: string | null;
+            scopes?: string[];
+            groups_claim?: string;
+            rules?: components["schemas"]["SsoRule"][];
+            /** @enum {string} */
+            accounts?: "create" | "invited";
+            trust_email?: boolean;
+            allow_private?: boolean;
+            tls_fingerprint?: string;
+            enabled?: boolean;
+        };
         UpdateMaintenanceWindowRequest: {
             name?: string;
             starts_at?: string;
@@ -6912,6 +7498,7 @@ export interface components {
             hourly_cap?: number;
             quiet_hours?: components["schemas"]["ChannelQuiet"] | null;
             routes?: components["schemas"]["ChannelRoute"][];
+            audit_actions?: string[];
         };
         UpdateScheduleRequest: {
             name?: string;
@@ -6949,6 +7536,9 @@ export interface components {
             display_name: string | null;
             is_active: boolean;
             totp_enabled: boolean;
+            passkeys: number;
+            has_password: boolean;
+            providers: string[];
             created_at: string;
             last_login_at: string | null;
             role: ("viewer" | "operator" | "admin" | "owner") | null;
@@ -7645,6 +8235,30 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    list_app_updates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Total-Count"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppscriptUpdate"][];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             422: components["responses"]["Invalid"];
             default: components["responses"]["Problem"];
         };
@@ -9321,7 +9935,9 @@ export interface operations {
                 action?: string;
                 search?: string;
                 actor_type?: "user" | "api_key" | "system" | "anonymous";
+                result?: "ok" | "refused" | "failed";
                 actor?: number;
+                target?: string;
                 from_?: string;
                 to?: string;
             };
@@ -9385,7 +10001,9 @@ export interface operations {
                 action?: string;
                 search?: string;
                 actor_type?: "user" | "api_key" | "system" | "anonymous";
+                result?: "ok" | "refused" | "failed";
                 actor?: number;
+                target?: string;
                 from_?: string;
                 to?: string;
                 format?: "csv" | "jsonl";
@@ -9403,6 +10021,54 @@ export interface operations {
                 content: {
                     "application/x-ndjson": string;
                     "text/csv": string;
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    verify_audit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditVerification"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    export_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
             401: components["responses"]["Unauthenticated"];
@@ -9441,6 +10107,33 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    list_logins: {
+        parameters: {
+            query?: {
+                page?: number;
+                per_page?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Total-Count"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthLogin"][];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
     log_out: {
         parameters: {
             query?: never;
@@ -9456,6 +10149,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    log_out_at_provider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogOutAtProviderResult"];
+                };
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -9483,6 +10201,216 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    list_passkeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Total-Count"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthPasskey"][];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    add_passkey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddPasskeyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    "Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthAddPasskeyOutput"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    begin_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AuthProof"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthBeginPasskeyOutput"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    complete_passkey_log_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompletePasskeyLogInRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogInResult"];
+                };
+            };
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    begin_passkey_log_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BeginPasskeyLogInRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthBeginPasskeyOutput"];
+                };
+            };
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    delete_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                passkey_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AuthProof"];
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    rename_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                passkey_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenamePasskeyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthPasskey"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
             422: components["responses"]["Invalid"];
             default: components["responses"]["Problem"];
         };
@@ -9515,6 +10443,148 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMedia"];
             422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_preferences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthPreferences"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    set_preferences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetPreferencesRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthPreferences"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    list_log_in_providers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Total-Count"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoOffer"][];
+                };
+            };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    complete_provider_log_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompleteProviderLogInRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompleteProviderLogInResult"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    begin_provider_log_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BeginProviderLogInRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BeginProviderLogInResult"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
             default: components["responses"]["Problem"];
         };
     };
@@ -14362,7 +15432,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HostScript"];
+                    "application/json": components["schemas"]["HostTokenScript"];
                 };
             };
             401: components["responses"]["Unauthenticated"];
@@ -14569,6 +15639,38 @@ export interface operations {
             501: components["responses"]["Unsupported"];
             502: components["responses"]["HypervisorFailed"];
             503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_placement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                host_id: number;
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuestPlacement"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["Invalid"];
+            501: components["responses"]["Unsupported"];
+            502: components["responses"]["HypervisorFailed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Timeout"];
             default: components["responses"]["Problem"];
         };
     };
@@ -14970,6 +16072,174 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    list_identity_providers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Total-Count"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoProvider"][];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    create_identity_provider: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateIdentityProviderRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    "Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoProvider"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_identity_provider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoProvider"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    delete_identity_provider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    update_identity_provider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateIdentityProviderRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoProvider"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    test_identity_provider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoTrial"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             422: components["responses"]["Invalid"];
             default: components["responses"]["Problem"];
         };
@@ -15921,6 +17191,7 @@ export interface operations {
                 per_page?: number;
                 channel_id?: number;
                 state?: "pending" | "held" | "folded" | "sent" | "failed" | "skipped";
+                incident?: string;
             };
             header?: never;
             path?: never;
@@ -16052,6 +17323,32 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    list_schedule_times: {
+        parameters: {
+            query: {
+                cron: string;
+                timezone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleTimes"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
     delete_schedule: {
         parameters: {
             query?: never;
@@ -16142,6 +17439,33 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    discover_prometheus_targets: {
+        parameters: {
+            query?: {
+                role?: "guest" | "app" | "node" | "service";
+                port?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Total-Count"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiscoveryGroup"][];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
     search: {
         parameters: {
             query?: {
@@ -16203,6 +17527,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    "audit.address_days"?: unknown;
                     "audit.retention_days"?: unknown;
                     "backup.max_age_days"?: unknown;
                     "backup.report_at"?: unknown;
@@ -16574,6 +17899,7 @@ export interface operations {
                     file: string;
                     node?: string;
                     overwrite?: boolean;
+                    sha256?: string;
                 };
             };
         };
@@ -17139,6 +18465,31 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["Invalid"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    reset_totp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             422: components["responses"]["Invalid"];
             default: components["responses"]["Problem"];
         };

@@ -27,6 +27,8 @@ export function pressed(event: KeyboardEvent, keys: Keys): void {
   const single = !key.startsWith('Ctrl ')
   if (single && (!preferences.keys || writing(event.target))) return
   if (single && document.querySelector('dialog[open]')) return
+  // A menu that is open is closed by the browser.
+  if (key === 'Escape' && document.querySelector('[role=menu]:popover-open')) return
   const both = `${first} ${key}`
   const act = (first && performance.now() - firstAt < pause && keys[both]) || keys[key]
   ;[first, firstAt] = act ? ['', 0] : [key, performance.now()]

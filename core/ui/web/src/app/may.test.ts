@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { may, why } from './may'
+import { knowTokens, may, why } from './may'
 import { session, type Me } from './session.svelte'
 
 function logIn(role: Me['role'], roles: [number, Me['roles'][number]['role']][], off: string[] = []): void {
@@ -44,4 +44,23 @@ test('a feature that is off is off for owners too', () => {
     'The feature apps.uninstall is switched off. An owner can switch it on in the settings.',
   )
   expect(may('clone_vm', { team_id: 1 })).toBe(true)
+})
+
+test('what a host has no token for cannot be done on it', () => {
+  logIn('owner', [[1, 'owner']])
+  const monitoring = { id: 3, name: 'demo', capabilities: [{ key: 'monitoring' }] }
+  const lacks = 'The host demo has no token for: Lifecycle.'
+  expect(why('clone_vm', { team_id: 1, host_id: 3 })).toBeUndefined() // nothing is known of it yet
+  knowTokens((id) => (id === 3 ? monitoring : undefined))
+  expect(why('clone_vm', { team_id: 1, host_id: 3 })).toBe(lacks)
+  expect(why('clone_vm', { team_id: 1, host_id: 4 })).toBeUndefined()
+  expect(why('apply_network', monitoring)).toBe(lacks)
+  expect(
+    why('apply_network', { ...monitoring, capabilities: [...monitoring.capabilities, { key: 'lifecycle' }] }),
+  ).toBeUndefined()
+  // Whose tokens are not shown lacks none, and a role that lacks is told first.
+  expect(why('apply_network', { ...monitoring, capabilities: [] })).toBeUndefined()
+  logIn('viewer', [[1, 'viewer']])
+  expect(why('apply_network', monitoring)).toBe('Needs the role admin here. An owner can give it.')
+  knowTokens(() => undefined)
 })

@@ -5,6 +5,9 @@ import type { components } from '../api/schema'
 
 export type Me = components['schemas']['AuthMe']
 
+/** Factor is what an account can have as second factor. */
+export type Factor = 'totp' | 'passkey'
+
 type State = 'loading' | 'setup' | 'anonymous' | 'in' | 'failed'
 
 interface Session {
@@ -14,10 +17,21 @@ interface Session {
   off: string[]
   /** The session has ended while the page was used: the log-in is shown over it. */
   ended: boolean
+  /** A log-in by an identity provider whose second factor is due, and what the account has as one; empty for none. */
+  pending: string
+  factors: Factor[]
   problem: Problem | undefined
 }
 
-export const session: Session = $state({ state: 'loading', me: undefined, off: [], ended: false, problem: undefined })
+export const session: Session = $state({
+  state: 'loading',
+  me: undefined,
+  off: [],
+  ended: false,
+  pending: '',
+  factors: [],
+  problem: undefined,
+})
 
 let waiting: (() => void)[] = []
 
@@ -74,6 +88,7 @@ export async function loggedIn(): Promise<void> {
     return
   }
   session.ended = false
+  session.pending = ''
   const all = waiting
   waiting = []
   for (const go of all) go()
@@ -82,9 +97,15 @@ export async function loggedIn(): Promise<void> {
 /** refreshMe reads anew what may have changed about the person, such as the second factor. */
 export const refreshMe = loadMe
 
-/** logOut ends the session, here and at the service. */
+/** logOut ends the session, here and at the service; and at the provider by which one came in, which then sends the browser back. */
 export async function logOut(): Promise<void> {
-  await api.post('/api/v1/auth/logout')
+  if (session.me?.session?.method === 'provider') {
+    const { url } = await api.post('/api/v1/auth/logout/provider')
+    if (url) {
+      location.assign(url)
+      return
+    }
+  } else await api.post('/api/v1/auth/logout')
   // All that the page has loaded was this person's.
   location.reload()
 }

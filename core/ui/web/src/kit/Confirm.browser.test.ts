@@ -55,6 +55,25 @@ test('an answer that asks for another phrase is asked with it', async () => {
   expect(onact).toHaveBeenLastCalledWith('web-9')
 })
 
+test('what stands in the way is told, and nothing can be sent', async () => {
+  const onact = vi.fn(() => Promise.resolve())
+  const plan = {
+    effects: [],
+    warnings: [],
+    blockers: [{ error: 'volume_in_use', detail: 'web-1 uses it.' }],
+    confirm_phrase: 'a.iso',
+    is_self: true,
+    digest: 'd',
+  } satisfies components['schemas']['Plan']
+  const props = { title: 'Delete', text: 'It is lost.', plan, self: 'The way is cut.', phrase: 'a.iso', act: 'Delete' }
+  render(Confirm, { ...props, onact, onclose: vi.fn() })
+  await expect.element(page.getByText('web-1 uses it.')).toBeInTheDocument()
+  await expect.element(page.getByText('The way is cut.')).toBeInTheDocument()
+  expect(page.getByRole('textbox').elements()).toEqual([])
+  await page.getByRole('button', { name: 'Delete' }).click({ force: true })
+  expect(onact).not.toHaveBeenCalled()
+})
+
 test('Escape leaves it', async () => {
   const onact = vi.fn(() => Promise.resolve())
   const onclose = confirm(onact, null)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { absolute, ago, bytes, dash, percent, span } from './figures'
+import { spoken } from '../words/spoken.svelte'
+import { absolute, ago, bytes, dash, fixed, inOrder, number, percent, span } from './figures'
 
 test('sizes are binary, with one decimal', () => {
   expect([0, 1023, 1024, 1536, 34359738368, 2 ** 60].map((n) => bytes(n))).toEqual([
@@ -43,4 +44,18 @@ test('times are relative up to a day', () => {
   expect(at('2026-03-27T00:30:00Z')).toBe('2026-03-27 01:30:00')
   expect(absolute(new Date(now), 'Europe/Berlin')).toBe('2026-03-29 03:30:00')
   expect(absolute(new Date(now), 'UTC')).toBe('2026-03-29 01:30:00')
+})
+
+test('each language writes them in its own way', () => {
+  const now = Date.parse('2026-03-29T01:30:00Z')
+  const at = (text: string): string => ago(new Date(text), now, 'Europe/Berlin')
+  expect([number(12345.678, 1), fixed(12345.678, 1)]).toEqual(['12,345.7', '12345.7'])
+  spoken.language = 'de'
+  expect([bytes(1023), bytes(1536), percent(0.256)]).toEqual(['1023 B', '1,5 KiB', '25,6 %'])
+  expect([number(12345.678, 1), fixed(12345.678, 1), fixed(2, 2)]).toEqual(['12.345,7', '12345,7', '2,00'])
+  expect([at('2026-03-29T01:30:00Z'), at('2026-03-29T01:27:00Z')]).toEqual(['jetzt', 'vor 3 Min.'])
+  expect(absolute(new Date(now), 'Europe/Berlin')).toBe('29.03.2026, 03:30:00')
+  // What is read by the page itself stays in order.
+  expect(inOrder(new Date(now), 'Europe/Berlin')).toBe('2026-03-29 03:30:00')
+  spoken.language = 'en'
 })

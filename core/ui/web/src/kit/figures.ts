@@ -1,19 +1,38 @@
-// Numbers, sizes and times as the page shows them. What is missing is a dash.
+// Numbers, sizes and times as the page shows them, in its language. What is missing is a dash.
+import type { Language } from '../words/languages'
+import { spoken } from '../words/spoken.svelte'
+
 export const dash = '–'
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+
+const numbers = new Map<string, Intl.NumberFormat>()
+
+function numberOf(maximumFractionDigits: number, minimumFractionDigits: number, useGrouping: boolean): Intl.NumberFormat {
+  const name = `${spoken.language} ${maximumFractionDigits} ${minimumFractionDigits} ${useGrouping}`
+  const format =
+    numbers.get(name) ?? new Intl.NumberFormat(spoken.language, { maximumFractionDigits, minimumFractionDigits, useGrouping })
+  numbers.set(name, format)
+  return format
+}
+
+/** number is a figure with at most so many decimals. */
+export const number = (n: number, most = 0): string => numberOf(most, 0, true).format(n)
+
+/** fixed is a figure with exactly so many decimals, and without signs between its thousands. */
+export const fixed = (n: number, decimals: number): string => numberOf(decimals, decimals, false).format(n)
 
 /** bytes is a size in binary units with one decimal. */
 export function bytes(n: number | null | undefined): string {
   if (n === null || n === undefined) return dash
   let unit = 0
   for (; n >= 1024 && unit < units.length - 1; unit++) n /= 1024
-  return `${unit === 0 ? n.toFixed(0) : n.toFixed(1)} ${units[unit]}`
+  return `${fixed(n, unit === 0 ? 0 : 1)} ${units[unit]}`
 }
 
 /** percent is a part from 0 to 1, in percent with one decimal. */
 export const percent = (part: number | null | undefined): string =>
-  part === null || part === undefined ? dash : `${(part * 100).toFixed(1)} %`
+  part === null || part === undefined ? dash : `${fixed(part * 100, 1)} %`
 
 /** span is a length of time in seconds, by its two largest units. */
 export function span(seconds: number | null | undefined): string {
@@ -36,19 +55,37 @@ export function span(seconds: number | null | undefined): string {
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** absolute is a time in a zone, in the order of ISO 8601. */
-export function absolute(date: Date, zone: string): string {
-  let format = formats.get(zone)
+function formatOf(locale: string, zone: string): Intl.DateTimeFormat {
+  const name = `${locale} ${zone}`
+  let format = formats.get(name)
   if (!format) {
-    format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' })
-    formats.set(zone, format)
+    const date = locale === iso ? 'short' : 'medium'
+    format = new Intl.DateTimeFormat(locale, { timeZone: zone, dateStyle: date, timeStyle: 'medium' })
+    formats.set(name, format)
   }
-  return format.format(date)
+  return format
 }
 
-const relative = new Intl.RelativeTimeFormat('en', { style: 'short', numeric: 'always' })
+/** Swedish writes times in the order of ISO 8601. */
+const iso = 'sv-SE'
+/** How times are written: in English in an order that no reader takes for another one. */
+const ways: Record<Language, string> = { en: iso, de: 'de-DE' }
 
-const relativeNow = new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(0, 'second')
+/** absolute is a time in a zone, as it is written in the language of the page. */
+export const absolute = (date: Date, zone: string): string => formatOf(ways[spoken.language], zone).format(date)
+
+/** inOrder is a time in a zone in the order of ISO 8601, with a space between date and time: for what reads it. */
+export const inOrder = (date: Date, zone: string): string => formatOf(iso, zone).format(date)
+
+const relatives = new Map<string, Intl.RelativeTimeFormat>()
+
+function relativeOf(numeric: 'always' | 'auto'): Intl.RelativeTimeFormat {
+  const name = `${spoken.language} ${numeric}`
+  const format =
+    relatives.get(name) ?? new Intl.RelativeTimeFormat(spoken.language, { style: numeric === 'auto' ? 'long' : 'short', numeric })
+  relatives.set(name, format)
+  return format
+}
 
 /** ago is how long ago a time is, or how far ahead; from a day on it is the time itself. */
 export function ago(date: Date, now: number, zone: string): string {
@@ -57,7 +94,8 @@ export function ago(date: Date, now: number, zone: string): string {
   if (seconds > 0 && seconds < 30) seconds = 0
   const size = Math.abs(seconds)
   if (size >= 86400) return absolute(date, zone)
-  if (size === 0) return relativeNow
+  if (size === 0) return relativeOf('auto').format(0, 'second')
+  const relative = relativeOf('always')
   if (size < 60) return relative.format(seconds, 'second')
   if (size < 3600) return relative.format(Math.trunc(seconds / 60), 'minute')
   return relative.format(Math.trunc(seconds / 3600), 'hour')

@@ -7,7 +7,12 @@ export const icons = {
   check: 'M5 12.5l4.5 4.5L19 7.5',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   info: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 11v6M12 7.5v.5',
+  overview: 'M4 13h6v7H4zM4 4h6v6H4zM13 4h7v11h-7zM13 18h7v2h-7z',
+  hosts: 'M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01',
   guests: 'M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z',
+  storage:
+    'M12 10c4.4 0 8-1.3 8-3s-3.6-3-8-3-8 1.3-8 3 3.6 3 8 3zM4 7v10c0 1.7 3.6 3 8 3s8-1.3 8-3V7M4 12c0 1.7 3.6 3 8 3s8-1.3 8-3',
+  network: 'M9 3h6v5H9zM3 16h6v5H3zM15 16h6v5h-6zM12 8v4M6 16v-4h12v4',
   jobs: 'M4 6h10M4 12h16M4 18h7M17 16l4 2.5-4 2.5z',
   start: 'M7 4l13 8-13 8z',
   stop: 'M6 6h12v12H6z',
@@ -17,6 +22,23 @@ export const icons = {
   up: 'M6 15l6-6 6 6',
   down: 'M6 9l6 6 6-6',
   out: 'M10 4H5v16h5M15 8l4 4-4 4M19 12H9',
+  people:
+    'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20c0-3.5 3-5.5 6.5-5.5s6.5 2 6.5 5.5M16 4.5a3.5 3.5 0 0 1 0 6.5M18 15c2.2.7 3.5 2.5 3.5 5',
+  log: 'M6 3h9l4 4v14H6zM15 3v4h4M9 12h7M9 16h7',
+  settings:
+    'M4 7h10M18 7h2M4 17h2M10 17h10M16 9.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM8 19.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z',
+  key: 'M8 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM12 12h9v3M17 12v3',
+  plus: 'M12 5v14M5 12h14',
+  keyboard: 'M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M8 14h8',
+  paste: 'M9 4h6v3H9zM9 5H5v15h14V5h-4',
+  full: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
+  window: 'M4 5h16v14H4zM4 9h16',
+  terminal: 'M4 5h16v14H4zM7 9l3 3-3 3M12 15h4',
+  backup: 'M4 4h16v5H4zM6 9v11h12V9M10 13h4',
+  apps: 'M12 3l8 4.5v9L12 21l-8-4.5v-9zM4 7.5l8 4.5 8-4.5M12 12v9',
+  catalog: 'M5 4h11l3 3v13H5zM9 9h6M9 13h6M9 17h4',
+  firewall: 'M3 5h18v14H3zM3 9.7h18M3 14.3h18M9 5v4.7M15 9.7v4.6M9 14.3V19',
+  bell: 'M6 17V11a6 6 0 0 1 12 0v6l2 2H4zM10 21.5h4',
   warning: 'M12 4l9 16H3zM12 10v4M12 17v.5',
 } as const
 

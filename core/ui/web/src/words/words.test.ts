@@ -1,11 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, type AST } from 'svelte/compiler'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { fold, split } from '../../words-of-pages'
 import { lacking } from '../api/problem'
 import { packages } from '../pages/about/packages'
+import de from './de.json'
 import en from './en.json'
-import { t, tn } from './words'
+import { languageOf, languages } from './languages'
+import { spoken } from './spoken.svelte'
+import { settled, speak, t, take, tn } from './words'
+
+// All sources are read, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 })
 
 const src = join(import.meta.dirname, '..')
 const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
@@ -13,7 +20,7 @@ const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .map((path) => ({ path, text: readFileSync(join(src, path), 'utf8') }))
 
 /** What a reader would read or hear. */
-const spoken = new Set(['title', 'alt', 'placeholder', 'label', 'aria-label', 'hint', 'text', 'aria-description'])
+const read = new Set(['title', 'alt', 'placeholder', 'label', 'aria-label', 'hint', 'text', 'aria-description'])
 /** What is the same in every language. */
 const names = new Set(['Hostler', 'K'])
 const letters = /\p{L}/u
@@ -24,7 +31,7 @@ function texts(node: unknown, found: string[]): void {
   const { type } = node as { type?: string }
   if (type === 'Script' || type === 'StyleSheet' || type === 'Comment') return
   if (type === 'Text' && letters.test((node as AST.Text).data)) found.push((node as AST.Text).data.trim())
-  if ((type === 'Attribute' || type === 'StyleDirective') && !spoken.has((node as AST.Attribute).name)) {
+  if ((type === 'Attribute' || type === 'StyleDirective') && !read.has((node as AST.Attribute).name)) {
     // Only what is computed may hold something to be shown; the text around it is a name for the browser.
     const { value } = node as AST.Attribute
     const parts = value === true ? [] : Array.isArray(value) ? value : [value]
@@ -58,13 +65,95 @@ test('every text is used', () => {
   expect(unused).toEqual([])
 })
 
-test('no text is empty, and values are put in as text', () => {
-  expect(Object.entries(en).filter(([, text]) => text.trim() === '')).toEqual([])
+test('no text is empty, and values are put in as text', async () => {
+  expect(Object.entries({ ...en, ...de }).filter(([, text]) => text.trim() === '')).toEqual([])
   expect(t('role.admin')).toBe('admin')
   expect(t('frame.person', { person: '{person} <b>$&' })).toBe('Account of {person} <b>$&')
-  expect(tn('password.keys', 1)).toBe('1 API key is still valid.')
-  expect(tn('password.keys', 1200)).toBe('1,200 API keys are still valid.')
+  // What turns the direction of writing ends with the value that has it, and what ends nothing in it stays alone.
+  const whole = (words: Record<string, string>) => () => Promise.resolve({ default: fold(words) })
+  take({ en: whole(en), de: whole(de) })
+  await settled(undefined)
+  const moved = (node: string): string => t('migrate.from', { node, host: 'demo' })
+  expect(moved('\u202eanna')).toBe('It is on \u202eanna\u202c of demo.')
+  expect(moved('\u2067a\u202eb\u2069c\u2069')).toBe('It is on \u2067a\u202eb\u2069c\u2069 of demo.')
+  expect(moved('\u202ea\u2066b\u202c')).toBe('It is on \u202ea\u2066b\u202c\u2069\u202c of demo.')
+  expect(moved('\u202aa\u202c')).toBe('It is on \u202aa\u202c of demo.')
+  expect(tn('log.new', 1)).toBe('1 new line')
+  expect(tn('log.new', 1200)).toBe('1,200 new lines')
   expect(lacking).toBe(true)
+})
+
+/** What is written the same in German: names, and words that both languages have. */
+const same = new Set(
+  (
+    'A|App|Apps|BIOS|Bonds|Bridge|Bridges|CPU|Cluster|Code|Container|DHCP|Definition|Deutsch|EFI|English|Esc|Firewall|Firmware|Gateway|' +
+    'Hardware|Host|Hosts|Hypervisor|Kernel|Linux|Linux 2.4|Log|MAC|MTU|NUMA|Name|Ping|Plugins|Port|Ports|Quorum|SHA-256|SSH|Server|' +
+    'Solaris|Status|Swap|Swap in MiB|System|Tags|Team|Teams|Terminal|Text|Tokens|Update|Updates|Uploads|VLANs|VM|VMs|Version|' +
+    'Website|Windows 2000|Windows 7, Server 2008 R2|Windows 8, Server 2012|Windows Server 2003|Windows Server 2008|' +
+    'Windows Vista|Windows XP|in|ok|1 h|24 h|7 d|vm.*|web tag:prod status:running cpu:>80|MTU {mtu}|VLAN {tag}|Version {n}|' +
+    'Chat|Discord|Gotify|Matrix|Microsoft Teams|Pushover|Route {n}|STARTTLS|Slack|TLS|Telegram|Token|Webhook|ntfy|{field}|' +
+    'Passkeys|Status: {status}|{rate} MB/s|{role} in {team}|{speed}/s|{text} ({name})|{what}: {status}.|' +
+    'anna role:admin team:web|web state:stale age:>7d|web-1 action:vm.* result:refused|web-1 by:anna* kind:vm age:<7d|' +
+    'web-1 kind:vm.start host:lab|wiki category:media is:installed|wiki status:running update:yes|{who}: {verb}'
+  ).split('|'),
+)
+
+test('German says all that English says', () => {
+  const [german, english]: Record<string, string>[] = [de, en]
+  // Names of texts, so that who adds an English one sees what lacks.
+  expect(Object.keys(english!).filter((key) => !(key in german!))).toEqual([])
+  expect(Object.keys(german!).filter((key) => !(key in english!))).toEqual([])
+  const values = (text: string): string[] => (text.match(/\{\w+\}/g) ?? []).sort()
+  for (const [key, text] of Object.entries(german!)) expect(values(text), key).toEqual(values(english![key] ?? ''))
+  expect(Object.entries(german!).filter(([key, text]) => text === english![key] && !same.has(text))).toEqual([])
+})
+
+test('German is plain', () => {
+  for (const [key, text] of Object.entries(de)) {
+    expect(text, key).not.toMatch(/\bbitte\b|!$|\p{Extended_Pictographic}|\b(you|the|is(?!:)|not)\b/iu)
+    // So long is a word that fits between the edges of the narrowest screens.
+    for (const word of text.split(/[\s/-]+/)) expect(word.length, `${key}: ${word}`).toBeLessThanOrEqual(30)
+  }
+})
+
+test('the language is the chosen one, and changes while the page is shown', async () => {
+  expect([languageOf('de'), languageOf('de-CH'), languageOf('fr'), languageOf(''), languageOf(undefined)]).toEqual([
+    'de',
+    'de',
+    'en',
+    'en',
+    'en',
+  ])
+  // Of two that are asked for at once the last one holds.
+  await Promise.all([speak('de'), speak('en')])
+  expect(spoken.language).toBe('en')
+  expect(t('close')).toBe('Close')
+  await speak('de')
+  expect([spoken.language, t('close'), tn('log.new', 1), tn('log.new', 1200)]).toEqual([
+    'de',
+    'Schließen',
+    '1 neue Zeile',
+    '1.200 neue Zeilen',
+  ])
+  // What is loaded from now on is German, and English again when that is chosen.
+  const part = (text: string) => () => Promise.resolve({ default: { about: { what: text } } })
+  take({ en: part('English'), de: part('Deutsch') })
+  await settled(undefined)
+  expect(t('about.what')).toBe('Deutsch')
+  await speak('en')
+  expect([t('about.what'), t('close')]).toEqual(['English', 'Close'])
+  // Where words do not come, the page stays as it is.
+  take({ en: part('English'), de: () => Promise.reject(new Error('gone')) })
+  await settled(undefined)
+  await expect(speak('de')).rejects.toThrow('gone')
+  expect([spoken.language, t('close')]).toEqual(['en', 'Close'])
+})
+
+test('each language has the same parts, and all texts are in one of them', () => {
+  const parts = languages.map((language) => split(language))
+  for (const part of parts) expect([...part.keys()]).toEqual([...parts[0]!.keys()])
+  for (const part of parts)
+    expect([...part.values()].reduce((n, own) => n + Object.keys(own).length, 0)).toBe(Object.keys(en).length)
 })
 
 test('what is bundled is told as it is', () => {
@@ -72,6 +161,8 @@ test('what is bundled is told as it is', () => {
   const licences = readFileSync(join(src, '../public/licences.txt'), 'utf8')
   for (const { name, version } of packages) {
     expect(own.dependencies?.[name] ?? own.devDependencies?.[name], name).toBe(version)
-    expect(licences).toContain(`${name} ${version}\n\n${readFileSync(join(src, `../node_modules/${name}/LICENSE.md`), 'utf8')}`)
+    const folder = join(src, '../node_modules', name)
+    const file = readdirSync(folder).find((one) => /^LICENSE/.test(one))!
+    expect(licences).toContain(`${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trimEnd()}\n`)
   }
 })

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Guest } from '../../live/guests.svelte'
 import { columns, compare } from './columns'
-import { filter } from './filter'
+import { parse } from '../../kit/query'
+import { filter, guestFields } from './filter'
 
 const usual = {
   kind: 'vm',
@@ -78,7 +79,11 @@ test('numbers are compared, and what has none does not fit', () => {
   expect(found('cpu:<=10')).toEqual([3])
   expect(found('vmid:101')).toEqual([1])
   expect(found('size:>=8')).toEqual([2])
-  expect(found('cpu:>many')).toEqual([])
+  expect(found('cpu:>80%')).toEqual([1])
+  expect(found('size:>=8192MiB')).toEqual([2])
+  // What is no number narrows nothing, and is told.
+  expect(found('cpu:>many')).toEqual([1, 2, 3])
+  expect(parse('cpu:>many', guestFields).misfits).toEqual([{ kind: 'number', field: 'cpu', text: '%' }])
 })
 
 test('anything can be typed', () => {

@@ -1,11 +1,10 @@
 // What can be done to a guest's power, and why it cannot be now.
 import { why } from '../../app/may'
-import { api } from '../../api/client'
+import { api, command, run } from '../../api/client'
 import type { components } from '../../api/schema'
-import { takeJob, whenDone } from '../../live/jobs.svelte'
 import type { Guest } from '../../live/guests.svelte'
-import { say, unsay } from '../../kit/toasts.svelte'
 import { t } from '../../words/words'
+import { announce } from '../jobs/announce'
 
 export const actions = ['start', 'shutdown', 'restart', 'stop', 'pause', 'resume', 'reset'] as const
 export type Action = (typeof actions)[number]
@@ -58,26 +57,21 @@ export async function planOf(guest: Guest, action: Action): Promise<Plan | undef
   return 'effects' in answer ? answer : undefined
 }
 
+/** commandOf is the request for the action; the phrase is that of where it must be typed. */
+export function commandOf(guest: Guest, action: Action, confirm = '', headers: Record<string, string> = {}) {
+  const body = confirm ? { confirm } : null
+  return guest.app_id !== null && isOfApp(action)
+    ? command('post', '/api/v1/apps/{app_id}/{action}', { path: { app_id: guest.app_id, action }, body, headers })
+    : command('post', '/api/v1/vms/{vm_id}/{action}', { path: { vm_id: guest.id, action }, body, headers })
+}
+
 /** act asks for the action once: the key lets the service know a request that is sent again. The feed tells the rest. */
 export async function act(guest: Guest, action: Action, confirm = ''): Promise<void> {
-  const headers = { 'Idempotency-Key': key() }
-  const body = confirm ? { confirm } : null
-  const answer =
-    guest.app_id !== null && isOfApp(action)
-      ? await api.post('/api/v1/apps/{app_id}/{action}', { path: { app_id: guest.app_id, action }, body, headers })
-      : await api.post('/api/v1/vms/{vm_id}/{action}', { path: { vm_id: guest.id, action }, body, headers })
+  const answer = await run(commandOf(guest, action, confirm, { 'Idempotency-Key': key() }))
   if (!('job' in answer)) return
-  const { job } = answer
-  takeJob(job)
-  const link = { path: `/jobs/${job.id}`, text: t('jobs.show') }
-  const asked = say(t('power.asked', { action: t(`power.${action}`), name: guest.name }), { link })
-  whenDone(job.id, (done) => {
-    const values = { action: t(`power.${action}`), name: guest.name, status: t(`status.${done.status}`) }
-    unsay(asked)
-    say(t('power.done', values), { bad: done.status !== 'succeeded', link })
-  })
+  announce(answer.job, t('power.confirm', { action: t(`power.${action}`), name: guest.name }))
 }
 
 /** key names a request. A page over plain HTTP has no randomUUID. */
-const key = (): string =>
+export const key = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -1,0 +1,1 @@
+function e(e){let t=document.createElement(`style`);t.textContent=e,document.head.append(t)}export{e as t};

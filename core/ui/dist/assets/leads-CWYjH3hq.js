@@ -1,0 +1,1 @@
+var e=new Map;function t(t,n){return e.set(t,n),t}export{e as n,t};

@@ -1,0 +1,1 @@
+export{n as terminal}from"./terminal-BRJz3H8d.js";

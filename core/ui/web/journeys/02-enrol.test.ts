@@ -1,0 +1,261 @@
+// A host is enrolled by one paste, with a token that lacks something and is mended by the command that is shown; its certificate is
+// renewed, its machine gets a key, and it is removed.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { browser, caller, service, stage } from './stage'
+import { startSimulator, until, Visitor, type Simulator } from './start'
+
+/** A name full of markup. */
+const name = `<b onclick=alert(1)>rack</b> &lt;1>`
+
+let sim: Simulator
+stage({ cluster: false })
+beforeAll(async () => {
+  sim = await startSimulator({ loopbacks: true })
+})
+afterAll(() => sim?.stop())
+
+/** printed is what the script prints for these capabilities, as a terminal shows it. */
+const printed = (capabilities: string[], change: (secret: string, capability: string) => string = (secret) => secret): string =>
+  [
+    'root@pve1:~# sh tokens.sh',
+    '',
+    'Enter these tokens in Hostler. The secrets are not shown again.',
+    ...capabilities.flatMap((one) => {
+      const { id, secret } = sim.ready.tokens[one]!
+      return ['', `  ${one}`, `    token id: ${id}`, `    secret:   ${change(secret, one)}`]
+    }),
+    '',
+    'root@pve1:~# ',
+  ].join('\n')
+
+/** mend does in the simulator what the command says, and holds that it says nothing else. */
+async function mend(command: string): Promise<void> {
+  const parts =
+    /^pveum role add (\w+) 2>\/dev\/null; pveum role modify (\w+) --privs ([\w.,]+) && pveum acl modify '\/' --users '\S+' --roles \w+ && pveum acl modify '\/' --tokens '(\S+)' --roles (\w+)$/.exec(
+      command,
+    )
+  expect(parts, command).not.toBeNull()
+  const [, role, same, privileges, subject] = parts!
+  expect(role).toBe(same)
+  await sim.control('/role', { id: role, privileges: privileges!.split(',') })
+  await sim.control('/acl', { path: '/', subject, role })
+}
+
+test('from no host to the first inventory', async () => {
+  const visitor = await Visitor.arrive(browser, service.url)
+  const { page } = visitor
+  visitor.provokes(502, 422)
+  await visitor.open('/')
+  await visitor.logIn()
+  const wanted = ['monitoring', 'lifecycle', 'console', 'backup']
+  const next = (text: string): Promise<void> => page.getByRole('button', { name: text, exact: true }).click()
+
+  // Nothing is there, and one thing is to be done.
+  await page.getByText('No hosts yet.').waitFor()
+  await visitor.accessible('empty overview')
+  await visitor.picture('overview-empty')
+  await page.getByRole('link', { name: 'Enrol the first.' }).click()
+  await page.getByRole('heading', { name: 'Address and certificate' }).waitFor()
+
+  // An address where nothing answers, then the right one: the certificate is compared before anything goes on.
+  const address = page.getByLabel('Address', { exact: true })
+  await page.getByLabel('Hypervisor').selectOption('Proxmox VE')
+  await address.fill('127.0.0.1:1')
+  await next('Look at its certificate')
+  await page.getByRole('alert').waitFor()
+  await visitor.picture('enrol-nobody')
+  await address.fill(sim.ready.url)
+  await next('Look at its certificate')
+  await page.getByText(sim.ready.fingerprint).waitFor()
+  await page.getByText('Nobody vouches for this certificate but you').waitFor()
+  await page.getByLabel('Name', { exact: true }).fill(name)
+  const on = page.getByRole('button', { name: 'To the capabilities' })
+  expect(await on.getAttribute('aria-disabled')).toBe('true')
+  await visitor.accessible('certificate')
+  await visitor.picture('enrol-certificate')
+  await page.getByLabel('I have compared it').check()
+  await on.click()
+
+  await page.getByRole('heading', { name: 'Capabilities' }).waitFor()
+  expect(await page.getByLabel('Monitoring').isDisabled()).toBe(true)
+  await page.getByLabel('Lifecycle').check()
+  await page.getByLabel('Consoles').check()
+  await page.getByLabel('Backups').check()
+  await visitor.accessible('capabilities')
+  await visitor.picture('enrol-capabilities')
+  await next('Make the script')
+
+  // The script is read; a reload in the middle loses nothing, for all that is no secret is in the address.
+  const script = page.getByRole('region', { name: 'Script that makes the tokens' })
+  await script.waitFor()
+  await page.reload()
+  await script.waitFor()
+  expect(await script.textContent()).toContain("capability 'lifecycle'")
+  await page.getByText('How to take it back').click()
+  expect(await page.getByRole('region', { name: 'How to take it back' }).textContent()).toContain('pveum role delete')
+  await visitor.accessible('script')
+  await visitor.picture('enrol-script')
+  await next('I have run it: enter the tokens')
+
+  // A secret that is none, then the right ones of which one lacks privileges.
+  const paste = page.getByLabel('What the script has printed')
+  const enrol = page.getByRole('button', { name: `Enrol ${name}` })
+  const wrong = '00000000-0000-4000-8000-000000000000'
+  await paste.fill(printed(wanted, (secret, one) => (one === 'backup' ? wrong : secret)))
+  await page.getByText('not taken').waitFor()
+  expect(await enrol.getAttribute('aria-disabled')).toBe('true')
+  await visitor.picture('enrol-wrong')
+  const before = ['VM.Audit', 'VM.PowerMgmt', 'Realm.Allocate']
+  await sim.control('/role', { id: 'ServiceLifecycle', privileges: before })
+  await paste.fill(printed(wanted))
+  await page.getByText('The tokens are taken, and not all of them').waitFor()
+  const row = page.getByRole('listitem').filter({ hasText: sim.ready.tokens.lifecycle!.id })
+  await row.getByText('VM.Migrate').first().waitFor()
+  await row.getByText('Realm.Allocate').waitFor()
+  await visitor.accessible('a token with too little')
+  await visitor.picture('enrol-too-little')
+  await mend((await row.locator('code').last().textContent())!.trim())
+  await next('Check again')
+  await row.getByText('right', { exact: true }).waitFor()
+  await page.getByText('The tokens are taken.').waitFor()
+  await visitor.picture('enrol-mended')
+  await enrol.click()
+
+  await page.getByText('3 nodes and 24 guests are here.').waitFor()
+  await visitor.accessible('arrived')
+  await visitor.picture('enrol-done')
+  // Nothing secret is in the storage, the address, the history or the page.
+  const kept = await page.evaluate(
+    () => JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage }) + location.href + document.body.innerHTML,
+  )
+  for (const { secret } of Object.values(sim.ready.tokens)) expect(kept).not.toContain(secret)
+  for (let i = 0; i < 4; i++) {
+    await page.goBack()
+    expect(page.url()).not.toContain(sim.ready.tokens.monitoring!.secret)
+  }
+  await visitor.open('/')
+  await page.getByRole('heading', { name: 'What there is' }).waitFor()
+  await page.getByRole('link', { name, exact: true }).first().waitFor()
+  // It is one screen.
+  const tall = await page.evaluate(() => document.documentElement.scrollHeight)
+  expect(tall, 'height of the overview').toBeLessThanOrEqual(720)
+  await visitor.picture('overview-enrolled')
+  await visitor.leave()
+})
+
+test('a renewed certificate is compared and taken', async () => {
+  const visitor = await Visitor.arrive(browser, service.url)
+  const { page } = visitor
+  visitor.provokes(502)
+  const host = (await caller.must<{ id: number }[]>('GET', '/api/v1/hosts'))[0]!.id
+  await visitor.open(`/hosts/${host}`)
+  await visitor.logIn()
+  await page.getByRole('heading', { name }).waitFor()
+  await page.getByRole('main').locator('header').getByText('online').waitFor()
+  const { fingerprint } = await sim.control<{ fingerprint: string }>('/certificate')
+  // The service finds it out by itself, and the page says so.
+  await page.getByRole('heading', { name: `${name} does not answer` }).waitFor()
+  await page.getByRole('button', { name: /Look at its certificate now|Check again/ }).click()
+  await page.getByText(fingerprint).waitFor()
+  await page.getByText(sim.ready.fingerprint).first().waitFor()
+  await visitor.accessible('two certificates')
+  await visitor.picture('host-certificate')
+  await page.getByRole('button', { name: 'It was renewed by us' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Type').fill('rack')
+  const act = dialog.getByRole('button', { name: 'Take the new certificate' })
+  expect(await act.getAttribute('aria-disabled')).toBe('true')
+  await dialog.getByLabel('Type').fill(name)
+  await visitor.accessible('take it')
+  await visitor.picture('host-certificate-confirm')
+  await act.click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('main').locator('header').getByText('online').waitFor()
+  await page.getByRole('heading', { name: `${name} does not answer` }).waitFor({ state: 'detached' })
+  const now = await caller.must<{ tls_fingerprint: string }>('GET', `/api/v1/hosts/${host}`)
+  expect(now.tls_fingerprint).toBe(fingerprint)
+  await visitor.leave()
+})
+
+test('a capability is added, a key is made and deleted, and the host is removed', async () => {
+  const visitor = await Visitor.arrive(browser, service.url)
+  const { page } = visitor
+  visitor.provokes(409, 502, 504)
+  const host = (await caller.must<{ id: number }[]>('GET', '/api/v1/hosts'))[0]!.id
+  await visitor.open(`/hosts/${host}?part=capabilities`)
+  await visitor.logIn()
+  await page.getByText(`${name} has no token for Power of nodes.`).waitFor()
+  await visitor.picture('host-capabilities')
+  const row = page.getByRole('listitem').filter({ hasText: `${name} has no token for` })
+  await row.getByRole('button', { name: 'Make the script' }).click()
+  const script = page.getByRole('region', { name: 'Script that makes the tokens' })
+  await script.waitFor()
+  expect(await script.textContent()).toContain("capability 'node_power'")
+  await visitor.accessible('script of one')
+  await page.keyboard.press('Escape')
+  await row.getByRole('button', { name: 'Enter the token' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('What the script has printed').fill(printed(['node_power']))
+  await visitor.accessible('enter tokens')
+  await visitor.picture('host-tokens')
+  await dialog.getByRole('button', { name: 'Check and store' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await row.waitFor({ state: 'detached' })
+
+  // SSH: the service's own text is read and agreed to, the line is there to be copied, and the key is deleted again.
+  await page.getByRole('link', { name: 'SSH' }).click()
+  await page.getByRole('button', { name: 'Make an SSH key' }).click()
+  const consent = page.getByRole('dialog', { name: 'What you agree to' })
+  await consent.getByText('Whoever controls Hostler controls that machine then.').waitFor()
+  const make = consent.getByRole('button', { name: 'Make an SSH key' })
+  expect(await make.getAttribute('aria-disabled')).toBe('true')
+  await visitor.accessible('consent')
+  await visitor.picture('host-ssh-consent')
+  await consent.getByLabel('I agree.').check()
+  await make.click()
+  await page.getByRole('heading', { name: 'Install the new key' }).waitFor()
+  await page
+    .getByText(/ssh-ed25519 /)
+    .first()
+    .waitFor()
+  await visitor.accessible('key')
+  await visitor.picture('host-ssh')
+  await page.getByRole('button', { name: 'Delete the key' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete the key' }).click()
+  await page.getByRole('dialog', { name: 'The key is deleted' }).waitFor()
+  await visitor.picture('host-ssh-deleted')
+  await page.keyboard.press('Escape')
+
+  // Nodes, tasks and members are asked of the hypervisor.
+  await page.getByRole('link', { name: 'Nodes', exact: true }).click()
+  await page.getByRole('link', { name: 'pve1', exact: true }).click()
+  await page.getByRole('heading', { name: 'Disks' }).waitFor()
+  await visitor.accessible('node')
+  await visitor.picture('node')
+  await page.goBack()
+  await page.getByRole('link', { name: 'Members and certificates' }).click()
+  await page.getByRole('button', { name: 'Look for the other nodes' }).click()
+  await page.getByLabel('pve2').check()
+  await visitor.picture('host-peers')
+  await page.getByRole('button', { name: 'Enrol the chosen nodes' }).click()
+  await page.getByText('pve2: enrolled').waitFor()
+  await visitor.accessible('members')
+
+  // It is renamed and removed, with its plan; the name that is typed is the one of now.
+  await page.getByRole('main').getByRole('link', { name: 'Settings' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('rack2')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: 'rack2', exact: true }).waitFor()
+  await visitor.picture('host-settings')
+  await page.getByRole('button', { name: 'Remove the host' }).click()
+  const remove = page.getByRole('dialog', { name: 'Remove rack2' })
+  await remove.getByLabel('Type rack2').fill('rack2')
+  await visitor.accessible('remove')
+  await visitor.picture('host-remove')
+  await remove.getByRole('button', { name: 'Remove rack2' }).click()
+  await page.getByRole('heading', { name: 'Hosts' }).waitFor()
+  await page.getByRole('link', { name: 'pve2', exact: true }).waitFor()
+  await page.getByRole('link', { name: 'rack2', exact: true }).waitFor({ state: 'detached' })
+  await until('the host is gone', async () => (await caller.send('GET', `/api/v1/hosts/${host}`)).status === 404)
+  await visitor.leave()
+})

@@ -1,0 +1,253 @@
+// The parts of a guest: snapshot, rollback, delete; its network and options; what it used, as lines and as tables.
+import { beforeAll, expect, test } from 'vitest'
+import { browser, caller, service, stage } from './stage'
+import { Visitor } from './start'
+
+/** Texts of others are text, whatever is in them. */
+const hostile = `<img src=x onerror="document.title='taken'">${String.fromCharCode(0x202e)}${'long '.repeat(2000)}`
+
+stage()
+beforeAll(async () => {
+  await caller.must('PATCH', '/api/v1/settings', { 'poll.interval_s': 5 })
+})
+
+interface Entry {
+  id: number
+  name: string
+  kind: string
+  status: string
+  template: boolean
+}
+const vm = async (status: string): Promise<Entry> =>
+  (await caller.must<Entry[]>('GET', '/api/v1/guests')).find(
+    (one) => one.kind === 'vm' && one.status === status && !one.template,
+  )!
+
+test('snapshot, rollback, delete', async () => {
+  const visitor = await Visitor.arrive(browser, service.url)
+  const { page } = visitor
+  const guest = await vm('stopped')
+  await visitor.open(`/guests/${guest.id}/snapshots`)
+  await visitor.logIn()
+  const main = page.getByRole('main')
+  await main.getByText('No snapshots.').waitFor()
+  await visitor.accessible('no snapshots')
+  await visitor.picture('snapshots-none')
+
+  for (const name of ['before-upgrade', 'after-upgrade']) {
+    await main.getByRole('button', { name: 'Take a snapshot' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Take a snapshot' })
+    await dialog.getByLabel('Name').fill(name)
+    await dialog.getByLabel('Description').fill('<b>bold</b>')
+    if (name === 'before-upgrade') {
+      await dialog.getByRole('button', { name: 'As a command' }).click()
+      await visitor.accessible('new snapshot')
+      await visitor.picture('snapshot-new')
+    }
+    await dialog.getByRole('button', { name: 'Take a snapshot' }).click()
+    await page.getByText(`Take snapshot ${name}: succeeded.`).waitFor()
+    await main.getByRole('rowheader', { name }).waitFor()
+  }
+  await visitor.accessible('snapshots')
+  await visitor.picture('snapshots')
+
+  // A name that is there is refused before it is asked for, and one that the service refuses is said at its field.
+  visitor.provokes(422)
+  await main.getByRole('button', { name: 'Take a snapshot' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Take a snapshot' })
+  await dialog.getByLabel('Name').fill('before-upgrade')
+  await dialog.getByText('There is one of this name.').waitFor()
+  await dialog.getByLabel('Name').fill('9 lives')
+  await dialog.getByRole('button', { name: 'Take a snapshot' }).click()
+  await dialog.locator('.fault').waitFor()
+  await visitor.accessible('refused')
+  await visitor.picture('snapshot-refused')
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+
+  // Back to it: what is lost, and the name to type.
+  await main.getByRole('button', { name: 'What can be done with before-upgrade' }).click()
+  await page.getByRole('menuitem', { name: 'Go back to it' }).click()
+  const back = page.getByRole('dialog', { name: 'Go back to before-upgrade' })
+  await back.getByText('All that changed in the guest since then is lost.').waitFor()
+  const yes = back.getByRole('button', { name: 'Go back to before-upgrade' })
+  expect(await yes.getAttribute('aria-disabled')).toBe('true')
+  await back.getByRole('textbox').fill('wrong')
+  await page.keyboard.press('Enter')
+  expect(await yes.getAttribute('aria-disabled')).toBe('true')
+  await visitor.accessible('rollback asked')
+  await visitor.picture('rollback-asked')
+  await back.getByRole('textbox').fill(guest.name)
+  await yes.click()
+  await page.getByText('Go back to before-upgrade: succeeded.').waitFor()
+
+  await main.getByRole('button', { name: 'What can be done with after-upgrade' }).click()
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  const away = page.getByRole('dialog', { name: 'Delete snapshot after-upgrade' })
+  await visitor.picture('snapshot-delete-asked')
+  await away.getByRole('button', { name: 'Delete snapshot after-upgrade' }).click()
+  await page.getByText('Delete snapshot after-upgrade: succeeded.').waitFor()
+  await main.getByRole('rowheader', { name: 'after-upgrade' }).waitFor({ state: 'detached' })
+  await visitor.leave()
+})
+
+test('a network card and options are changed', async () => {
+  const visitor = await Visitor.arrive(browser, service.url)
+  const { page } = visitor
+  visitor.provokes(409, 422)
+  const guest = await vm('running')
+  const url = `/api/v1/vms/${guest.id}`
+  const nic = async (): Promise<Record<string, unknown>> =>
+    (await caller.must<Record<string, unknown>[]>('GET', `${url}/network`))[0]!
+  await visitor.open(`/guests/${guest.id}/network`)
+  await visitor.logIn()
+  const main = page.getByRole('main')
+
+  // What is wrong is told at its field. The rest stays as it was.
+  await main.getByRole('button', { name: 'Change net0' }).click()
+  const card = page.getByRole('dialog', { name: `Change net0 of ${guest.name}` })
+  const send = card.getByRole('button', { name: 'Change the interface' })
+  expect(await send.getAttribute('aria-disabled')).toBe('true')
+  await card.getByLabel('VLAN tag').fill('5000')
+  await card.getByLabel('Unplugged').check()
+  await card.getByRole('button', { name: 'As a command' }).click()
+  await card.getByText(/"tag":5000,"link_down":true/).waitFor()
+  await visitor.accessible('changing a network card')
+  await visitor.picture('nic-change')
+  await send.click()
+  await card.getByRole('button', { name: /^VLAN tag: / }).waitFor()
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('tag')
+  await visitor.accessible('a refused network card')
+  await visitor.picture('nic-refused')
+  await card.getByLabel('VLAN tag').fill('20')
+  await send.click()
+  await page.getByText(`net0 of ${guest.name} is changed.`).waitFor()
+  await main.getByText('VLAN 20').waitFor()
+  await main.getByText('link down').waitFor()
+
+  // Somebody else was faster: what was there, what one wrote, what is there now.
+  await main.getByRole('button', { name: 'Change net0' }).click()
+  await card.getByLabel('VLAN tag').fill('21')
+  await caller.must('PUT', `${url}/network/net0`, { tag: 30, link_down: false })
+  await send.click()
+  const meanwhile = card.getByRole('table', { name: 'What was changed meanwhile' })
+  await meanwhile.getByRole('row', { name: /^Unplugged/ }).waitFor()
+  expect(await card.getByLabel('Unplugged').isChecked()).toBe(false)
+  await visitor.accessible('a network card that was changed meanwhile')
+  await visitor.picture('nic-meanwhile')
+  await meanwhile.getByLabel('30').check()
+  expect(await card.getByLabel('VLAN tag').inputValue()).toBe('30')
+  await meanwhile.getByLabel('21').check()
+  await send.click()
+  await main.getByText('VLAN 21').waitFor()
+  expect(await nic()).toMatchObject({ tag: 21, link_down: false })
+
+  // Options: some hold at once, and some wait for a restart.
+  await main.getByRole('navigation', { name: 'Parts of the guest' }).getByRole('link', { name: 'Options' }).click()
+  await main.getByRole('button', { name: 'Change the options' }).click()
+  const options = page.getByRole('dialog', { name: `Change the options of ${guest.name}` })
+  await visitor.picture('options-change')
+  await options.getByLabel('Find an option').fill('protect')
+  await options.getByLabel('Protected from deletion (protection)').selectOption('on')
+  await options.getByLabel('Find an option').fill('firmware')
+  await options.getByLabel('Firmware (bios)').selectOption('ovmf')
+  await options.getByLabel('Find an option').fill('no such')
+  expect(await options.getByRole('combobox').count()).toBe(2)
+  await options.getByRole('button', { name: 'As a command' }).click()
+  await options.getByText(/"protection":true.*"bios":"ovmf"|"bios":"ovmf".*"protection":true/).waitFor()
+  await visitor.accessible('changing options')
+  await visitor.picture('options-changed')
+  await options.getByRole('button', { name: 'Change them' }).click()
+  await page.getByText('Some of it waits for the guest').waitFor()
+  const waits = main.getByRole('region', { name: 'Waits for the next start' })
+  await waits.getByText('ovmf').waitFor()
+  await visitor.accessible('options that wait')
+  await visitor.picture('options-waiting')
+  await main.getByRole('button', { name: 'Change the options' }).click()
+  await options.getByText(/^Waits for a restart; now /).waitFor()
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await visitor.accessible('options in the dark', true)
+  await visitor.picture('options-change-dark')
+  await options.getByLabel('Protected from deletion (protection)').selectOption('not set')
+  await options.getByRole('button', { name: 'Change them' }).click()
+  await options.waitFor({ state: 'detached' })
+  const { options: set } = await caller.must<{ options: Record<string, unknown> }>('GET', `${url}/options`)
+  expect(set).not.toHaveProperty('protection')
+  await visitor.leave()
+})
+
+test('charts, network and options', async () => {
+  const visitor = await Visitor.arrive(browser, service.url)
+  const { page } = visitor
+  const guest = await vm('running')
+  await caller.must('POST', `/api/v1/vms/${guest.id}/restart`)
+  const asked: string[] = []
+  page.on('request', (request) => request.url().includes('/metrics/') && asked.push(request.url()))
+  await visitor.open(`/guests/${guest.id}`)
+  await visitor.logIn()
+  const main = page.getByRole('main')
+  await main.getByRole('img', { name: /^CPU: CPU: .* at last/ }).waitFor()
+  expect(await main.getByRole('img').count()).toBe(4)
+  expect(asked).toHaveLength(1)
+  await main.getByRole('group', { name: 'How far back' }).waitFor()
+  await main.locator('details').getByRole('link', { name: 'vm.restart' }).first().waitFor()
+  await visitor.accessible('charts')
+  await visitor.picture('guest-charts')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await visitor.accessible('charts in the dark', true)
+  await visitor.picture('guest-charts-dark')
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.keyboard.press('t')
+  await main.getByRole('columnheader', { name: 'Time' }).first().waitFor()
+  await visitor.accessible('tables')
+  await visitor.picture('guest-chart-tables')
+  await main.getByRole('button', { name: '24 h' }).click()
+  await page.waitForURL((url) => url.searchParams.get('range') === 'day')
+  await page.setViewportSize({ width: 360, height: 720 })
+  await page.keyboard.press('t')
+  await visitor.fits('charts at 360')
+  await visitor.picture('guest-charts-360')
+  await page.setViewportSize({ width: 1280, height: 720 })
+
+  // What a guest is called inside, and its notes, are text.
+  await page.route(/\/api\/v1\/vms\/\d+\/(config|network|options|snapshots)$/, async (route) => {
+    const response = await route.fetch()
+    const json = (await response.json()) as Record<string, unknown> | Record<string, unknown>[]
+    if (route.request().url().endsWith('/config')) Object.assign(json, { description: hostile, pending: { memory: hostile } })
+    if (route.request().url().endsWith('/network'))
+      for (const one of json as Record<string, unknown>[]) Object.assign(one, { name: hostile, bridge: hostile })
+    if (route.request().url().endsWith('/options')) {
+      const key = { name: hostile, type: 'string', values: null, min: null, max: null, max_length: null, autostart: false }
+      Object.assign(json, { options: { [hostile]: hostile }, keys: [key, { ...key, name: 'odd', values: [hostile] }] })
+    }
+    const odd = { name: hostile, parent: 'gone', description: hostile, snaptime: null, vmstate: true, incomplete: true }
+    await route.fulfill({ response, json: route.request().url().endsWith('/snapshots') ? [odd] : json })
+  })
+  for (const [part, sign, change] of [
+    ['Network', 'net0', 'Change net0'],
+    ['Options', 'Waits for the next start', 'Change the options'],
+    ['Snapshots', 'not complete', undefined],
+  ] as const) {
+    await main.getByRole('navigation', { name: 'Parts of the guest' }).getByRole('link', { name: part }).click()
+    await main.getByText(sign).first().waitFor()
+    expect(await page.locator('img').count(), part).toBe(0)
+    await visitor.accessible(part)
+    await visitor.fits(part)
+    await visitor.picture(`guest-${part.toLowerCase()}`)
+    await page.setViewportSize({ width: 360, height: 720 })
+    await visitor.fits(`${part} at 360`)
+    await visitor.picture(`guest-${part.toLowerCase()}-360`)
+    if (change) {
+      await main.getByRole('button', { name: change }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'As a command' }).waitFor()
+      expect(await page.locator('img').count(), change).toBe(0)
+      await visitor.accessible(change)
+      await visitor.fits(`${change} at 360`)
+      await visitor.picture(`guest-change-${part.toLowerCase()}-360`)
+      await page.keyboard.press('Escape')
+    }
+    await page.setViewportSize({ width: 1280, height: 720 })
+  }
+  expect(await page.title()).not.toContain('taken')
+  await visitor.leave()
+})

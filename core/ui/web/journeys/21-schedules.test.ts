@@ -1,0 +1,83 @@
+// A schedule is written by a form that is made of its kind's schema, run at once, paused, changed and deleted.
+import { expect, test } from 'vitest'
+import { browser, caller, service, stage } from './stage'
+import { Visitor } from './start'
+
+const hostile = `<img src=x onerror="document.title='taken'">`
+
+stage()
+
+test('a schedule', async () => {
+  const visitor = await Visitor.arrive(browser, service.url)
+  const { page } = visitor
+  visitor.provokes(422)
+  const all = await caller.must<{ name: string; kind: string; status: string; template: boolean }[]>('GET', '/api/v1/guests')
+  const vm = all.find((one) => one.kind === 'vm' && one.status === 'running' && !one.template)!
+  await visitor.open('/schedules')
+  await visitor.logIn()
+  await page.getByRole('heading', { name: 'Prune old jobs' }).waitFor()
+  await page.getByText('At 02:40').waitFor()
+
+  // What is wrong is told at its field, the focus is on the first.
+  await page.getByRole('button', { name: 'Add a schedule' }).click()
+  const form = page.getByRole('dialog', { name: 'Add a schedule' })
+  await form.getByLabel('What').selectOption('vm.snapshot_create')
+  const name = form.getByLabel('Name', { exact: true })
+  await name.fill(hostile)
+  const cron = form.getByLabel('When')
+  await cron.fill('0 0 31 2 *')
+  await form.getByText('never comes').waitFor()
+  await cron.fill('30 2 * * MON-FRI')
+  await form.getByText('At 02:30, Monday through Friday').waitFor()
+  await form.getByLabel('Times in').selectOption('America/New_York')
+  const next = form.getByRole('table', { name: 'The next times' })
+  await next.getByRole('columnheader', { name: 'on the clock of America/New_York' }).waitFor()
+  await next.getByRole('columnheader', { name: 'on the clock of Europe/Berlin' }).waitFor()
+  expect(await next.getByRole('row').count()).toBe(6)
+  const inner = form.getByLabel('name', { exact: true }).last()
+  await inner.fill('not a name')
+  await form.getByLabel('vm id (may be empty)').selectOption(vm.name)
+  await form.getByRole('button', { name: 'Save the schedule' }).click()
+  await form.getByText('Some of it is not valid.').waitFor()
+  expect(await inner.getAttribute('aria-invalid')).toBe('true')
+  await visitor.accessible('a form with a fault')
+  await visitor.picture('schedule-fault')
+  await inner.fill('nightly')
+  await form.getByRole('button', { name: 'As a command' }).click()
+  await form.getByText(/^curl .*vm\.snapshot_create/).waitFor()
+  await form.getByRole('button', { name: 'Save the schedule' }).click()
+  await form.waitFor({ state: 'detached' })
+
+  const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: hostile }) })
+  await card.getByText('with the rights of anna@example.com').waitFor()
+  await card.getByRole('button', { name: 'The next times' }).click()
+  await card.getByRole('table', { name: 'The next times' }).waitFor()
+  await visitor.accessible('schedules')
+  await visitor.picture('schedules')
+
+  // An extra run is a job.
+  await card.getByRole('button', { name: 'Run now' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Run now' }).click()
+  await page.getByRole('status').getByRole('link', { name: 'Show the job' }).click()
+  await page.getByRole('heading', { name: `vm.snapshot_create ${vm.name}` }).waitFor()
+  await page.getByRole('main').locator('header').getByText('succeeded').waitFor()
+
+  await visitor.open('/schedules')
+  const choose = async (act: string): Promise<void> => {
+    await card.getByRole('button', { name: `What can be done to ${hostile}` }).click()
+    await page.getByRole('menuitem', { name: act }).click()
+  }
+  await choose('Pause')
+  await card.getByText('Paused.').waitFor()
+  await choose('Change the schedule')
+  const change = page.getByRole('dialog', { name: 'Change the schedule' })
+  expect(await change.getByLabel('vm id (may be empty)').locator('option:checked').textContent()).toBe(vm.name)
+  await change.getByLabel('When').fill('0 4 * * *')
+  await change.getByRole('button', { name: 'Save the schedule' }).click()
+  await card.getByText('At 04:00').waitFor()
+  await card.getByText('Paused.').waitFor()
+  await choose('Delete the schedule')
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete the schedule' }).click()
+  await card.waitFor({ state: 'detached' })
+  await visitor.leave()
+})

@@ -1,0 +1,65 @@
+// JSON schemas of parameters, as far as the service's have them, and the forms that are made of them.
+
+/** Schema is what a form is made of. */
+export interface Schema {
+  type?: string | string[]
+  description?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  enum?: unknown[]
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  pattern?: string
+  maxItems?: number
+  $ref?: string
+  $defs?: Record<string, Schema>
+}
+
+export type Values = Record<string, unknown>
+
+/** resolved follows a reference to a definition of the same document; what stands beside it goes before. */
+export function resolved(schema: Schema, defs: Record<string, Schema>): Schema {
+  const name = /^#\/\$defs\/(.+)$/.exec(schema.$ref ?? '')?.[1]
+  const own = { ...schema }
+  delete own.$ref
+  return name && defs[name] ? { ...defs[name], ...own } : own
+}
+
+/** typeOf is the type of the values; null beside it only says that there may be none. */
+export function typeOf({ type, enum: values }: Schema): string {
+  if (values) return 'enum'
+  const one = Array.isArray(type) ? type.find((t) => t !== 'null') : type
+  return one ?? 'string'
+}
+
+/** isEmpty reports a value that is as good as none: it is left out of what is sent. */
+export function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === '' || value === false) return true
+  if (Array.isArray(value)) return value.length === 0
+  return typeof value === 'object' && Object.values(value).every(isEmpty)
+}
+
+/** filled is the object without what is empty, at any depth: what an optional field means by nothing. */
+export function filled(values: Values): Values {
+  return Object.fromEntries(
+    Object.entries(values)
+      .filter(([, value]) => !isEmpty(value))
+      .map(([name, value]) => [name, tidy(value)]),
+  )
+}
+
+function tidy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((one) => !isEmpty(one)).map(tidy)
+  return value !== null && typeof value === 'object' ? filled(value as Values) : value
+}
+
+/** read is what is typed into a field of the type: a number where it is one, else the text, which the service refuses at its place. */
+export function read(type: string, text: string): unknown {
+  if (text.trim() === '') return undefined
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text.trim())) return Number(text)
+  if (type === 'number' && Number.isFinite(Number(text))) return Number(text)
+  return text
+}

@@ -1,0 +1,34 @@
+import { expect, test, vi } from 'vitest'
+import { byClaim, type Election } from './leader'
+
+let names = 0
+/** tabs are some that take part in one election, with the numbers of those that lead. */
+function tabs(count: number): { leaders: Set<number>; all: (Election & { close: () => void })[] } {
+  const name = `leader.test.${names++}`
+  const leaders = new Set<number>()
+  const all = Array.from({ length: count }, (_, i) => {
+    const channel = new BroadcastChannel(name)
+    const told = { lead: () => void leaders.add(i), follow: () => void leaders.delete(i) }
+    return { ...byClaim(channel, told), close: () => channel.close() }
+  })
+  return { leaders, all }
+}
+
+test('without locks one of many tabs leads', async () => {
+  const { leaders } = tabs(6)
+  await vi.waitFor(() => expect(leaders.size).toBe(1), { timeout: 5000 })
+  // It stays so when all have had their say.
+  await new Promise((go) => setTimeout(go, 600))
+  expect(leaders.size).toBe(1)
+})
+
+test('the lead is taken from a tab that does not answer', async () => {
+  const { leaders, all } = tabs(3)
+  await vi.waitFor(() => expect(leaders.size).toBe(1), { timeout: 5000 })
+  await new Promise((go) => setTimeout(go, 600))
+  const [first] = leaders
+  all[first!]!.close() // as one that is frozen: it says nothing, and does not know
+  const next = all.findIndex((_, i) => i !== first)
+  all[next]!.challenge()
+  await vi.waitFor(() => expect(leaders).toContain(next))
+})

@@ -1,0 +1,31 @@
+// What to look at next, by what an alert's rule watches.
+import type { Alert } from '../../live/alerts.svelte'
+import type { components } from '../../api/schema'
+
+/** Hint is a path of the page, and what it is called. */
+export interface Hint {
+  path: string
+  text: 'thing' | 'host' | 'job' | 'backups' | 'capabilities' | 'tasks' | 'storage' | 'update' | 'console' | 'adopt'
+}
+
+/** nextOf are the places where more is to be found out about an alert, the best first. place is that of what it is about. */
+export function nextOf(alert: Alert, why: components['schemas']['AlertWhy'], place: string | undefined): Hint[] {
+  const { kind, target, host_id: host } = alert
+  const all: Hint[] = []
+  const add = (text: Hint['text'], path: string | undefined): void => {
+    if (path !== undefined && !all.some((one) => one.path === path)) all.push({ path, text })
+  }
+  const guest = ['vm', 'app', 'container'].includes(target.kind) && place?.startsWith('/guests/') ? place : undefined
+  if (why.job_id !== null) add('job', `/jobs/${why.job_id}`)
+  if (kind === 'backup_stale') add('backups', guest ? `${guest}/backups` : '/backups?stale=1')
+  if (kind === 'backup_unlisted') add('backups', '/backups')
+  if (kind.startsWith('token_') && host !== null) add('capabilities', `/hosts/${host}?part=capabilities`)
+  if (kind === 'task_failed' && host !== null) add('tasks', `/hosts/${host}?part=tasks`)
+  if (kind === 'update_available') add('update', '/update')
+  if (kind === 'app_missing') add('adopt', '/apps')
+  if (target.kind === 'storage' && host !== null) add('storage', `/storage/${host}/${encodeURIComponent(target.name)}`)
+  else if (target.kind !== 'host') add('thing', place)
+  if (kind === 'guest_down' && guest) add('console', `${guest}/console`)
+  if (host !== null) add('host', `/hosts/${host}`)
+  return all
+}

@@ -1,0 +1,50 @@
+// What can be asked for with backups.
+import { why } from '../../app/may'
+import { command } from '../../api/client'
+import type { components } from '../../api/schema'
+import type { Guest } from '../../live/guests.svelte'
+import { t } from '../../words/words'
+
+export type Backup = components['schemas']['Backup']
+export type Coverage = components['schemas']['BackupCoverage']
+type Order = Omit<components['schemas']['RunBackupsRequest'], 'targets'>
+type Query = { plan?: boolean; plan_digest?: string }
+
+/** targetOf is a guest as a request for many names it. */
+export const targetOf = (guest: { kind: string; id: number; app_id: number | null }): { vm: number } | { app: number } =>
+  guest.app_id === null ? { vm: guest.id } : { app: guest.app_id }
+
+export const runCommand = (
+  targets: ({ vm: number } | { app: number })[],
+  order: Order,
+  query: Query = {},
+  headers: Record<string, string> = {},
+) => command('post', '/api/v1/backups/run', { query, headers, body: { targets, ...order } })
+
+export const protectCommand = (backup: Backup) =>
+  command('patch', '/api/v1/backups/{backup_id}', { path: { backup_id: backup.id }, body: { protected: !backup.protected } })
+
+export const deleteCommand = (backup: Backup, confirm: string, query: Query = {}) =>
+  command('delete', '/api/v1/backups/{backup_id}', {
+    path: { backup_id: backup.id },
+    query,
+    body: confirm ? { confirm } : {},
+  })
+
+/** phraseOf is what confirms that a backup is deleted, or restored over its guest. */
+export const phraseOf = (backup: Backup): string => backup.name || backup.guest_ref
+
+const operations = { protect: 'update_backup', delete: 'delete_backup', restore: 'restore_backup' } as const
+
+/** whyNot says why an act on a backup cannot be asked for now; undefined means that it can. */
+export function whyNot(backup: Backup, act: keyof typeof operations, guest: Guest | undefined): string | undefined {
+  return why(operations[act], guest) ?? (act === 'delete' && backup.protected ? t('backups.isprotected') : undefined)
+}
+
+/** The age of what was never backed up. */
+const endless = Number.MAX_SAFE_INTEGER
+const ranks: Record<Coverage['state'], number> = { stale: 0, unknown: 1, covered: 2, exempt: 3 }
+
+/** worstFirst orders guests: those whose backup is too old first, and of those the ones without any, then the oldest. */
+export const worstFirst = (a: Coverage, b: Coverage): number =>
+  ranks[a.state] - ranks[b.state] || (b.age_s ?? endless) - (a.age_s ?? endless) || a.guest_id - b.guest_id

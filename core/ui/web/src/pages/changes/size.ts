@@ -1,0 +1,49 @@
+// The size of a guest as a form has it: texts by the names of the fields, a disk as disks.scsi0.
+import { api, command, type Command } from '../../api/client'
+import type { components } from '../../api/schema'
+import { read } from '../../kit/schema'
+import type { Guest } from '../../live/guests.svelte'
+
+export type Config = components['schemas']['GuestConfig']
+export type Sizes = Record<string, string>
+type Answer = Config | components['schemas']['AppReconfigured']
+
+/** configOf asks the hypervisor. */
+export const configOf = (guest: Guest): Promise<Config> =>
+  guest.app_id === null
+    ? api.get('/api/v1/vms/{vm_id}/config', { path: { vm_id: guest.id } })
+    : api.get('/api/v1/apps/{app_id}/config', { path: { app_id: guest.app_id } })
+
+const ofVM = ['cores', 'sockets', 'memory_mb', 'balloon_mb'] as const
+const ofApp = ['cores', 'memory_mb', 'swap_mb'] as const
+
+/** sizesOf are the fields of a guest, with what is in force. Of disks, those that can grow. */
+export function sizesOf(guest: Guest, config: Config): Sizes {
+  const sizes: Sizes = {}
+  for (const name of guest.app_id === null ? ofVM : ofApp) sizes[name] = config[name]?.toString() ?? ''
+  if (guest.template) return sizes
+  for (const { key, size_gb: size, removable, local } of config.disks)
+    if (!removable && !local && size !== null) sizes[`disks.${key}`] = size.toString()
+  return sizes
+}
+
+/** changed are the fields that are not as they were. An empty one stays as it is. */
+export const changed = (before: Sizes, now: Sizes): string[] =>
+  Object.keys(before).filter((name) => now[name]?.trim() !== '' && now[name] !== before[name])
+
+/** resizeCommand is the request for what has changed of the configuration with this digest. */
+export function resizeCommand(guest: Guest, digest: string | null, before: Sizes, now: Sizes): Command<Answer> {
+  const body: components['schemas']['ReconfigureVmRequest'] & components['schemas']['ReconfigureAppRequest'] = digest
+    ? { digest }
+    : {}
+  const disks: NonNullable<typeof body.disks> = {}
+  for (const name of changed(before, now)) {
+    const value = read('integer', now[name]!) as number // what is no number is refused at its field
+    if (name.startsWith('disks.')) disks[name.slice('disks.'.length)] = { size_gb: value }
+    else body[name as (typeof ofVM)[number] | (typeof ofApp)[number]] = value
+  }
+  if (Object.keys(disks).length) body.disks = disks
+  return guest.app_id === null
+    ? command('patch', '/api/v1/vms/{vm_id}', { path: { vm_id: guest.id }, body })
+    : command('patch', '/api/v1/apps/{app_id}', { path: { app_id: guest.app_id }, body })
+}

@@ -1,0 +1,29 @@
+// What a new guest can be made of on a node, as the hypervisor tells it.
+import { api } from '../../api/client'
+import type { components } from '../../api/schema'
+import { bytes } from '../../kit/figures'
+
+export type Placement = components['schemas']['GuestPlacement']
+type Place = Placement['storages'][number]
+export type Node = components['schemas']['ClusterNode']
+
+export const placementOf = (host_id: number, node: string): Promise<Placement> =>
+  api.get('/api/v1/hosts/{host_id}/nodes/{node}/placement', { path: { host_id, node } })
+
+/** nodesOf are the nodes of a cluster that are online, by name. */
+export async function nodesOf(cluster: number): Promise<Node[]> {
+  const all = await api.get('/api/v1/cluster/nodes')
+  return all.filter((one) => one.cluster_id === cluster && one.status === 'online')
+}
+
+/** withRoom are the storages that can be used for it and have so many bytes left, those with the most room first. */
+export const withRoom = (placement: Placement | undefined, fits: (storage: Place) => boolean, wanted: number): Place[] =>
+  (placement?.storages ?? [])
+    .filter((one) => fits(one) && one.available && (one.free_bytes === null || one.free_bytes >= wanted))
+    .sort((a, b) => (b.free_bytes ?? 0) - (a.free_bytes ?? 0))
+
+/** optionOf is a storage as a choice, with what is left of it. */
+export const optionOf = ({ name, free_bytes: free }: Place): { value: string; text: string } => ({
+  value: name,
+  text: free === null ? name : `${name} · ${bytes(free)}`,
+})

@@ -1,0 +1,60 @@
+// Where the enrolment stands: all of it that is no secret is in the address, so that it can be left, gone back in, and gone on with.
+import { navigate } from '../../../app/router.svelte'
+import { capabilities, type Capability } from '../mark'
+
+export const steps = ['address', 'capabilities', 'script', 'tokens', 'done'] as const
+export type Step = (typeof steps)[number]
+
+export interface Place {
+  step: Step
+  driver: string
+  address: string
+  name: string
+  /** The fingerprint that the person has compared; empty where the system's authorities vouch for the certificate. */
+  pin: string
+  wanted: Capability[]
+  /** Where the rights are to hold; empty for everywhere. */
+  path: string
+  shell: boolean
+  /** The host, once it is enrolled. */
+  host: number
+}
+
+const text = (query: URLSearchParams, name: string, most: number): string => (query.get(name) ?? '').slice(0, most)
+
+/** placeOf reads the address. What does not fit is left out: a link may come from anybody. */
+export function placeOf(query: URLSearchParams): Place {
+  const wanted = (query.get('can') ?? 'monitoring').split(' ')
+  const pin = text(query, 'pin', 95).toUpperCase()
+  const host = Number(query.get('host'))
+  const place: Place = {
+    step: steps.find((one) => one === query.get('step')) ?? 'address',
+    driver: text(query, 'driver', 63),
+    address: text(query, 'at', 300),
+    name: text(query, 'name', 100),
+    pin: /^([0-9A-F]{2}:){31}[0-9A-F]{2}$/.test(pin) ? pin : '',
+    wanted: capabilities.filter((one) => one === 'monitoring' || wanted.includes(one)),
+    path: text(query, 'path', 300),
+    shell: query.get('shell') !== null,
+    host: Number.isInteger(host) && host > 0 ? host : 0,
+  }
+  if (!place.address || !place.name) place.step = 'address'
+  if (place.step === 'done' && !place.host) place.step = 'tokens'
+  return place
+}
+
+/** go goes to a place: each is a step of the browser's history. */
+export function go(place: Place): void {
+  const values: Record<string, string> = {
+    step: place.step,
+    driver: place.driver,
+    at: place.address,
+    name: place.name,
+    pin: place.pin,
+    can: place.wanted.join(' '),
+    path: place.path,
+    shell: place.shell ? '1' : '',
+    host: place.host ? String(place.host) : '',
+  }
+  navigate(`/hosts/enrol?${new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))}`)
+}

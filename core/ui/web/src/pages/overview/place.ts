@@ -1,0 +1,44 @@
+// Where the page shows what a problem or an activity is about.
+import type { components } from '../../api/schema'
+
+type Fault = components['schemas']['ClusterProblem']
+type Alert = components['schemas']['Alert']
+type Activity = components['schemas']['ClusterActivity']
+
+/** placeOf is the path of what mends a problem; undefined where the page has none. appOf finds the guest of an app. */
+export function placeOf(fault: Fault, appOf: (id: number) => number | undefined): string | undefined {
+  const { target, host_id: host, job_id: job } = fault
+  if (job !== null) return `/jobs/${job}`
+  return placeOfThing(target.kind, target.id, target.name, host, appOf)
+}
+
+/** placeOfAlert is the path of what an alert is about. */
+export const placeOfAlert = ({ target, host_id: host }: Alert, appOf: (id: number) => number | undefined): string | undefined =>
+  placeOfThing(target.kind, target.id, target.kind === 'node' ? target.node || target.name : target.name, host, appOf)
+
+/** placeOfActivity is the path of what was done, or of what it was done to. */
+export function placeOfActivity(one: Activity, appOf: (id: number) => number | undefined): string | undefined {
+  if (one.kind === 'job') return `/jobs/${one.id}`
+  if (one.kind === 'alert') return `/alerts/${one.id}`
+  if (!one.target) return undefined
+  const id = one.target.id === null ? null : Number(one.target.id)
+  return placeOfThing(one.target.kind, Number.isInteger(id) ? id : null, one.target.name ?? '', one.host_id, appOf)
+}
+
+function placeOfThing(
+  kind: string,
+  id: number | null,
+  name: string,
+  host: number | null,
+  appOf: (id: number) => number | undefined,
+): string | undefined {
+  if (kind === 'host' && id !== null) return `/hosts/${id}`
+  if (kind === 'node' && host !== null && name) return `/hosts/${host}/nodes/${encodeURIComponent(name)}`
+  if ((kind === 'vm' || kind === 'container') && id !== null) return `/guests/${id}`
+  if (kind === 'app' && id !== null) {
+    const guest = appOf(id)
+    if (guest !== undefined) return `/guests/${guest}`
+  }
+  if (kind === 'job' && id !== null) return `/jobs/${id}`
+  return host === null ? undefined : `/hosts/${host}`
+}

@@ -1,0 +1,45 @@
+// To whom samples are sent, as a form has it.
+import { command, type Command } from '../../api/client'
+import type { components } from '../../api/schema'
+
+export type State = components['schemas']['RemotewriteState']
+export const ways = ['none', 'basic', 'bearer'] as const
+export type Way = (typeof ways)[number]
+
+export interface Receiver {
+  url: string
+  auth: Way
+  username: string
+  password: string
+  bearer_token: string
+  tls_fingerprint: string
+}
+
+/** receiverOf is what is there, without secrets: these are never shown. */
+export const receiverOf = (state: State): Receiver => ({
+  url: state.url ?? '',
+  auth: state.auth,
+  username: state.username ?? '',
+  password: '',
+  bearer_token: '',
+  tls_fingerprint: state.tls_fingerprint ?? '',
+})
+
+/** isWhole reports whether all that the way of logging in needs is typed. */
+export const isWhole = ({ url, auth, username, password, bearer_token: token }: Receiver): boolean =>
+  url.trim() !== '' && (auth === 'none' || (auth === 'basic' ? username.trim() !== '' && password !== '' : token !== ''))
+
+/** setCommand is the request that makes it the receiver, in place of all that was there. */
+export function setCommand({ url, auth, username, password, ...more }: Receiver): Command<State> {
+  const fingerprint = more.tls_fingerprint.trim()
+  return command('put', '/api/v1/metrics/remote-write', {
+    body: {
+      url: url.trim(),
+      ...(fingerprint ? { tls_fingerprint: fingerprint } : {}),
+      ...(auth === 'basic' ? { username: username.trim(), password } : {}),
+      ...(auth === 'bearer' ? { bearer_token: more.bearer_token } : {}),
+    },
+  })
+}
+
+export const removeCommand = () => command('delete', '/api/v1/metrics/remote-write')

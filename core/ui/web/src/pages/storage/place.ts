@@ -1,0 +1,75 @@
+// What the parts of a storage's page share.
+import type { components } from '../../api/schema'
+
+export type Volume = components['schemas']['StorageVolume']
+export type Kind = Volume['kind']
+
+/** Place is a storage as its page knows it. */
+export interface Place {
+  host_id: number
+  name: string
+  cluster_id: number | undefined
+  /** Of the host by which it is reached; rights are those in it. */
+  team_id: number | null
+  shared: boolean
+  /** What it may hold, in the hypervisor's words. */
+  content: string[]
+  nodes: components['schemas']['StorageNode'][]
+}
+
+/** What is made by guests and their backups is not sent as a file. */
+const made = ['images', 'rootdir', 'backup']
+/** uploadable are the kinds of content that a file can be sent as. */
+export const uploadable = (content: string[]): string[] => content.filter((one) => !made.includes(one))
+
+/** sums reads a list of SHA-256 checksums, as sha256sum writes it: the sum of each name. */
+export function sums(text: string): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const line of text.split(/\r?\n/)) {
+    const [, sum, name] = /^\\?([0-9a-fA-F]{64})\s+\*?(.+)$/.exec(line) ?? []
+    const [, other, last] = /^SHA256 \((.+)\) = ([0-9a-fA-F]{64})$/.exec(line) ?? []
+    if (sum && name) found.set(base(name), sum.toLowerCase())
+    else if (other && last) found.set(base(other), last.toLowerCase())
+  }
+  return found
+}
+
+const base = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+/** Share is how much of a storage something takes. */
+export interface Share {
+  name: string
+  count: number
+  bytes: number
+}
+
+/** shares adds up volumes by a name, the largest first. */
+export function shares(volumes: Volume[], name: (volume: Volume) => string): Share[] {
+  const found = new Map<string, Share>()
+  for (const one of volumes) {
+    const of = name(one)
+    const share = found.get(of) ?? { name: of, count: 0, bytes: 0 }
+    share.count++
+    // A thin disk takes less than its size where the hypervisor tells so.
+    share.bytes += one.used_bytes ?? one.size_bytes ?? 0
+    found.set(of, share)
+  }
+  return [...found.values()].sort((a, b) => b.bytes - a.bytes || a.name.localeCompare(b.name))
+}
+
+/** deleted is the path of a volume's deletion with all that it needs. */
+export const volumePath = ({ host_id, name }: Place, volume: Volume) => ({ host_id, name, volid: volume.volid })
+
+interface Figures {
+  used_bytes: number | null
+  total_bytes: number | null
+}
+
+/** used adds up storages. One that no node tells of counts nothing. */
+export function used(all: Figures[]): { used_bytes: number; total_bytes: number } {
+  const known = all.filter((one) => one.used_bytes !== null && one.total_bytes !== null)
+  return {
+    used_bytes: known.reduce((sum, one) => sum + one.used_bytes!, 0),
+    total_bytes: known.reduce((sum, one) => sum + one.total_bytes!, 0),
+  }
+}
