@@ -1,0 +1,219 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/hostler/hostler/client/api"
+	"github.com/hostler/hostler/client/output"
+	"github.com/hostler/hostler/client/transport"
+)
+
+// show asks for something and shows it.
+func (s *session) show(ctx context.Context, t target, columns string, limit int) error {
+	body, total, err := s.pages(ctx, t.op, t.path, t.query, limit)
+	if err != nil {
+		return err
+	}
+	shown := 0
+	err = s.answer(ctx, body, func(value any) {
+		if columns == "" {
+			s.screen.Fields(value)
+			return
+		}
+		if rows, ok := value.([]any); ok {
+			shown = len(rows)
+		}
+		s.list(columns, value)
+	})
+	if err == nil && limit > 0 && shown < total && !s.machine() {
+		s.say("These are %d of %d; --limit 0 shows all.", shown, total)
+	}
+	return err
+}
+
+// change does what changes something: it shows the plan when that is all that is wanted, asks for the phrase when one is needed, and
+// follows the job when that was said.
+func (s *session) change(ctx context.Context, t target, a *act) error {
+	if a.confirm != "" {
+		t.body["confirm"] = a.confirm
+	}
+	if a.digest != "" {
+		t.query.Set("plan_digest", a.digest)
+	}
+	if a.plan {
+		body, plan, err := s.planOf(ctx, t)
+		if err != nil {
+			return err
+		}
+		return s.answer(ctx, body, func(any) { s.showPlan(s.screen.Print, plan) })
+	}
+	answer, err := s.send(ctx, t)
+	var p *transport.Problem
+	if errors.As(err, &p) && p.ConfirmPhrase != "" && a.confirm == "" && s.asks() {
+		if err := s.askPhrase(ctx, t, p); err != nil {
+			return err
+		}
+		answer, err = s.send(ctx, t)
+	}
+	if err != nil {
+		return err
+	}
+	return s.result(ctx, t, a, answer)
+}
+
+// send makes the request of a target.
+func (s *session) send(ctx context.Context, t target) (*transport.Answer, error) {
+	client, err := s.connection()
+	if err != nil {
+		return nil, err
+	}
+	request := transport.Request{Method: t.op.Method, Path: t.path, Query: t.query, Repeatable: t.op.Key}
+	if len(t.op.Body) > 0 || t.op.Confirm {
+		if request.Body, err = json.Marshal(t.body); err != nil {
+			return nil, err
+		}
+	}
+	return client.Call(ctx, request)
+}
+
+// planOf asks what a target would do.
+func (s *session) planOf(ctx context.Context, t target) ([]byte, api.Plan, error) {
+	var plan api.Plan
+	query := url.Values{"plan": {"true"}}
+	for name, values := range t.query {
+		query[name] = values
+	}
+	t.query = query
+	answer, err := s.send(ctx, t)
+	if err != nil {
+		return nil, plan, err
+	}
+	if err := json.Unmarshal(answer.Body, &plan); err != nil {
+		return nil, plan, fmt.Errorf("the service's answer is no plan: %w", err)
+	}
+	return answer.Body, plan, nil
+}
+
+// askPhrase shows the plan and asks for the phrase, which it puts into the target's body with the plan's digest.
+func (s *session) askPhrase(ctx context.Context, t target, p *transport.Problem) error {
+	if t.op.Plan {
+		_, plan, err := s.planOf(ctx, t)
+		if err != nil {
+			return err
+		}
+		s.showPlan(s.screen.PrintErr, plan)
+		if len(plan.Blockers) > 0 {
+			return &failure{statusConflict, "it is not possible now, and nothing was done"}
+		}
+		t.query.Set("plan_digest", plan.Digest)
+	} else {
+		s.screen.Say("%s", p.Detail)
+	}
+	typed, err := s.ask(ctx, "Type "+output.CleanLine(p.ConfirmPhrase)+" to go on: ")
+	if err != nil {
+		return err
+	}
+	if typed != p.ConfirmPhrase {
+		return &failure{statusRefusedPhrase, "this is not the phrase, and nothing was done"}
+	}
+	t.body["confirm"] = typed
+	return nil
+}
+
+// showPlan writes what would happen.
+func (s *session) showPlan(write func(string), plan api.Plan) {
+	var out strings.Builder
+	section := func(title string, lines []string) {
+		if len(lines) > 0 {
+			out.WriteString(s.screen.Colour(output.Bold, title) + "\n")
+		}
+		for _, line := range lines {
+			out.WriteString("  " + output.CleanLine(line) + "\n")
+		}
+	}
+	var effects, blockers []string
+	for _, effect := range plan.Effects {
+		line := effect.Text
+		if effect.SizeBytes != nil {
+			line += " (" + output.Bytes(float64(*effect.SizeBytes)) + ")"
+		}
+		effects = append(effects, line)
+	}
+	for _, blocker := range plan.Blockers {
+		blockers = append(blockers, blocker.Detail)
+	}
+	section("What would happen", effects)
+	section("Mind", plan.Warnings)
+	section("What is in the way", blockers)
+	if plan.ConfirmPhrase != nil {
+		section("To be typed", []string{*plan.ConfirmPhrase})
+	}
+	if out.Len() == 0 {
+		out.WriteString("Nothing would happen.\n")
+	}
+	write(out.String())
+}
+
+// started is an answer with jobs.
+type started struct {
+	Job     *api.JobView  `json:"job"`
+	Jobs    []api.JobView `json:"jobs"`
+	Skipped []struct {
+		App    string `json:"app"`
+		Detail string `json:"detail"`
+		Target struct {
+			VM  *int64 `json:"vm"`
+			App *int64 `json:"app"`
+		} `json:"target"`
+	} `json:"skipped"`
+}
+
+// result tells what a change came to, and follows its jobs when that was said.
+func (s *session) result(ctx context.Context, t target, a *act, answer *transport.Answer) error {
+	if answer.Status == http.StatusNoContent || len(answer.Body) == 0 {
+		s.say("Done.")
+		return nil
+	}
+	var begun started
+	if json.Unmarshal(answer.Body, &begun) != nil || begun.Job == nil && begun.Jobs == nil {
+		return s.answer(ctx, answer.Body, s.screen.Fields)
+	}
+	if begun.Job != nil {
+		begun.Jobs = append([]api.JobView{*begun.Job}, begun.Jobs...)
+	}
+	if s.machine() && !a.wait {
+		if err := s.answer(ctx, answer.Body, func(any) {}); err != nil {
+			return err
+		}
+	}
+	var worst error
+	for _, skipped := range begun.Skipped {
+		name := skipped.App
+		switch {
+		case skipped.Target.VM != nil:
+			name = fmt.Sprintf("vm:%d", *skipped.Target.VM)
+		case skipped.Target.App != nil:
+			name = fmt.Sprintf("app:%d", *skipped.Target.App)
+		}
+		s.screen.Say("%s was left out: %s", name, skipped.Detail)
+		worst = &failure{status: statusConflict}
+	}
+	for _, job := range begun.Jobs {
+		if !a.wait {
+			if !s.machine() {
+				s.say("Job %d, %s of %s, is %s; hostler job wait %d follows it.", job.Id, job.Kind, job.Target.Name, job.Status, job.Id)
+			}
+			continue
+		}
+		if err := s.followToEnd(ctx, job.Id, a.timeout); err != nil {
+			worst = err
+		}
+	}
+	return worst
+}

@@ -1,0 +1,121 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/hostler/hostler/client/contexts"
+	"github.com/hostler/hostler/client/transport"
+)
+
+// connection is the client of the chosen context, or of the environment's service: HOSTLER_URL, with HOSTLER_KEY_FILE and HOSTLER_CA.
+func (s *session) connection() (*transport.Client, error) {
+	if s.client != nil {
+		return s.client, nil
+	}
+	c, name, key, err := s.chosen()
+	if err != nil {
+		return nil, err
+	}
+	at, err := serviceURL(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	options := transport.Options{URL: at, Key: key, Fingerprint: c.Fingerprint, Agent: s.agent()}
+	if c.Authorities != "" {
+		if options.Authorities, err = readFile(c.Authorities); err != nil {
+			return nil, err
+		}
+	}
+	s.client, err = transport.New(options)
+	s.known = name
+	return s.client, err
+}
+
+func (s *session) agent() string { return "hostler/" + s.version }
+
+// chosen is the context that this run speaks to, and its key.
+func (s *session) chosen() (c contexts.Context, name, key string, err error) {
+	if at := os.Getenv("HOSTLER_URL"); at != "" && s.contextName == "" {
+		file := os.Getenv("HOSTLER_KEY_FILE")
+		if file == "" {
+			return c, "", "", &failure{statusUnauthenticated, "HOSTLER_URL is set: name the file of an API key with HOSTLER_KEY_FILE"}
+		}
+		text, err := readFile(file)
+		return contexts.Context{URL: at, Authorities: os.Getenv("HOSTLER_CA")}, "environment", strings.TrimSpace(string(text)), err
+	}
+	file, err := openContexts()
+	if err != nil {
+		return c, "", "", err
+	}
+	if name, c, err = file.Get(s.contextName); err != nil {
+		return c, "", "", err
+	}
+	key, err = file.Secret(name, c)
+	return c, name, key, err
+}
+
+func openContexts() (*contexts.File, error) {
+	path, err := contexts.Path()
+	if err != nil {
+		return nil, err
+	}
+	return contexts.Open(path)
+}
+
+// serviceURL reads the address of a service. Without a scheme it is https://, and http:// on the machine itself.
+func serviceURL(text string) (*url.URL, error) {
+	if !strings.Contains(text, "://") {
+		scheme := "https://"
+		if host, _, _ := strings.Cut(text, ":"); host == "localhost" || strings.HasPrefix(host, "127.") {
+			scheme = "http://"
+		}
+		text = scheme + text
+	}
+	at, err := url.Parse(text)
+	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
+		return nil, &failure{statusUsage, fmt.Sprintf("%q is no address of a service, such as https://hostler.example.org", text)}
+	}
+	if at.User != nil {
+		return nil, &failure{statusUsage, "an address has no password in it: hostler login asks for it"}
+	}
+	at.Path = strings.TrimSuffix(strings.TrimSuffix(at.Path, "/"), "/api/v1")
+	at.RawPath, at.RawQuery, at.Fragment = "", "", ""
+	return at, nil
+}
+
+// maxFile bounds a file of a key, a password or a body, in bytes.
+const maxFile = 8 << 20
+
+// readFile reads a small file.
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return readBounded(file, path)
+}
+
+// readInput reads a small file, or what is piped in when it is called -.
+func (s *session) readInput(path string) ([]byte, error) {
+	if path == "-" {
+		return readBounded(s.in, "the standard input")
+	}
+	return readFile(path)
+}
+
+func readBounded(from io.Reader, name string) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(from, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	if len(text) > maxFile {
+		return nil, errors.New(name + " is too large")
+	}
+	return text, nil
+}

@@ -1,0 +1,115 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/spf13/cobra"
+
+	"github.com/hostler/hostler/client/api"
+	"github.com/hostler/hostler/client/terminal"
+	"github.com/hostler/hostler/client/transport"
+)
+
+// maxMessage bounds a message of a console, in bytes.
+const maxMessage = 1 << 20
+
+// consoleOf gives the command that opens the console of a VM or an app, or the shell of a node.
+func consoleOf(kind string) func(s *session) []*cobra.Command {
+	operation := map[string]string{
+		"vm": "create_vm_console_ticket", "app": "create_app_console_ticket", "node": "create_node_shell_ticket",
+	}[kind]
+	return func(s *session) []*cobra.Command {
+		var silence time.Duration
+		c := &cobra.Command{
+			Use: "console " + strings.ToUpper(kind), Short: "Open the console in this terminal", Args: cobra.ExactArgs(1),
+			Long: "Open the console in this terminal. A tilde and a point at the beginning of a line leave it; two tildes there are one.\n\n" +
+				"What is piped in is typed, and the console is left once it has shown nothing for --silence after that. A graphical console is " +
+				"for a VNC viewer: hostler-console opens one.",
+			ValidArgsFunction: s.completeArguments(parseArguments("id:" + kind)),
+			RunE: func(cmd *cobra.Command, words []string) error {
+				return s.console(cmd.Context(), operation, kind, words[0], silence)
+			},
+		}
+		if kind == "node" {
+			c.Use, c.Short, c.Aliases = "shell NODE", "Open a shell of a node in this terminal", []string{"console"}
+		}
+		c.Flags().DurationVar(&silence, "silence", 2*time.Second, "how long to wait for output after the end of what is piped in")
+		return []*cobra.Command{c}
+	}
+}
+
+func (s *session) console(ctx context.Context, operation, kind, word string, silence time.Duration) error {
+	in, read := s.in.(*os.File)
+	out, write := s.screen.Out.(*os.File)
+	if !read || !write {
+		return errors.New("a console needs files to read from and to write to")
+	}
+	found, err := s.resolve(ctx, kind, word)
+	if err != nil {
+		return err
+	}
+	client, err := s.connection()
+	if err != nil {
+		return err
+	}
+	here := terminal.New(in, out, &terminal.Tilde{})
+	query := url.Values{"kind": {"terminal"}}
+	id := fmt.Sprint(found.id)
+	path := api.Find(operation).Expand(map[string]string{"vm_id": id, "app_id": id, "host_id": fmt.Sprint(found.host)})
+	if kind == "node" {
+		query = url.Values{"node": {found.name}}
+	}
+	if columns, rows, ok := here.Size(); ok {
+		query.Set("columns", strconv.Itoa(columns))
+		query.Set("rows", strconv.Itoa(rows))
+	}
+	var ticket api.ConsoleTicket
+	if err := readTicket(ctx, client, path, query, &ticket); err != nil {
+		return err
+	}
+	conn, err := connectConsole(ctx, client, ticket)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.CloseNow() }()
+	return here.Show(ctx, conn, silence)
+}
+
+func readTicket(ctx context.Context, client *transport.Client, path string, query url.Values, out *api.ConsoleTicket) error {
+	return read(ctx, client, transport.Request{Method: http.MethodPost, Path: path, Query: query}, out)
+}
+
+// connectConsole opens the socket of a ticket, at the service alone, whatever the ticket says. Its errors do not show the ticket.
+func connectConsole(ctx context.Context, client *transport.Client, ticket api.ConsoleTicket) (*websocket.Conn, error) {
+	base := client.URL()
+	path, err := url.Parse(ticket.Path)
+	if err != nil || path.Host != "" || path.Scheme != "" || !strings.HasPrefix(path.Path, "/") {
+		return nil, errors.New("the service's answer is no ticket of a console")
+	}
+	at := *base
+	at.Path = strings.TrimSuffix(base.Path, "/") + path.Path
+	if base.Path != "" && strings.HasPrefix(path.Path, strings.TrimSuffix(base.Path, "/")+"/") { // it knows below which path it is found
+		at.Path = path.Path
+	}
+	at.RawPath, at.RawQuery = "", url.Values{"ticket": {ticket.Ticket}}.Encode()
+	conn, answer, err := websocket.Dial(ctx, at.String(), &websocket.DialOptions{HTTPClient: client.HTTP(), HTTPHeader: client.Header()})
+	if err != nil && answer != nil {
+		if refused := client.Refusal(answer); refused != nil {
+			return nil, refused
+		}
+	}
+	if err != nil {
+		return nil, &transport.Unreachable{URL: base.Host, Err: errors.New("the console was not opened")}
+	}
+	conn.SetReadLimit(maxMessage)
+	return conn, nil
+}

@@ -1,0 +1,374 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hostler/hostler/client/api"
+	"github.com/hostler/hostler/client/contexts"
+	"github.com/hostler/hostler/client/transport"
+)
+
+// login is what the command line says of it.
+type login struct {
+	name, email, fingerprint, authorities string
+	keyFile, expires                      string
+	keyStdin, passwordStdin               bool
+	keyring, readOnly, plain              bool
+}
+
+func (s *session) loginCommand() *cobra.Command {
+	var l login
+	c := &cobra.Command{
+		Use: "login URL", Short: "Log in to a service, and remember it as a context", Args: cobra.ExactArgs(1),
+		Long: "Log in to a service, and remember it as a context.\n\n" +
+			"It asks for e-mail, password and second factor, makes an API key of yours that is named after this machine, and logs out again: " +
+			"the password is kept nowhere. With --key-file or --key-stdin an API key that you have is used instead.\n\n" +
+			"A certificate that no authority vouches for is shown by its fingerprint and pinned when you say yes, or when it is the one of " +
+			"--fingerprint; from then on the service must show this one. The service has no log-in by a browser or a code for other programs.\n\n" +
+			"Contexts are in hostler/contexts.json in your folder of settings (HOSTLER_CONFIG names another file), which only you can read. " +
+			"With --keyring the key itself is in the system's keyring.",
+		Example: "  hostler login https://hostler.example.org\n  hostler login hostler.lab:8480 --name lab --keyring\n" +
+			"  hostler login https://hostler.example.org --key-stdin < key",
+		RunE: func(cmd *cobra.Command, args []string) error { return s.login(cmd.Context(), args[0], l) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&l.name, "name", "", "name of the context; the host of the URL when absent")
+	flags.StringVar(&l.email, "email", "", "whom to log in")
+	flags.BoolVar(&l.passwordStdin, "password-stdin", false,
+		"read the password from what is piped in, and the second factor from its second line")
+	flags.StringVar(&l.keyFile, "key-file", "", "take the API key in this file")
+	flags.BoolVar(&l.keyStdin, "key-stdin", false, "take the API key that is piped in")
+	flags.StringVar(&l.fingerprint, "fingerprint", "", "SHA-256 of the certificate that the service must show")
+	flags.StringVar(&l.authorities, "ca", "", "file of certificates in PEM that vouch for the service's, in the place of the system's")
+	flags.BoolVar(&l.keyring, "keyring", false, "keep the key in the system's keyring")
+	flags.BoolVar(&l.readOnly, "read-only", false, "make a key that can only read")
+	flags.StringVar(&l.expires, "expires", "", "make a key that ends then, such as 2099-12-31, or in so long, such as 720h")
+	flags.BoolVar(&l.plain, "plain-http", false, "send the password and the key without TLS to another machine")
+	c.MarkFlagsMutuallyExclusive("key-file", "key-stdin", "password-stdin")
+	c.MarkFlagsMutuallyExclusive("fingerprint", "ca")
+	return c
+}
+
+func (s *session) login(ctx context.Context, where string, l login) error {
+	at, err := serviceURL(where)
+	if err != nil {
+		return err
+	}
+	if l.name == "" {
+		l.name = strings.Trim(strings.ReplaceAll(at.Host, ":", "-"), "[]-")
+	}
+	if err := contexts.CheckName(l.name); err != nil {
+		return &failure{statusUsage, err.Error() + ": say one with --name"}
+	}
+	if at.Scheme == "http" && !loopback(at.Hostname()) && !l.plain {
+		return &failure{statusUsage, "the password and the key would go over the network without TLS: use https://, or say --plain-http"}
+	}
+	file, err := openContexts()
+	if err != nil {
+		return err
+	}
+	c := contexts.Context{URL: at.String(), Authorities: l.authorities, Keyring: l.keyring}
+	options := transport.Options{URL: at, Agent: s.agent()}
+	if l.authorities != "" {
+		if options.Authorities, err = readFile(l.authorities); err != nil {
+			return err
+		}
+	}
+	if at.Scheme == "https" {
+		if c.Fingerprint, err = s.trust(ctx, options, l.fingerprint); err != nil {
+			return err
+		}
+		options.Fingerprint = c.Fingerprint
+	}
+	var key string
+	switch {
+	case l.keyFile != "" || l.keyStdin:
+		key, err = s.givenKey(ctx, options, l, &c)
+	default:
+		key, err = s.makeKey(ctx, options, l, &c)
+	}
+	if err != nil {
+		return err
+	}
+	old, again := file.Contexts[l.name]
+	oldKey, unknown := file.Secret(l.name, old)
+	if err := file.Put(l.name, c, key); err != nil {
+		return err
+	}
+	if err := file.Save(); err != nil {
+		return err
+	}
+	if again && unknown == nil && old.KeyID != 0 && old.URL == c.URL && oldKey != key {
+		s.replace(ctx, options, oldKey, old.KeyID)
+	}
+	s.say("Logged in to %s as %s. This is the context %s now.", c.URL, c.User, l.name)
+	return nil
+}
+
+// replace ends the key that another one has taken the place of. When that fails the key is shown at least.
+func (s *session) replace(ctx context.Context, o transport.Options, key string, id int64) {
+	o.Key = key
+	client, err := transport.New(o)
+	if err == nil {
+		err = revoke(ctx, client, id)
+	}
+	if err != nil {
+		s.say("The key %d of the earlier log-in was not revoked: hostler key list shows it.", id)
+	}
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// trust gives the fingerprint to pin: none where the authorities vouch for the certificate and none was asked for.
+func (s *session) trust(ctx context.Context, o transport.Options, want string) (string, error) {
+	client, err := transport.New(o)
+	if err != nil {
+		return "", err
+	}
+	certificate, trusted, err := client.Certificate(ctx)
+	if err != nil {
+		return "", err
+	}
+	seen := transport.Fingerprint(certificate)
+	if want != "" {
+		if !transport.SameFingerprint(seen, want) {
+			return "", &transport.Untrusted{Want: want, Seen: seen}
+		}
+		return seen, nil
+	}
+	if trusted {
+		return "", nil
+	}
+	s.screen.Say("No authority vouches for the certificate of %s.\n  SHA-256   %s\n  ends      %s\n"+
+		"On the service's machine, openssl x509 -noout -fingerprint -sha256 -in tls/self-signed.pem in its "+
+		"state folder shows the right one.",
+		o.URL.Host, seen, certificate.NotAfter.Format(time.DateOnly))
+	if !s.asks() {
+		return "", &failure{statusUnreachable,
+			"the certificate is not trusted: say its fingerprint with --fingerprint, or its authority with --ca"}
+	}
+	said, err := s.ask(ctx, "Is it this one? Type yes: ")
+	if err != nil || said != "yes" {
+		return "", &failure{statusUnreachable, "the certificate was not accepted, and nothing was sent"}
+	}
+	return seen, nil
+}
+
+// givenKey checks a key that exists.
+func (s *session) givenKey(ctx context.Context, o transport.Options, l login, c *contexts.Context) (string, error) {
+	from := l.keyFile
+	if l.keyStdin {
+		from = "-"
+	}
+	text, err := s.readInput(from)
+	if err != nil {
+		return "", err
+	}
+	if o.Key = strings.TrimSpace(string(text)); o.Key == "" {
+		return "", &failure{statusUsage, "there is no key"}
+	}
+	client, err := transport.New(o)
+	if err != nil {
+		return "", err
+	}
+	var me api.AuthMe
+	if err := read(ctx, client, transport.Request{Method: http.MethodGet, Path: "/api/v1/auth/me", Repeatable: true}, &me); err != nil {
+		return "", err
+	}
+	c.User = me.User.Email
+	return o.Key, nil
+}
+
+// makeKey logs in, makes a key, and logs out.
+func (s *session) makeKey(ctx context.Context, o transport.Options, l login, c *contexts.Context) (key string, err error) {
+	if c.User = l.email; c.User == "" {
+		if l.passwordStdin {
+			return "", &failure{statusUsage, "--password-stdin needs --email"}
+		}
+		if c.User, err = s.ask(ctx, "E-mail: "); err != nil {
+			return "", err
+		}
+	}
+	password, err := s.askHidden(ctx, "Password: ")
+	if err != nil {
+		return "", err
+	}
+	client, err := transport.New(o)
+	if err != nil {
+		return "", err
+	}
+	cookies, err := s.openSession(ctx, client, c.User, password)
+	if err != nil {
+		return "", err
+	}
+	defer func() { // the key stays, the session does not
+		_, out := client.Call(ctx, transport.Request{Method: http.MethodPost, Path: "/api/v1/auth/logout", Cookies: cookies})
+		if err == nil {
+			err = out
+		}
+	}()
+	body, err := keyRequest(l, time.Now())
+	if err != nil {
+		return "", err
+	}
+	var made api.KeyCreated
+	request := transport.Request{Method: http.MethodPost, Path: "/api/v1/api-keys", Body: body, Repeatable: true, Cookies: cookies}
+	if err := read(ctx, client, request, &made); err != nil {
+		return "", err
+	}
+	c.KeyID = made.Id
+	return made.Key, nil
+}
+
+// openSession logs in by password and second factor, and gives the session's cookies.
+func (s *session) openSession(ctx context.Context, client *transport.Client, email, password string) ([]*http.Cookie, error) {
+	body, err := json.Marshal(map[string]string{"email": email, "password": password})
+	if err != nil {
+		return nil, err
+	}
+	result, cookies, err := s.logInStep(ctx, client, "/api/v1/auth/login", body, nil)
+	if err != nil {
+		return nil, err
+	}
+	for left := 3; result.TotpRequired != nil && *result.TotpRequired && result.Pending != nil; left-- {
+		code, err := s.ask(ctx, "Second factor (six digits, or a recovery code): ")
+		if err != nil {
+			return nil, err
+		}
+		if body, err = json.Marshal(map[string]string{"pending": *result.Pending, "code": strings.TrimSpace(code)}); err != nil {
+			return nil, err
+		}
+		next, more, err := s.logInStep(ctx, client, "/api/v1/auth/totp", body, cookies)
+		var p *transport.Problem
+		if errors.As(err, &p) && p.Code == "invalid_credentials" && left > 1 && s.asks() {
+			s.screen.Say("This code is not right.")
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		result, cookies = next, append(cookies, more...)
+	}
+	return cookies, nil
+}
+
+func (s *session) logInStep(ctx context.Context, client *transport.Client, path string, body []byte, cookies []*http.Cookie) (
+	result api.LogInResult, set []*http.Cookie, err error,
+) {
+	answer, err := client.Call(ctx, transport.Request{Method: http.MethodPost, Path: path, Body: body, Cookies: cookies})
+	if err != nil {
+		return result, nil, err
+	}
+	if err := json.Unmarshal(answer.Body, &result); err != nil {
+		return result, nil, fmt.Errorf("the service's answer is not that of Hostler: %w", err)
+	}
+	return result, (&http.Response{Header: answer.Header}).Cookies(), nil
+}
+
+// keyRequest is the body that makes the key of this machine.
+func keyRequest(l login, now time.Time) ([]byte, error) {
+	machine, err := os.Hostname()
+	if err != nil || machine == "" {
+		machine = "a machine"
+	}
+	in := map[string]any{"name": "hostler on " + machine}
+	if l.readOnly {
+		in["scopes"] = []string{"read"}
+	}
+	if l.expires != "" {
+		at, err := moment(l.expires, now)
+		if err != nil {
+			return nil, err
+		}
+		in["expires_at"] = at
+	}
+	return json.Marshal(in)
+}
+
+// moment reads a day, a time, or how long from now.
+func moment(text string, now time.Time) (string, error) {
+	if span, err := time.ParseDuration(text); err == nil && span > 0 {
+		return now.Add(span).UTC().Format(time.RFC3339), nil
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
+		return day.UTC().Format(time.RFC3339), nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at.UTC().Format(time.RFC3339), nil
+	}
+	return "", &failure{statusUsage, fmt.Sprintf("%q is no time: say 2099-12-31, 2099-12-31T08:00:00Z, or 720h from now", text)}
+}
+
+// read makes a request and decodes its answer.
+func read(ctx context.Context, client *transport.Client, r transport.Request, out any) error {
+	answer, err := client.Call(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(answer.Body, out); err != nil {
+		return fmt.Errorf("the service's answer is not that of Hostler: %w", err)
+	}
+	return nil
+}
+
+func (s *session) logoutCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "logout [CONTEXT]", Short: "Revoke the key of a context, and forget it", Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: s.completeContexts,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				s.contextName = args[0]
+			}
+			file, err := openContexts()
+			if err != nil {
+				return err
+			}
+			name, c, err := file.Get(s.contextName)
+			if err != nil {
+				return err
+			}
+			s.contextName = name
+			if c.KeyID != 0 {
+				client, err := s.connection()
+				if err == nil {
+					err = revoke(cmd.Context(), client, c.KeyID)
+				}
+				if err != nil {
+					return fmt.Errorf("the key was not revoked, and the context is still there (hostler context remove forgets it all the same): %w", err)
+				}
+			}
+			if err := file.Remove(name); err != nil {
+				return err
+			}
+			if err := file.Save(); err != nil {
+				return err
+			}
+			s.say("Logged out of %s.", c.URL)
+			return nil
+		},
+	}
+}
+
+// revoke ends a key of one's own; one that has ended already is no failure.
+func revoke(ctx context.Context, client *transport.Client, id int64) error {
+	_, err := client.Call(ctx, transport.Request{Method: http.MethodDelete, Path: "/api/v1/api-keys/" + url.PathEscape(fmt.Sprint(id))})
+	var p *transport.Problem
+	if errors.As(err, &p) && (p.Status == http.StatusNotFound || p.Status == http.StatusUnauthorized) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,225 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/client/api"
+	"github.com/hostler/hostler/client/output"
+	"github.com/hostler/hostler/client/transport"
+)
+
+// kind is a sort of things that have names.
+type kind struct {
+	// word is what people call one, in the plural too.
+	word, plural string
+	// op lists them; filter is the parameter of its query that narrows the list to a name; empty where it has none.
+	op, filter string
+	// names are the fields by which one is called.
+	names []string
+	// about are fields that tell two of the same name apart.
+	about []string
+}
+
+var kinds = map[string]kind{
+	"vm":       {"VM", "VMs", "list_vms", "q", []string{"name"}, []string{"host", "node", "vmid"}},
+	"app":      {"app", "apps", "list_apps", "q", []string{"name"}, []string{"host", "node", "vmid"}},
+	"guest":    {"guest", "guests", "list_guests", "q", []string{"name", "app"}, []string{"kind", "host", "node", "vmid"}},
+	"host":     {"host", "hosts", "list_hosts", "", []string{"name"}, []string{"address"}},
+	"node":     {"node", "nodes", "list_nodes", "", []string{"node"}, []string{"host"}},
+	"storage":  {"storage", "storages", "list_storage", "name", []string{"name"}, []string{"host", "cluster"}},
+	"team":     {"team", "teams", "list_teams", "", []string{"name", "slug"}, []string{"slug"}},
+	"user":     {"user", "users", "list_users", "", []string{"email"}, []string{"display_name"}},
+	"schedule": {"schedule", "schedules", "list_schedules", "", []string{"name"}, []string{"cron", "job_kind"}},
+	"key":      {"API key", "API keys", "list_api_keys", "", []string{"name", "prefix"}, []string{"prefix"}},
+	"rule":     {"alert rule", "alert rules", "list_alert_rules", "", []string{"name"}, []string{"kind"}},
+	"catalog":  {"catalog entry", "catalog entries", "list_catalog", "q", []string{"slug"}, nil},
+	"id":       {"id", "ids", "", "", nil, nil},
+}
+
+// thing is what a name stands for.
+type thing struct {
+	id   int64
+	name string
+	// host is the id of the host, of a node and a storage.
+	host int64
+	app  bool
+}
+
+// resolve finds what a word names: an id, or a name, which must be that of one thing alone. name: before it says that it is a name.
+func (s *session) resolve(ctx context.Context, of, word string) (thing, error) {
+	k := kinds[of]
+	name, forced := strings.CutPrefix(word, "name:")
+	id, err := strconv.ParseInt(word, 10, 64)
+	numeric := err == nil && !forced
+	switch {
+	case name == "" || k.op == "" && !numeric || numeric && id < 1:
+		return thing{}, &failure{statusUsage, fmt.Sprintf("%q is no %s", word, k.word)}
+	case of == "catalog":
+		return thing{name: name}, nil
+	case numeric && of != "guest" && of != "node" && of != "storage":
+		return thing{id: id}, nil
+	}
+	if of == "guest" {
+		for _, prefix := range []string{"vm", "app"} {
+			if rest, ok := strings.CutPrefix(word, prefix+":"); ok {
+				found, err := s.resolve(ctx, prefix, rest)
+				found.app = prefix == "app"
+				return found, err
+			}
+		}
+		if numeric {
+			return thing{}, &failure{statusUsage, fmt.Sprintf("VMs and apps have ids of their own: say vm:%s or app:%s", word, word)}
+		}
+	}
+	host := ""
+	if of == "node" || of == "storage" {
+		if before, after, both := strings.Cut(name, "/"); both {
+			host, name = before, after
+		}
+	}
+	rows, err := s.things(ctx, k, name)
+	if err != nil {
+		return thing{}, err
+	}
+	var found []any
+	for _, row := range rows {
+		named := slices.ContainsFunc(k.names, func(field string) bool { return output.At(row, field) == name })
+		onHost := host == "" || output.At(row, "host") == host || fmt.Sprint(output.At(row, "host_id")) == host
+		if named && onHost {
+			found = append(found, row)
+		}
+	}
+	if len(found) != 1 {
+		return thing{}, s.which(k, of, word, found)
+	}
+	return asThing(of, word, found[0])
+}
+
+func asThing(of, word string, row any) (thing, error) {
+	number := func(field string) int64 {
+		n, _ := output.At(row, field).(json.Number)
+		id, _ := n.Int64() // null is zero
+		return id
+	}
+	t := thing{id: number("id"), host: number("host_id")}
+	switch of {
+	case "node":
+		t.name, _ = output.At(row, "node").(string)
+	case "storage":
+		t.name, _ = output.At(row, "name").(string)
+	case "guest":
+		if output.At(row, "kind") == "container" {
+			if t.id, t.app = number("app_id"), true; t.id == 0 {
+				return t, &failure{statusConflict, fmt.Sprintf("%s is a container that is no app yet: hostler app adopt makes it one", word)}
+			}
+		}
+	}
+	return t, nil
+}
+
+// which tells that a name is nobody's, or whose it is.
+func (s *session) which(k kind, of, word string, found []any) error {
+	if len(found) == 0 {
+		return &failure{statusNotFound, fmt.Sprintf("there is no %s %s that you may see", k.word, word)}
+	}
+	slices.SortFunc(found, func(a, b any) int {
+		return cmp.Compare(output.Show("id", output.At(a, "id"), time.Time{}), output.Show("id", output.At(b, "id"), time.Time{}))
+	})
+	lines := make([]string, len(found))
+	for i, row := range found {
+		call := output.Show("id", output.At(row, "id"), time.Time{})
+		switch {
+		case of == "node" || of == "storage":
+			call = fmt.Sprintf("%v/%v", output.At(row, "host"), output.At(row, k.names[0]))
+		case of == "guest" && output.At(row, "kind") == "vm":
+			call = "vm:" + call
+		case of == "guest":
+			call = "app:" + output.Show("app_id", output.At(row, "app_id"), time.Time{})
+		}
+		lines[i] = "  " + call
+		for _, field := range k.about {
+			lines[i] += "  " + field + " " + output.Show(field, output.At(row, field), time.Time{})
+		}
+	}
+	list := strings.Join(lines, "\n")
+	return &failure{statusNotFound, fmt.Sprintf("%s is the name of %d %s; say which:\n%s", word, len(found), k.plural, list)}
+}
+
+// things lists what may have a name.
+func (s *session) things(ctx context.Context, k kind, name string) ([]any, error) {
+	query := url.Values{}
+	if k.filter != "" && name != "" {
+		query.Set(k.filter, name)
+	}
+	body, _, err := s.pages(ctx, api.Find(k.op), "", query, 0)
+	if err != nil {
+		return nil, err
+	}
+	value, err := output.Parse(body)
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := value.([]any)
+	return rows, nil
+}
+
+// maxPages bounds how many pages of a list are read: a service that always has one more is none.
+const maxPages = 2000
+
+// pages reads a list, page by page when it has pages, up to limit entries or all of them when that is zero. path is the operation's own
+// when empty. It gives the list as JSON, and how many entries there are in all.
+func (s *session) pages(ctx context.Context, op *api.Operation, path string, query url.Values, limit int) (
+	body []byte, total int, err error,
+) {
+	client, err := s.connection()
+	if err != nil {
+		return nil, 0, err
+	}
+	if path == "" {
+		path = op.Path
+	}
+	request := transport.Request{Method: http.MethodGet, Path: path, Query: query, Repeatable: true}
+	if !op.Paged {
+		answer, err := client.Call(ctx, request)
+		if err != nil {
+			return nil, 0, err
+		}
+		return answer.Body, 0, nil
+	}
+	size := 500
+	if limit > 0 {
+		size = min(limit, size)
+	}
+	all := []json.RawMessage{}
+	for page := 1; page <= maxPages; page++ {
+		query.Set("page", strconv.Itoa(page))
+		query.Set("per_page", strconv.Itoa(size))
+		answer, err := client.Call(ctx, request)
+		if err != nil {
+			return nil, 0, err
+		}
+		var some []json.RawMessage
+		if err := json.Unmarshal(answer.Body, &some); err != nil {
+			return nil, 0, fmt.Errorf("the service's answer is not that of Hostler: %w", err)
+		}
+		all = append(all, some...)
+		total, _ = strconv.Atoi(answer.Header.Get("X-Total-Count"))
+		if len(some) < size || limit > 0 && len(all) >= limit {
+			break
+		}
+	}
+	if limit > 0 && len(all) > limit {
+		all = all[:limit]
+	}
+	body, err = json.Marshal(all)
+	return body, max(total, len(all)), err
+}

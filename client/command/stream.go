@@ -1,0 +1,76 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/client/transport"
+)
+
+// event is a server-sent one.
+type event struct{ id, name, data string }
+
+// maxEvent bounds a line of a stream, in bytes.
+const maxEvent = 4 << 20
+
+// silence is how long a stream may bring nothing before it is opened anew: the service sends a comment at least twice in that time.
+const silence = 90 * time.Second
+
+// events reads a stream of the API until it ends or give says so, and yields the id of the last event. The error is io.EOF when the other
+// side has ended it.
+func (s *session) events(ctx context.Context, path string, query url.Values, last string, give func(event) bool) (string, error) {
+	client, err := s.connection()
+	if err != nil {
+		return last, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	quiet := time.AfterFunc(silence, cancel)
+	defer quiet.Stop()
+	answer, err := client.Open(ctx, transport.Request{
+		Method: http.MethodGet, Path: path, Query: query, Repeatable: true, Accept: "text/event-stream", LastEvent: last,
+	})
+	if err != nil {
+		return last, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(make([]byte, 0, 64<<10), maxEvent)
+	var e event
+	for lines.Scan() {
+		quiet.Reset(silence)
+		line := lines.Text()
+		field, value, _ := strings.Cut(line, ":")
+		value = strings.TrimPrefix(value, " ")
+		switch {
+		case line == "":
+			if e.data != "" || e.name != "" {
+				if !give(e) {
+					return last, nil
+				}
+			}
+			e = event{}
+		case field == "id":
+			e.id, last = value, value
+		case field == "event":
+			e.name = value
+		case field == "data" && e.data != "":
+			e.data += "\n" + value
+		case field == "data":
+			e.data = value
+		}
+		if len(e.data) > maxEvent {
+			return last, errors.New("an event of the service is too large")
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return last, err
+	}
+	return last, io.EOF
+}

@@ -1,0 +1,253 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hostler/hostler/client/api"
+	"github.com/hostler/hostler/client/output"
+	"github.com/hostler/hostler/client/transport"
+)
+
+// meter draws how much of a transfer has gone through it.
+type meter struct {
+	screen *output.Screen
+	// total is what there will be, in bytes; negative when nobody knows.
+	total, done int64
+	what        string
+	begun, last time.Time
+}
+
+func (m *meter) Write(p []byte) (int, error) {
+	now := time.Now()
+	if m.begun.IsZero() {
+		m.begun = now
+	}
+	m.done += int64(len(p))
+	if now.Sub(m.last) >= 200*time.Millisecond || m.done == m.total {
+		m.last = now
+		part := -1.0
+		if m.total > 0 {
+			part = float64(m.done) / float64(m.total)
+		}
+		rate := float64(m.done) / max(now.Sub(m.begun).Seconds(), 0.2)
+		m.screen.Bar(part, fmt.Sprintf("%s  %s  %s/s", filepath.Base(m.what), output.Bytes(float64(m.done)), output.Bytes(rate)))
+	}
+	return len(p), nil
+}
+
+// upload is what the command line says of one.
+type upload struct {
+	content, node, sha256, id string
+	overwrite, wait           bool
+	timeout                   time.Duration
+}
+
+func uploadCommands(s *session) []*cobra.Command {
+	var u upload
+	c := &cobra.Command{
+		Use: "upload STORAGE FILE", Short: "Upload a file to a storage", Args: cobra.ExactArgs(2),
+		Long: "Upload a file to a storage. The service receives it whole, and a job brings it to the storage then: --wait follows that.\n\n" +
+			"Should the connection break once all was sent, the upload is found again by its id, and its job is followed.",
+		Example: "  hostler storage upload lab/local rescue.iso --content iso --wait",
+		RunE:    func(cmd *cobra.Command, words []string) error { return s.upload(cmd.Context(), words[0], words[1], u) },
+	}
+	names := s.completeArguments(parseArguments("name:storage"))
+	c.ValidArgsFunction = func(c *cobra.Command, words []string, word string) ([]string, cobra.ShellCompDirective) {
+		if len(words) == 1 {
+			return nil, cobra.ShellCompDirectiveDefault // a file
+		}
+		return names(c, words, word)
+	}
+	flags := c.Flags()
+	flags.StringVar(&u.content, "content", "", "what it is to the storage, such as iso; without it what its name's ending says")
+	flags.StringVar(&u.node, "node", "", "a node that has the storage; without it one of those that are online")
+	flags.StringVar(&u.sha256, "sha256", "", "the checksum that the file must have when it arrives")
+	flags.StringVar(&u.id, "upload-id", "", "an id of your choice, 16 to 64 letters and digits, by which the upload is found again")
+	flags.BoolVar(&u.overwrite, "overwrite", false, "replace a file of the same name")
+	flags.BoolVar(&u.wait, "wait", false, "follow the job until the file is on the storage")
+	flags.DurationVar(&u.timeout, "timeout", 0, "with --wait: how long at most, after the upload; 0 for as long as it takes")
+	return []*cobra.Command{c}
+}
+
+func (s *session) upload(ctx context.Context, storage, path string, u upload) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return &failure{statusUsage, path + " is no file"}
+	}
+	on, err := s.resolve(ctx, "storage", storage)
+	if err != nil {
+		return err
+	}
+	client, err := s.connection()
+	if err != nil {
+		return err
+	}
+	if u.id == "" {
+		u.id = rand.Text()
+	}
+	head, tail, media, err := u.form(filepath.Base(path))
+	if err != nil {
+		return err
+	}
+	sent := &meter{screen: s.screen, total: info.Size(), what: path}
+	body := io.MultiReader(bytes.NewReader(head), io.TeeReader(file, sent), bytes.NewReader(tail))
+	to := api.Find("upload_content").Expand(map[string]string{"host_id": fmt.Sprint(on.host), "name": on.name})
+	answer, err := client.Post(ctx, to, url.Values{"upload_id": {u.id}}, media, int64(len(head))+info.Size()+int64(len(tail)), body)
+	s.screen.Done()
+	var begun struct {
+		Job api.JobView `json:"job"`
+	}
+	var lost *transport.Unreachable
+	switch {
+	case errors.As(err, &lost) && sent.done == info.Size() && ctx.Err() == nil:
+		s.say("%v; all was sent, so the upload %s is looked for.", err, u.id)
+		if begun.Job.Id, err = s.findUpload(ctx, on.host, u.id); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	default:
+		if err := json.Unmarshal(answer.Body, &begun); err != nil {
+			return fmt.Errorf("the service's answer is not that of Hostler: %w", err)
+		}
+	}
+	if u.wait {
+		return s.followToEnd(ctx, begun.Job.Id, u.timeout)
+	}
+	if s.machine() && answer != nil {
+		return s.answer(ctx, answer.Body, s.screen.Fields)
+	}
+	s.say("%s was received. Job %d brings it to the storage; hostler job wait %d follows it.", path, begun.Job.Id, begun.Job.Id)
+	return nil
+}
+
+// form is what stands before and behind the file, and the media type of all.
+func (u upload) form(name string) (head, tail []byte, media string, err error) {
+	var out bytes.Buffer
+	form := multipart.NewWriter(&out)
+	overwrite := ""
+	if u.overwrite {
+		overwrite = "true"
+	}
+	for _, field := range [][2]string{{"content", u.content}, {"node", u.node}, {"sha256", u.sha256}, {"overwrite", overwrite}} {
+		if field[1] != "" {
+			err = errors.Join(err, form.WriteField(field[0], field[1]))
+		}
+	}
+	_, created := form.CreateFormFile("file", name)
+	head = bytes.Clone(out.Bytes())
+	out.Reset()
+	err = errors.Join(err, created, form.Close())
+	return head, bytes.Clone(out.Bytes()), form.FormDataContentType(), err
+}
+
+// findUpload waits until the service has the job of an upload whose answer was lost.
+func (s *session) findUpload(ctx context.Context, host int64, id string) (job int64, err error) {
+	client, err := s.connection()
+	if err != nil {
+		return 0, err
+	}
+	path := api.Find("get_upload").Expand(map[string]string{"host_id": fmt.Sprint(host), "upload_id": id})
+	for range patience {
+		var known api.Upload
+		err = read(ctx, client, transport.Request{Method: http.MethodGet, Path: path, Repeatable: true}, &known)
+		switch {
+		case err == nil && known.JobId != nil:
+			return *known.JobId, nil
+		case err == nil && known.Status == api.UploadStatusFailed:
+			return 0, &failure{statusFailed, "the upload failed: " + known.Detail}
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+	return 0, errors.Join(&failure{statusUnreachable, "the upload " + id + " is not found"}, err)
+}
+
+// exportCommands are those of the noun audit that write a file.
+func exportCommands(s *session) []*cobra.Command {
+	var path, format, from, to string
+	c := &cobra.Command{
+		Use: "export", Short: "Write the audit trail, whole or of a time", Args: cobra.NoArgs,
+		Example: "  hostler audit export --format csv --from 2030-01-01 --output audit.csv",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			query := url.Values{}
+			for name, text := range map[string]string{"from_": from, "to": to} {
+				if text == "" {
+					continue
+				}
+				at, err := moment(text, time.Now())
+				if err != nil {
+					return err
+				}
+				query.Set(name, at)
+			}
+			if format != "" {
+				query.Set("format", format)
+			}
+			r := transport.Request{Method: http.MethodGet, Path: api.Find("export_audit").Path, Query: query, Repeatable: true}
+			if path != "" {
+				return s.download(cmd.Context(), r, path)
+			}
+			return s.pipe(cmd.Context(), r)
+		},
+	}
+	c.Flags().StringVar(&path, "output", "", "write it to this file, which is not there yet")
+	c.Flags().StringVar(&format, "format", "", "ndjson or csv")
+	c.Flags().StringVar(&from, "from", "", "only what was then or later, such as 2030-01-01")
+	c.Flags().StringVar(&to, "to", "", "only what was before then")
+	return []*cobra.Command{c}
+}
+
+// pipe writes an answer as it comes, however long it is. What goes to a terminal cannot act there.
+func (s *session) pipe(ctx context.Context, r transport.Request) error {
+	client, err := s.connection()
+	if err != nil {
+		return err
+	}
+	r.Accept = "*/*"
+	answer, err := client.Open(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := answer.Body.Read(buffer)
+		text := string(buffer[:n])
+		if s.screen.Columns > 0 {
+			text = output.Clean(text)
+		}
+		s.screen.Print(text)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return &transport.Unreachable{URL: client.URL().Host, Err: fmt.Errorf("the answer broke off: %w", err)}
+		}
+	}
+}

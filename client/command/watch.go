@@ -1,0 +1,95 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"github.com/hostler/hostler/client/transport"
+)
+
+// topicOf is the topic of the live feed that tells when an operation's answer changes; empty where none does.
+func topicOf(op string) string {
+	return map[string]string{
+		"list_vms": "guest", "list_apps": "guest", "list_guests": "guest", "get_vm": "guest", "get_app": "guest", "list_hosts": "host",
+		"get_host": "host", "list_nodes": "node", "list_jobs": "job", "get_job": "job", "list_alerts": "alert", "get_alert": "alert",
+	}[op]
+}
+
+// atLeast is the shortest time between two looks.
+const atLeast = time.Second
+
+// watch shows something again and again: when the live feed tells that it has changed, and once in an interval besides, for figures. A
+// single failure is told and waited over, so that a restart of the service does not end it.
+func (s *session) watch(ctx context.Context, topic string, interval time.Duration, show func(context.Context) error) error {
+	if interval < atLeast {
+		return &failure{statusUsage, "--interval is a second at least"}
+	}
+	if _, err := s.connection(); err != nil { // made once, before two goroutines want it
+		return err
+	}
+	changed := make(chan struct{}, 1)
+	if topic != "" {
+		interval = max(interval, 30*time.Second)
+		go s.listen(ctx, topic, changed)
+	}
+	for failed := 0; ; {
+		s.screen.Measure()
+		if !s.machine() {
+			s.screen.ClearPage()
+		}
+		err := show(ctx)
+		var p *transport.Problem
+		switch {
+		case ctx.Err() != nil:
+			return &failure{status: statusInterrupted}
+		case err == nil:
+			failed = 0
+		case errors.As(err, &p) && p.Status < 500 || failed >= 20:
+			return err
+		default:
+			failed++
+			_, text := explain(err)
+			s.screen.Say("%s", text)
+		}
+		wait := time.NewTimer(interval)
+		if failed > 0 {
+			wait.Reset(2 * time.Second)
+		}
+		select {
+		case <-ctx.Done():
+			wait.Stop()
+			return &failure{status: statusInterrupted}
+		case <-wait.C:
+			continue
+		case <-changed:
+			wait.Stop()
+		}
+		select {
+		case <-ctx.Done():
+			return &failure{status: statusInterrupted}
+		case <-time.After(atLeast):
+		}
+	}
+}
+
+// listen tells when something of a topic has changed, and comes back to the feed when it ends.
+func (s *session) listen(ctx context.Context, topic string, changed chan<- struct{}) {
+	last := ""
+	for ctx.Err() == nil {
+		last, _ = s.events(ctx, "/api/v1/events/stream", url.Values{"topics": {topic}}, last, func(e event) bool {
+			if e.name != "hello" {
+				select {
+				case changed <- struct{}{}:
+				default: // it is known already
+				}
+			}
+			return true
+		})
+		select {
+		case <-ctx.Done():
+		case <-time.After(3 * time.Second):
+		}
+	}
+}
