@@ -2,8 +2,8 @@
 package identitytest
 
 import (
+	"fmt"
 	"net/http"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +21,9 @@ var Cheap = identity.Argon2{Memory: 64, Time: 1, Threads: 1}
 
 // New makes a store with cheap hashes and otherwise the real limits.
 func New(d *db.DB) *identity.Store { return identity.New(d, identity.Config{Argon2: Cheap}) }
+
+// numbered returns a name of its own. Lists sorted by names have them in the order in which they were made.
+func numbered(prefix string) string { return fmt.Sprintf("%s%04d", prefix, number.Add(1)) }
 
 // In maps team id to role.
 type In map[int64]identity.Role
@@ -51,7 +54,7 @@ func User(t testing.TB, s *identity.Store, roles In) *Account {
 			held[team] = role
 		}
 	}
-	email := "user" + strconv.FormatInt(number.Add(1), 10) + "@example.com"
+	email := numbered("user") + "@example.com"
 	user, err := s.CreateUser(t.Context(), identity.NewUser{Email: email, Password: Password, Roles: held})
 	if err != nil {
 		t.Fatalf("making a user: %v", err)
@@ -102,7 +105,7 @@ func (k *APIKey) Set(r *http.Request) { r.Header.Set("Authorization", k.Header) 
 // Key makes an API key of the account.
 func Key(t testing.TB, s *identity.Store, account *Account, spec KeySpec) *APIKey {
 	t.Helper()
-	in := identity.NewKey{Name: "key" + strconv.FormatInt(number.Add(1), 10), Scopes: spec.Scopes, ExpiresAt: spec.ExpiresAt}
+	in := identity.NewKey{Name: numbered("key"), Scopes: spec.Scopes, ExpiresAt: spec.ExpiresAt}
 	over := spec.ExpiresAt != nil && !spec.ExpiresAt.After(time.Now())
 	var key *identity.Key
 	var text string
