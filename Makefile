@@ -35,10 +35,9 @@ BUF := $(TOOLS)/buf-v1.57.2
 PROTOC_GEN_GO := $(TOOLS)/v1.36.12/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/v1.6.2/protoc-gen-go-grpc
 
-# Without paths in them, compiled packages serve every checkout; make lint vets. -w leaves out what only a debugger needs. Tests wait for a
-# good part of their time, so one package more than there are processors runs, and twice as many tests in each. The timeout bounds what hangs.
+# -trimpath lets all checkouts share compiled packages; make lint vets; -w omits debug data. Tests often wait, so one package more than there
+# are processors runs, and two tests for each processor in every package.
 TEST_FLAGS = -trimpath -vet=off -ldflags=-w -shuffle=on -timeout 40m -p $$(($$(nproc) + 1)) -parallel $$((2 * $$(nproc)))
-# At its end a program with the race detector waits a second for reports of goroutines that nobody waits for: a tenth is enough.
 RACE_FLAGS = -race $(TEST_FLAGS)
 
 RELEASE := $(BIN)/release
@@ -81,14 +80,14 @@ LXD := ./plugins/lxd/...
 # Tests of processtest that start LXD.
 LXD_TESTS := '^TestSideBySide$$'
 
-# Root can start all servers that tests want, so a test that cannot start one fails. Elsewhere it skips.
+# Root can start all servers that tests need, so a test that cannot start one fails. For other users it skips.
 ROOT := $(if $(filter 0,$(shell id -u)),1)
-check-race check-kills check-lxd check-node: export HOSTLER_SSHD_REQUIRED ?= $(ROOT)
-check-race check-kills check-lxd check-node: export HOSTLER_LXD_REQUIRED ?= $(ROOT)
-check-race check-kills check-lxd check-node: export HOSTLER_NODE_REQUIRED ?= $(ROOT)
+check-race check-kills check-lxd check-node: export HOSTLER_SERVERS_REQUIRED ?= $(ROOT)
+# A program with the race detector waits a second at its end; a tenth is enough.
 check-race check-lxd check-node: export GORACE = atexit_sleep_ms=100
 
-# In core/api only the short tier: the race detector takes ten times the processor in its sweeps, which check-privileges runs without it.
+# core/api runs only its short tier here: its sweeps take ten times the processor time with the race detector. check-privileges runs them
+# without it.
 check-race: deps
 	$(GO) test $(RACE_FLAGS) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(PROGRAMS) $(NODE) $(LXD) ./core/api)")
 	$(GO) test -short $(RACE_FLAGS) ./core/api

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
 	"github.com/hostler/hostler/internal/nodetest"
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/pve/pvessh"
 	sdk "github.com/hostler/hostler/sdk/catalog"
@@ -160,11 +160,7 @@ func newFixture(t *testing.T, updates map[string]string) *fixture {
 	f := &fixture{t: t, mem: &catalogtest.Memory{Name: "scripts"}, machine: nodetest.Start(t), apps: map[string]app{}, done: map[string]int{},
 		keyFile: filepath.Join(t.TempDir(), "keys", "secret.key"), url: dbtest.URL(t)}
 	if _, err := f.machine.Try(t.Context(), "command -v python3 curl"); err != nil {
-		missing := "there is no python3 and curl to serve and fetch pages with"
-		if os.Getenv("HOSTLER_NODE_REQUIRED") != "" {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
+		programtest.Missing(t, "there is no python3 and curl to serve and fetch pages with")
 	}
 	keys, err := loadKeys(f.keyFile)
 	if err != nil {

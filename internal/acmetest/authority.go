@@ -50,7 +50,7 @@ func New(t testing.TB, tlsPort, httpPort string) *Authority {
 		t.Skip("starts a real authority: make check runs it")
 	}
 	if _, err := exec.LookPath("pebble"); err != nil {
-		t.Skip("pebble is not installed: .ci/deps installs Debian's")
+		programtest.Missing(t, "pebble is not installed: .ci/deps installs Debian's")
 	}
 	a := &Authority{TLSPort: tlsPort, HTTPPort: httpPort, address: freeAddress(t), management: freeAddress(t), dir: t.TempDir()}
 	a.Directory, a.CA = "https://"+a.address+"/dir", filepath.Join(a.dir, "authority.pem")

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/internal/sshdtest"
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/pve/pvessh"
@@ -22,8 +23,7 @@ import (
 )
 
 const (
-	required = "HOSTLER_NODE_REQUIRED"
-	systemd  = "/lib/systemd/systemd"
+	systemd = "/lib/systemd/systemd"
 	// Room is the size of a machine's disk in bytes.
 	Room = 64 << 20
 )
@@ -101,10 +101,7 @@ func ready(t testing.TB) string {
 	if missing == "" {
 		return group
 	}
-	if os.Getenv(required) != "" {
-		t.Fatal("a machine of the test's own wants " + missing + ", and " + required + " is set")
-	}
-	t.Skip("a machine of the test's own wants " + missing)
+	programtest.Missing(t, "a machine of the test's own needs "+missing)
 	return ""
 }
 

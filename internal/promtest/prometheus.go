@@ -27,7 +27,7 @@ func Start(t *testing.T, configuration string) *Prometheus {
 	}
 	program, err := exec.LookPath("prometheus")
 	if err != nil {
-		t.Skip("prometheus is not installed: .ci/deps installs Debian's")
+		programtest.Missing(t, "prometheus is not installed: .ci/deps installs Debian's")
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", programtest.FreePort(t))
 	dir := t.TempDir()

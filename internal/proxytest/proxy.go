@@ -56,7 +56,7 @@ func Start(t testing.TB, kind, service string, certificate *Certificate, changes
 	path, err := exec.LookPath(program)
 	if err != nil {
 		if path, err = exec.LookPath("/usr/sbin/" + program); err != nil {
-			t.Skip(program + " is not installed: .ci/deps installs Debian's")
+			programtest.Missing(t, program+" is not installed: .ci/deps installs Debian's")
 		}
 	}
 	const tries = 5 // another program may take the port before the proxy does

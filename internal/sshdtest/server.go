@@ -2,7 +2,7 @@
 // one test and touches nothing of the machine's SSH. Each connection is served by an sshd of its own ("sshd -i"), so that there is no port
 // to be found, nothing that stays behind, and connections that a test can cut.
 //
-// A test is skipped where there is no OpenSSH server, and fails where HOSTLER_SSHD_REQUIRED is set.
+// A test is skipped where there is no OpenSSH server, and fails where HOSTLER_SERVERS_REQUIRED is set.
 package sshdtest
 
 import (
@@ -27,11 +27,10 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/plugin"
 )
-
-const required = "HOSTLER_SSHD_REQUIRED"
 
 // Server is a machine's SSH server.
 type Server struct {
@@ -96,10 +95,7 @@ func find(t testing.TB) string {
 			return at
 		}
 	}
-	if os.Getenv(required) != "" {
-		t.Fatal("there is no sshd, and " + required + " is set")
-	}
-	t.Skip("there is no sshd: install openssh-server")
+	programtest.Missing(t, "there is no sshd: install openssh-server")
 	return ""
 }
 

@@ -14,19 +14,19 @@ const (
 	shortest, longest = 2 * time.Millisecond, 100 * time.Millisecond
 )
 
-// Until asks ok until it says yes. After three minutes in vain the test ends; what says for what it waited. The longer it waits
-// the less often it asks: a question costs what is waited for processor time, too.
+// Until calls ok until it returns true, and ends the test after three minutes; what names the condition in the message. It polls less often
+// the longer it waits, because polling takes processor time from what is waited for.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	Succeeds(t, what, func() error {
 		if !ok() {
-			return errors.New("it is not so")
+			return errors.New("it does not hold")
 		}
 		return nil
 	})
 }
 
-// Succeeds is Until for a check that says in its error what is missing.
+// Succeeds is Until for a check whose error says what is missing.
 func Succeeds(t testing.TB, what string, check func() error) {
 	t.Helper()
 	for began := time.Now(); ; {
@@ -36,7 +36,7 @@ func Succeeds(t testing.TB, what string, check func() error) {
 			return
 		}
 		if waited > limit {
-			t.Fatalf("waited in vain for this: %s: %v", what, err)
+			t.Fatalf("gave up waiting: %s: %v", what, err)
 		}
 		time.Sleep(min(max(waited/10, shortest), longest))
 	}

@@ -8,12 +8,12 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/hostler/hostler/internal/nodetest"
+	"github.com/hostler/hostler/internal/programtest"
 )
 
 // appMachine is the machine of a simulated hypervisor's node: a booted one with a real sshd, whose programs make containers. The
@@ -54,10 +54,7 @@ func newAppMachine(t testing.TB) *appMachine {
 	t.Helper()
 	m := &appMachine{Machine: nodetest.Start(t), t: t}
 	if _, err := m.Try(t.Context(), "command -v python3 curl ip"); err != nil {
-		if os.Getenv("HOSTLER_NODE_REQUIRED") != "" {
-			t.Fatal("there is no python3, curl and ip to serve and fetch pages with")
-		}
-		t.Skip("there is no python3, curl and ip to serve and fetch pages with")
+		programtest.Missing(t, "there is no python3, curl and ip to serve and fetch pages with")
 	}
 	m.cluster = startSim(t, "--scenario", "one", "--guests", "-1", "--auth-delay", "0", "--resources-lag", "0", "--recommended",
 		"--task-duration", "50ms")

@@ -60,6 +60,9 @@ export default defineConfig({
           name: 'kit',
           include: ['src/**/*.browser.test.ts'],
           setupFiles: ['words-for-tests.ts'],
+          // As with the journeys, the limits bound what hangs on a busy machine.
+          testTimeout: 120_000,
+          expect: { poll: { timeout: 60_000 } },
           browser: {
             enabled: true,
             headless: true,

@@ -12,12 +12,11 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"github.com/hostler/hostler/internal/programtest"
 )
 
-const (
-	childVariable = "HOSTLER_LXDTEST_CHILD"
-	required      = "HOSTLER_LXD_REQUIRED"
-)
+const childVariable = "HOSTLER_LXDTEST_CHILD"
 
 var (
 	furnished   bool   // this is the child, and its namespaces have what LXD needs
@@ -108,9 +107,7 @@ func available(t testing.TB) {
 	case furnished:
 	case unavailable == "":
 		t.Fatal("lxdtest: TestMain does not call lxdtest.Main")
-	case os.Getenv(required) != "" && !testing.Short():
-		t.Fatalf("%s is set, but there can be no LXD: %s", required, unavailable)
 	default:
-		t.Skip("no LXD: ", unavailable)
+		programtest.Missing(t, "no LXD: "+unavailable)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 )
 
@@ -19,7 +20,7 @@ func TestSkips(t *testing.T) { // not beside others: a process that is started w
 	for required, want := range map[string]string{"": "SKIP", "1": "FAIL"} {
 		cmd := exec.Command(program, "-test.v", "-test.run=^TestNamespaces$")
 		cmd.Dir = "/"
-		cmd.Env = append(os.Environ(), "HOSTLER_LXD_REQUIRED="+required)
+		cmd.Env = append(os.Environ(), programtest.ServersRequired+"="+required)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		out, err := cmd.CombinedOutput()
 		text := string(out)

@@ -1,13 +1,15 @@
-// Command generate makes decoration.jsonl and categories.json of the reference data: what the catalog of the community scripts said of
-// each
-// entry when it was still in their repositories. It takes facts that are shown to people, and nothing that runs.
+// Command generate makes decoration.jsonl and categories.json from the reference data: what the catalog of the community scripts said of
+// each entry when it was still in their repositories. It takes facts that are shown to people, and nothing that runs. Without reference data
+// it leaves the files as they are.
 //
 //	generate [-reference FOLDER] [-out FOLDER]
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -15,7 +17,7 @@ import (
 )
 
 func main() {
-	reference := flag.String("reference", decoration.Reference("."), "the folder with the reference data "+
+	reference := flag.String("reference", "", "the folder with the reference data "+
 		"(default: $HOSTLER_REFERENCE_DIR/catalog, or ../shared/catalog beside the repository)")
 	out := flag.String("out", "decoration", "where the files are written")
 	flag.Parse()
@@ -26,7 +28,15 @@ func main() {
 }
 
 func run(reference, out string) error {
+	named := reference != ""
+	if !named {
+		reference = decoration.Reference(".")
+	}
 	files, err := decoration.Generate(reference)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		fmt.Fprintf(os.Stderr, "generate: no reference data in %s: the files stay as they are\n", reference)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -112,9 +112,8 @@ test('anything can be typed', () => {
     expect(() => offersOf(typed, typed.length, fields)).not.toThrow()
     expect(() => written(parse(typed, fields).terms)).not.toThrow()
   }
-  const begun = performance.now()
+  // A pattern that tries every way would outlast the limit of this test.
   filterOf(parse(`name:${'*a'.repeat(400)}b`, fields), fields)({ name: 'a'.repeat(50_000) })
-  expect(performance.now() - begun).toBeLessThan(1000)
 })
 
 test('what a service looks for narrows nothing here', () => {

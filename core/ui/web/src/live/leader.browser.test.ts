@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { byClaim, type Election } from './leader'
 
 let names = 0
@@ -16,19 +16,20 @@ function tabs(count: number): { leaders: Set<number>; all: (Election & { close: 
 
 test('without locks one of many tabs leads', async () => {
   const { leaders } = tabs(6)
-  await vi.waitFor(() => expect(leaders.size).toBe(1), { timeout: 5000 })
-  // It stays so when all have had their say.
+  await expect.poll(() => leaders.size).toBe(1)
+  // And again when all have had their say.
   await new Promise((go) => setTimeout(go, 600))
-  expect(leaders.size).toBe(1)
+  await expect.poll(() => leaders.size).toBe(1)
 })
 
 test('the lead is taken from a tab that does not answer', async () => {
   const { leaders, all } = tabs(3)
-  await vi.waitFor(() => expect(leaders.size).toBe(1), { timeout: 5000 })
+  await expect.poll(() => leaders.size).toBe(1)
   await new Promise((go) => setTimeout(go, 600))
+  await expect.poll(() => leaders.size).toBe(1)
   const [first] = leaders
   all[first!]!.close() // as one that is frozen: it says nothing, and does not know
   const next = all.findIndex((_, i) => i !== first)
   all[next]!.challenge()
-  await vi.waitFor(() => expect(leaders).toContain(next))
+  await expect.poll(() => leaders).toContain(next)
 })
