@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/notify"
+	"github.com/hostler/hostler/core/setting"
 )
 
 // A webhook that has AuditActions is told the rows of the audit trail, each once, in the order of their places in the trail's chain. The
@@ -65,6 +66,10 @@ func (s *Store) followSome(ctx context.Context) (more bool, err error) {
 		(SELECT max(seq) FROM audit_links))`).Scan(&any)
 	if err != nil || !any {
 		return false, db.Problem(err)
+	}
+	// Who may not export the trail is not sent it either. What happens meanwhile is told once the feature is on again.
+	if on, err := setting.Entitled(ctx, s.DB, "audit.log"); err != nil || !on {
+		return false, err
 	}
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
 		more = false

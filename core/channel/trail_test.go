@@ -246,3 +246,20 @@ func TestWhatMayFollowTheTrail(t *testing.T) {
 		}
 	}
 }
+
+// While the export of the trail is switched off, webhooks are not sent the trail either; once it is on again they go on where they were.
+func TestTrailIsNotSentWhileItsExportIsOff(t *testing.T) {
+	t.Parallel()
+	f, to := newFixture(t), newReceiver(t)
+	f.follower(to, "*")
+	f.turn()
+	dbtest.Exec(t, f.DB, `INSERT INTO settings (key, value) VALUES ('entitlements.disabled', '["audit.log"]')`)
+	f.trail("vm.start")
+	f.turn()
+	f.turn()
+	to.wantActions(t)
+	dbtest.Exec(t, f.DB, "DELETE FROM settings WHERE key = 'entitlements.disabled'")
+	f.turn()
+	f.turn()
+	to.wantActions(t, "vm.start")
+}

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,9 +19,11 @@ import (
 
 // External is a log-in for which a provider of identities has vouched. It is kept as JSON while a second factor is due.
 type External struct {
-	// Provider is the id of the provider, and Name its name.
-	Provider int64  `json:"provider"`
-	Name     string `json:"name"`
+	// Provider is the id of the provider, and Name its name. UpdatedAt is when its settings were last written: what was worked out by
+	// others does not count any more.
+	Provider  int64     `json:"provider"`
+	Name      string    `json:"name"`
+	UpdatedAt time.Time `json:"updated_at"`
 	// Subject is who that is at the provider, the same for ever.
 	Subject string `json:"subject"`
 	// Email is an address of which the provider says that it is the person's; "" where it says of none.
@@ -35,17 +39,22 @@ type External struct {
 	Grants map[int64]Role `json:"grants"`
 }
 
-// begin takes the locks of a log-in in the order of all changes of users, and refuses one by a provider that was switched off.
+// begin takes the locks of a log-in in the order of all changes of users, and refuses one by a provider that was switched off or changed
+// since it vouched.
 func (e *External) begin(ctx context.Context, tx *db.Tx) error {
 	if _, err := govern(ctx, tx, nil, NoRole); err != nil {
 		return err
 	}
-	err := tx.Pgx.QueryRow(ctx, "SELECT id FROM identity_providers WHERE id = $1 AND enabled FOR SHARE", e.Provider).Scan(new(int64))
-	if errors.Is(err, pgx.ErrNoRows) {
+	var same bool
+	err := tx.Pgx.QueryRow(ctx, "SELECT updated_at = $2 FROM identity_providers WHERE id = $1 AND enabled FOR SHARE", e.Provider, e.UpdatedAt).
+		Scan(&same)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
 		return refused("%s is switched off", e.Name)
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("reading the provider: %w", err)
+	case !same:
+		return refused("%s was changed in the meantime; begin again", e.Name)
 	}
 	return nil
 }
@@ -121,6 +130,10 @@ func (s *Store) accountOf(ctx context.Context, tx *db.Tx, e *External) (user *Us
 	if err != nil {
 		return nil, false, err
 	}
+	if !sameAddress(e.Email, user.Email) {
+		describeTarget(ctx, user.ID)
+		return nil, false, refused("your e-mail address at %s only looks like that of an account here; ask an admin", e.Name)
+	}
 	var another bool
 	err = tx.Pgx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM user_identities WHERE provider_id = $1 AND user_id = $2)", e.Provider, user.ID).
 		Scan(&another)
@@ -132,6 +145,20 @@ func (s *Store) accountOf(ctx context.Context, tx *db.Tx, e *External) (user *Us
 		return nil, false, refused("the account with your e-mail address belongs to somebody else at %s", e.Name)
 	}
 	return user, false, nil
+}
+
+// sameAddress reports whether two addresses differ in nothing but the case of ASCII letters. Keys of addresses are equal for letters that
+// look alike, so that nobody takes an address that looks like another's; they prove nothing about whose an address is.
+func sameAddress(a, b string) bool {
+	lower := func(text string) string {
+		return strings.Map(func(r rune) rune {
+			if 'A' <= r && r <= 'Z' {
+				return r + 'a' - 'A'
+			}
+			return r
+		}, text)
+	}
+	return lower(a) == lower(b)
 }
 
 // displayName is the name where it may be one.
@@ -220,7 +247,8 @@ func (e *External) settle(ctx context.Context, tx *db.Tx, userID int64) error {
 	return nil
 }
 
-// grant sets the roles of which the rules speak, and tells what has changed. The last owner with a password stays one.
+// grant sets the roles that the rules name, and returns what changed. The last owner with a password stays one. Rules make nobody an owner
+// whose account has a password: an admin may have chosen it, and would become owner with it.
 func (e *External) grant(ctx context.Context, tx *db.Tx, userID int64) (changes []any, err error) {
 	for _, team := range slices.Sorted(maps.Keys(e.Grants)) {
 		role := e.Grants[team]
@@ -232,6 +260,17 @@ func (e *External) grant(ctx context.Context, tx *db.Tx, userID int64) (changes 
 			continue
 		}
 		change := map[string]any{"team_id": team, "old_role": roleName(before), "new_role": roleName(role)}
+		if role == Owner {
+			var password bool
+			if err := tx.Pgx.QueryRow(ctx, "SELECT has_password FROM users WHERE id = $1", userID).Scan(&password); err != nil {
+				return nil, fmt.Errorf("reading the account: %w", err)
+			}
+			if password {
+				change["new_role"], change["kept"] = roleName(before), "has_password"
+				changes = append(changes, change)
+				continue
+			}
+		}
 		if team == DefaultTeam && before == Owner {
 			u, err := lockSubject(ctx, tx, userID)
 			if err != nil {

@@ -46,8 +46,6 @@ var personal = []struct{ name, sql string }{
 	{"notifications", list(`jsonb_build_object('at', `+inUTC("at")+`, 'kind', kind, 'title', title, 'text', body)`,
 		`notification_events WHERE user_id = $1`, "id")},
 	{"schedules", list(`jsonb_build_object('id', id, 'name', name)`, `schedules WHERE writer_id = $1`, "id")},
-	{"jobs", list(`jsonb_build_object('id', id, 'kind', kind, 'target', target_name, 'status', status, 'created_at', `+inUTC("created_at")+
-		`)`, `jobs WHERE requested_by = $1`, "id")},
 }
 
 // list is the statement of a list of values.
@@ -55,12 +53,18 @@ func list(value, from, order string) string {
 	return "SELECT COALESCE(jsonb_agg(" + value + " ORDER BY " + order + "), '[]') FROM " + from + " AND $2 <> ''"
 }
 
-// trail are the rows of the audit trail of what the user did, and of what was done to the account, a JSON value each.
-var trail = `SELECT jsonb_build_object('id', id, 'at', ` + inUTC("at") + `, 'actor_type', actor_type, 'actor_id', actor_id,
-	'action', action,
-	'target', CASE WHEN target_kind <> '' THEN jsonb_build_object('kind', target_kind, 'id', nullif(target_id, ''), 'name',
-		nullif(target_name, '')) END, 'result', result, 'error', nullif(error, ''), 'address', nullif(address, ''), 'details', details)
-	FROM audit WHERE actor_id = $1 OR target_kind = 'user' AND target_id = $2 ORDER BY id`
+// streamed are the statements of what may be much of a person, by their names in the export: each row is one JSON value. $1 and $2 are as in
+// personal. The addresses of others who worked on the account are theirs.
+var streamed = []struct{ name, sql string }{
+	{"jobs", `SELECT jsonb_build_object('id', id, 'kind', kind, 'target', target_name, 'status', status, 'created_at', ` + inUTC("created_at") +
+		`) FROM jobs WHERE requested_by = $1 AND $2 <> '' ORDER BY id`},
+	{"trail", `SELECT jsonb_build_object('id', id, 'at', ` + inUTC("at") + `, 'actor_type', actor_type, 'actor_id', actor_id,
+		'action', action,
+		'target', CASE WHEN target_kind <> '' THEN jsonb_build_object('kind', target_kind, 'id', nullif(target_id, ''), 'name',
+			nullif(target_name, '')) END, 'result', result, 'error', nullif(error, ''),
+		'address', CASE WHEN actor_id = $1 THEN nullif(address, '') END, 'details', details)
+		FROM audit WHERE actor_id = $1 OR target_kind = 'user' AND target_id = $2 ORDER BY id`},
+}
 
 // Personal writes what is kept of a user, as one JSON object, all of one moment, while it is read: the account, teams, sessions, log-ins,
 // keys, preferences, what the user was told, asked for and did. No secret is in it. Problem: not_found.
@@ -87,19 +91,30 @@ func (s *Store) Personal(ctx context.Context, w io.Writer, userID int64) error {
 		}
 		between = ","
 	}
-	rows, err := tx.Query(ctx, trail, userID, text)
+	for _, part := range streamed {
+		if err := stream(ctx, tx, w, part.name, part.sql, userID, text); err != nil {
+			return err
+		}
+	}
+	_, err = io.WriteString(w, "\n}\n")
+	return err
+}
+
+// stream writes a list of the export row by row.
+func stream(ctx context.Context, tx pgx.Tx, w io.Writer, name, sql string, userID int64, text string) error {
+	rows, err := tx.Query(ctx, sql, userID, text)
 	if err != nil {
-		return db.Problem(fmt.Errorf("reading the user's part of the trail: %w", err))
+		return db.Problem(fmt.Errorf("reading the user's %s: %w", name, err))
 	}
 	defer rows.Close()
-	if _, err := io.WriteString(w, ",\n\"trail\": ["); err != nil {
+	if _, err := fmt.Fprintf(w, ",\n%q: [", name); err != nil {
 		return err
 	}
-	between = ""
+	between := ""
 	for rows.Next() {
 		var value string
 		if err := rows.Scan(&value); err != nil {
-			return db.Problem(fmt.Errorf("reading the user's part of the trail: %w", err))
+			return db.Problem(fmt.Errorf("reading the user's %s: %w", name, err))
 		}
 		if _, err := io.WriteString(w, between+"\n"+value); err != nil {
 			return err
@@ -107,8 +122,8 @@ func (s *Store) Personal(ctx context.Context, w io.Writer, userID int64) error {
 		between = ","
 	}
 	if err := rows.Err(); err != nil {
-		return db.Problem(fmt.Errorf("reading the user's part of the trail: %w", err))
+		return db.Problem(fmt.Errorf("reading the user's %s: %w", name, err))
 	}
-	_, err = io.WriteString(w, "]\n}\n")
+	_, err = io.WriteString(w, "]")
 	return err
 }

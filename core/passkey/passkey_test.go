@@ -230,6 +230,9 @@ func TestPasskeyAsSecondFactor(t *testing.T) {
 	}
 	wants(t, f.users.DeletePasskey(t.Context(), caller, id, "wrong"), problem.CodeInvalid, "present password")
 	wants(t, f.users.DeletePasskey(t.Context(), stranger, id, identitytest.Password), problem.CodeNotFound, "")
+	byKey := *caller
+	byKey.SessionID = 0
+	wants(t, f.users.DeletePasskey(t.Context(), &byKey, id, identitytest.Password), problem.CodeInvalidState, "in a session")
 	if err := f.users.DeletePasskey(t.Context(), caller, id, identitytest.Password); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/sso"
 	"github.com/hostler/hostler/core/sso/ssotest"
@@ -300,5 +302,77 @@ func TestEndpointsAreHeldToTheRules(t *testing.T) {
 	}
 	if tried, err := f.Try(t.Context(), f.id); err != nil || tried.OK {
 		t.Errorf("another certificate: %v %+v", err, tried)
+	}
+}
+
+// Letters that look like those of somebody's address lead to nobody's account.
+func TestAddressesThatLookAlikeJoinNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.account("anna@coco.com", identity.Viewer)
+	for _, email := range []string{"anna@\u0441\u043e\u0441\u043e.com", "\uff41nna@coco.com"} {
+		f.at.Person = map[string]any{"sub": "stranger", "email": email, "email_verified": true}
+		_, err := f.logIn()
+		refusedFor(t, err, problem.CodeInvalidCredentials, "looks like")
+	}
+	if n := f.Value("SELECT count(*) FROM user_identities"); n != "0" {
+		t.Errorf("%s were joined", n)
+	}
+	f.at.Person["email"] = "ANNA@coco.com"
+	f.must()
+}
+
+// Somebody who knows the password that an admin chose for an account does not become an owner by the rules of a provider.
+func TestRulesMakeNoOwnerWithAPassword(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	blue := identitytest.Team(t, f.DB, "blue")
+	rules := []sso.Rule{{Group: "owners", TeamID: 1, Role: "owner"}, {Group: "owners", TeamID: blue, Role: "owner"},
+		{Group: "staff", TeamID: 1, Role: "admin"}}
+	if _, err := f.Update(t.Context(), f.id, func(p *sso.Provider) { p.Rules = rules }, nil); err != nil {
+		t.Fatal(err)
+	}
+	account := f.account("anna@example.com", identity.Viewer)
+	for group, want := range map[string]string{"owners": "1 viewer", "staff": "1 admin"} {
+		f.Exec("UPDATE team_members SET role = 'viewer' WHERE user_id = $1", account.ID)
+		f.at.Person["groups"] = []string{group}
+		if in := f.must(); in.User.ID != account.ID || f.roles(account.ID) != want {
+			t.Errorf("%s: %s, want %s", group, f.roles(account.ID), want)
+		}
+	}
+}
+
+// What a provider vouched for does not count after its settings have changed.
+func TestProviderChangesBeforeTheSecondFactor(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	account := f.account("anna@example.com", identity.Viewer)
+	factor := identitytest.TOTP(t, f.users, account)
+	in, err := f.logIn()
+	if err != nil || in.Pending == "" {
+		t.Fatalf("%+v %v", in, err)
+	}
+	if _, err := f.Update(t.Context(), f.id, func(p *sso.Provider) { p.TrustEmail = true }, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.users.LogInTOTP(t.Context(), in.Pending, factor.Code(t, 1), client)
+	refusedFor(t, err, problem.CodeInvalidCredentials, "changed in the meantime")
+}
+
+// The endpoint that tells of people says nothing of how they logged in, and is asked whether an address is verified.
+func TestWhatUserInfoMayAdd(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(p *sso.Provider) { p.TrustEmail = true })
+	account := f.account("anna@example.com", identity.Viewer)
+	delete(f.at.Person, "email_verified")
+	f.at.Info = map[string]any{"email": "anna@example.com", "email_verified": false}
+	if _, err := f.logIn(); problem.CodeOf(err) != problem.CodeInvalidCredentials {
+		t.Errorf("an address that is not verified: %v", err)
+	}
+	f.at.Info = map[string]any{"email": "anna@example.com", "email_verified": true, "amr": []string{"mfa"}}
+	f.must()
+	identitytest.TOTP(t, f.users, account)
+	if in, err := f.logIn(); err != nil || in.Pending == "" {
+		t.Errorf("the second factor was skipped: %+v %v", in, err)
 	}
 }

@@ -42,7 +42,8 @@ func (s *Store) Complete(ctx context.Context, id int64, a Answer, from identity.
 		return nil, "", err
 	}
 	defer func() {
-		if err == nil || problem.CodeOf(err) != problem.CodeInvalidCredentials {
+		var taken *codeRefused
+		if err == nil || problem.CodeOf(err) != problem.CodeInvalidCredentials && !errors.As(err, &taken) {
 			back()
 		}
 	}()
@@ -130,10 +131,11 @@ func onlyUs(audience []string, client string) bool {
 }
 
 // complement adds what only the provider's endpoint for that tells of the person, where something is missing. A claim of the ID token
-// stays as it is.
+// stays as it is, and how the person logged in is told by the signed token alone.
 func (s *Store) complement(ctx context.Context, p *stored, d *discovery, subject string, tokens *oauth2.Token, c claims) error {
 	_, email := c["email"]
-	if d.UserInfoEndpoint == "" || email && (len(p.Rules) == 0 || c.find(p.GroupsClaim) != nil) {
+	_, verified := c["email_verified"]
+	if d.UserInfoEndpoint == "" || email && verified && (len(p.Rules) == 0 || c.find(p.GroupsClaim) != nil) {
 		return nil
 	}
 	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
@@ -150,6 +152,7 @@ func (s *Store) complement(ctx context.Context, p *stored, d *discovery, subject
 	if email && more.text("email") != c.text("email") {
 		delete(more, "email_verified") // which is of another address
 	}
+	delete(more, "amr")
 	for name, value := range more {
 		if _, there := c[name]; !there {
 			c[name] = value
@@ -158,14 +161,22 @@ func (s *Store) complement(ctx context.Context, p *stored, d *discovery, subject
 	return nil
 }
 
+// codeRefused is the failure of a provider that has refused a request, such as one with a code that somebody made up. The try counts.
+type codeRefused struct{ error }
+
+func (e *codeRefused) Unwrap() error { return e.error }
+
 // exchangeFailed tells a code that the provider does not take from a provider that fails.
 func (s *Store) exchangeFailed(p *stored, err error, secrets ...string) error {
 	told := errors.New(outbound.Plain(outbound.Cause(err).Error(), secrets...))
 	var refusal *oauth2.RetrieveError
 	if errors.As(err, &refusal) {
-		told = errors.New("the token endpoint answers " + refusal.Response.Status + " " + outbound.Plain(refusal.ErrorCode, secrets...))
-		if refusal.Response.StatusCode == http.StatusBadRequest && refusal.ErrorCode == "invalid_grant" {
-			return refused("%s does not take what it gave for this log-in; begin again", p.Name)
+		told = errors.New("the token endpoint answers " + outbound.Plain(refusal.Response.Status+" "+refusal.ErrorCode, secrets...))
+		if status := refusal.Response.StatusCode; status >= http.StatusBadRequest && status < http.StatusInternalServerError {
+			if refusal.ErrorCode == "invalid_grant" {
+				return refused("%s does not take what it gave for this log-in; begin again", p.Name)
+			}
+			return &codeRefused{s.failing(&p.Provider, told)}
 		}
 	}
 	return s.failing(&p.Provider, told)

@@ -102,6 +102,10 @@ func TestExportOfOneself(t *testing.T) {
 			VALUES ('Work', 'https://id.example', 'a', '{}', '', 'invited', false, false, '', true) RETURNING id)
 		INSERT INTO user_identities (provider_id, subject, user_id) SELECT p.id, u.subject, u.id
 		FROM p, (VALUES ('me', $1::bigint), ('theirs', $2::bigint)) u (subject, id)`, mine.ID, stranger.ID)
+	dbtest.Exec(t, s.db, `INSERT INTO audit (at, actor_type, actor_id, action, target_kind, target_id, result, address)
+		VALUES (now(), 'user', $1, 'user.patch', 'user', $2, 'ok', '198.51.100.77')`, stranger.ID, fmt.Sprint(mine.ID))
+	dbtest.Exec(t, s.db, `INSERT INTO jobs (kind, target_kind, target_id, target_name, requested_by, requested_by_email) VALUES
+		('vm.start', 'vm', 1, 'web', $1, 'a')`, mine.ID)
 	answer := s.send(t, "GET", "/api/v1/auth/export", "", mine.Cookie)
 	var got map[string]any
 	if err := json.Unmarshal(answer.Body, &got); err != nil || answer.Status != 200 {
@@ -111,7 +115,7 @@ func TestExportOfOneself(t *testing.T) {
 		t.Errorf("its name is %s", header)
 	}
 	for name, want := range map[string]int{"teams": 1, "identities": 1, "sessions": 1, "logins": 1, "known_networks": 1, "known_browsers": 1,
-		"api_keys": 1, "notifications": 0, "schedules": 0, "jobs": 0} {
+		"api_keys": 1, "notifications": 0, "schedules": 0, "jobs": 1} {
 		if list, is := got[name].([]any); !is || len(list) != want {
 			t.Errorf("%s: %v, want %d", name, got[name], want)
 		}
@@ -126,6 +130,9 @@ func TestExportOfOneself(t *testing.T) {
 	for _, row := range trail {
 		one, _ := row.(map[string]any)
 		actions[fmt.Sprint(one["action"], " ", one["result"])] = true
+	}
+	if !actions["user.patch ok"] || strings.Contains(string(answer.Body), "198.51.100.77") {
+		t.Errorf("what others did to the account, without their addresses: %v", actions)
 	}
 	if !actions["auth.preferences ok"] || !actions["auth.login refused"] {
 		t.Errorf("the trail has %v", actions)
