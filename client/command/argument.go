@@ -97,6 +97,8 @@ func (s *session) resolveArguments(ctx context.Context, args arguments, words []
 		case "node", "storage":
 			r.path["host_id"] = fmt.Sprint(found.host)
 			r.set(a, found.name, found.name)
+		case "catalog":
+			r.set(a, found.name, found.name)
 		case "guest":
 			r.app = found.app
 			target := map[string]any{"vm": found.id}

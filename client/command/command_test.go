@@ -105,6 +105,14 @@ func TestNames(t *testing.T) {
 	}
 }
 
+func TestCatalogEntry_IsNamedBySlug(t *testing.T) {
+	f := &fake{}
+	f.answer("GET /api/v1/catalog/wiki", 200, `{"slug":"wiki"}`)
+	if status, _, said := f.start(t)("", "catalog", "show", "wiki"); status != 0 {
+		t.Errorf("%d, asked %q: %s", status, f.asked, said)
+	}
+}
+
 // A phrase that is asked for is told with what helps, nobody is waited for, and --confirm sends it.
 func TestPhrase(t *testing.T) {
 	f := &fake{}
