@@ -1,11 +1,13 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -24,11 +26,14 @@ func (s *session) inventoryCommand() *cobra.Command {
 		Long: "Write the guests as a dynamic inventory of Ansible. Ansible takes a program: a file of two lines that may be executed, such " +
 			"as\n\n" +
 			"  #!/bin/sh\n  exec hostler inventory \"$@\"\n\n" +
-			"A guest is a host by its name, or by its name and id where several have the name. Its address is the first that the guest told of. " +
+			"A guest is a host by its name, or by its name and id where several have the name or Ansible reads it as something else, such as " +
+			"an IP address. Its ansible_host is the first address that the guest reported. Without one it is a name below .invalid, which " +
+			"never resolves (RFC 2606), such as 7.without-address.invalid. for the guest with id 7: Ansible cannot reach such a guest, and " +
+			"does not reach another machine by its name. " +
 			"Groups are its kind, status, host, node, cluster, team, pool and tags: kind_vm, status_running, host_lab, node_pve1, cluster_prod, " +
 			"team_Default, pool_x, tag_prod. Templates are left out. All that is known of it is in variables that begin with hostler_. " +
-			"In names of hosts and groups an underscore stands for what Ansible would read as more than a name, and what looks like a " +
-			"template comes as a text that Ansible does not run.",
+			"In names of hosts and groups an underscore stands for what Ansible would read as more than a name. Ansible gets every text " +
+			"of a variable as unsafe ({\"__ansible_unsafe\": TEXT}), so it never runs one as a template.",
 		Example: "  ansible -i ./inventory.sh status_running -m ping",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list && host != "" {
@@ -99,18 +104,18 @@ func ansible(guests []api.GuestEntry) (groups map[string]any, vars map[string]ma
 	}
 	vars = map[string]map[string]any{}
 	hosts := map[int64]string{}
+	taken := func(name string) bool { return members[name] != nil || vars[name] != nil || reserved(name) }
 	for i := range guests {
 		g := &guests[i]
 		if g.Template {
 			continue
 		}
 		name := hostName(g.Name)
-		_, group := members[name]
-		if name == "" || named[name] > 1 || group || slices.Contains(reserved, name) {
-			name = strings.TrimPrefix(fmt.Sprintf("%s_%d", name, g.Id), "_")
-		}
-		for vars[name] != nil { // somebody has called a guest as another one is called with its id
-			name += "_"
+		if name == "" || named[name] > 1 || taken(name) {
+			name = fmt.Sprintf("%s_%d", cmp.Or(name, "guest"), g.Id)
+			for named[name] > 0 || taken(name) { // another guest or a group already has the new name
+				name += "_"
+			}
 		}
 		hosts[g.Id], vars[name] = name, variables(g)
 	}
@@ -126,47 +131,61 @@ func ansible(guests []api.GuestEntry) (groups map[string]any, vars map[string]ma
 	return groups, vars
 }
 
-// reserved are names that mean something else to Ansible.
-var reserved = []string{"all", "ungrouped", "_meta", "localhost"}
+// numericName matches IPv4 addresses in every spelling that resolvers accept, such as 127.1, 2130706433 and 0x7f.0.0.1.
+var numericName = regexp.MustCompile(`^(\pN|\.|0[xX][0-9a-fA-F]*)+$`)
 
-// variables are those of a guest.
+// reserved reports whether a name means something else to Ansible or to a resolver: a group, the machine that runs Ansible, or an address.
+func reserved(name string) bool {
+	if slices.Contains([]string{"all", "ungrouped", "_meta", "localhost"}, strings.ToLower(name)) {
+		return true
+	}
+	_, err := netip.ParseAddr(name)
+	return err == nil || numericName.MatchString(name)
+}
+
+// variables returns the variables of a guest. Every text in them is unsafe.
 func variables(g *api.GuestEntry) map[string]any {
 	v := map[string]any{
-		"hostler_id": g.Id, "hostler_kind": g.Kind, "hostler_name": literal(g.Name), "hostler_status": g.Status,
-		"hostler_host": literal(g.Host), "hostler_node": literal(g.Node), "hostler_cluster": literal(g.Cluster),
-		"hostler_team": literal(g.Team), "hostler_pool": literal(g.Pool), "hostler_tags": literals(g.Tags), "hostler_vmid": g.Vmid,
-		"hostler_app": nil, "hostler_app_id": g.AppId, "hostler_addresses": nil,
+		"hostler_id": g.Id, "hostler_kind": unsafe(string(g.Kind)), "hostler_name": unsafe(g.Name),
+		"hostler_status": unsafe(string(g.Status)), "hostler_host": unsafe(g.Host), "hostler_node": unsafe(g.Node),
+		"hostler_cluster": unsafe(g.Cluster), "hostler_team": unsafe(g.Team), "hostler_pool": unsafe(g.Pool),
+		"hostler_tags": unsafeTexts(g.Tags), "hostler_vmid": g.Vmid, "hostler_app": nil, "hostler_app_id": g.AppId,
+		"hostler_addresses": nil, "ansible_host": unsafe(address(g)),
 	}
 	if g.App != nil {
-		v["hostler_app"] = literal(*g.App)
+		v["hostler_app"] = unsafe(*g.App)
 	}
-	if g.Addresses == nil {
-		return v
-	}
-	v["hostler_addresses"] = literals(*g.Addresses)
-	for _, text := range *g.Addresses {
-		text, _, _ = strings.Cut(text, "/")
-		// A guest tells its addresses itself: what is none, or would lead to the machine that asks, is none to connect to.
-		if address, err := netip.ParseAddr(text); err == nil && address.Zone() == "" && address.Unmap().IsGlobalUnicast() {
-			v["ansible_host"] = address.Unmap().String()
-			break
-		}
+	if g.Addresses != nil {
+		v["hostler_addresses"] = unsafeTexts(*g.Addresses)
 	}
 	return v
 }
 
-// literal is a text that Ansible does not take for a template, which it would run on the machine of whoever asks.
-func literal(text string) any {
-	if strings.Contains(text, "{{") || strings.Contains(text, "{%") || strings.Contains(text, "{#") {
-		return map[string]string{"__ansible_unsafe": text}
+// address returns where Ansible connects to: the first usable address that the guest reported. The guest chooses what it reports, so
+// anything but a unicast address is skipped: it could lead to the machine that runs Ansible. Without a usable address the result is a
+// name that never resolves, because ssh would otherwise resolve the guest's name, and perhaps reach another machine. The name ends in a
+// dot, so that resolvers do not try it below their search domains.
+func address(g *api.GuestEntry) string {
+	var reported []string
+	if g.Addresses != nil {
+		reported = *g.Addresses
 	}
-	return text
+	for _, text := range reported {
+		text, _, _ = strings.Cut(text, "/")
+		if address, err := netip.ParseAddr(text); err == nil && address.Zone() == "" && address.Unmap().IsGlobalUnicast() {
+			return address.Unmap().String()
+		}
+	}
+	return fmt.Sprintf("%d.without-address.invalid.", g.Id)
 }
 
-func literals(texts []string) []any {
-	all := []any{}
+// unsafe marks a text so that Ansible never runs it as a template. Ansible has several ways to mark a template, so every text is unsafe.
+func unsafe(text string) map[string]string { return map[string]string{"__ansible_unsafe": text} }
+
+func unsafeTexts(texts []string) []map[string]string {
+	all := []map[string]string{}
 	for _, text := range texts {
-		all = append(all, literal(text))
+		all = append(all, unsafe(text))
 	}
 	return all
 }

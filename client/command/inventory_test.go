@@ -35,7 +35,7 @@ func TestInventory(t *testing.T) {
 		t.Fatalf("%d %v %s", status, err, said)
 	}
 	if fmt.Sprint(got.Running.Hosts, got.Lab.Hosts, got.Prod.Hosts) != "[db web_1] [web_1 web_2] [web_1]" || len(got.Meta.Hostvars) != 3 ||
-		got.Meta.Hostvars["web_1"]["ansible_host"] != "192.0.2.5" {
+		text(got.Meta.Hostvars["web_1"]["ansible_host"]) != "192.0.2.5" {
 		t.Errorf("the inventory is %s", out)
 	}
 	if _, out, _ = run("", "inventory", "--host", "nobody"); strings.TrimSpace(out) != "{}" {
@@ -90,7 +90,8 @@ func hostileGuests(t *testing.T) string {
 	t.Helper()
 	names := []string{
 		"web", "web", "web_2", "", "-oProxyCommand=reboot", "..", "a:b,c&d!e*[0:9]", "{{ lookup('pipe','id') }}", "{% raw %}", "\u001b[2J\nx",
-		"all", "ungrouped", "_meta", "localhost", "kind_vm", "bücher", "a/../b", `"quoted"'`, "x\u202egnp", strings.Repeat("n", 500), "@file",
+		"all", "ungrouped", "_meta", "localhost", "kind_vm", "bücher", "127.0.0.1", "::1",
+		"#jinja2:variable_start_string:'[['\n[[ 1 ]]", "a/../b", `"quoted"'`, "x\u202egnp", strings.Repeat("n", 500), "@file",
 	}
 	var guests []map[string]any
 	for i, name := range names {
@@ -113,8 +114,8 @@ func TestInventoryOfHostileNames(t *testing.T) {
 		t.Fatalf("%d %s", status, said)
 	}
 	got := readInventory(t, out)
-	if len(got.vars) != 21 || len(got.groups["kind_vm"]) != 21 {
-		t.Errorf("of 21 guests there are %d, and %d in their group", len(got.vars), len(got.groups["kind_vm"]))
+	if len(got.vars) != 24 || len(got.groups["kind_vm"]) != 24 {
+		t.Errorf("of 24 guests there are %d, and %d in their group", len(got.vars), len(got.groups["kind_vm"]))
 	}
 	aHost := regexp.MustCompile(`^[\pL\pN_][\pL\pN._-]*$`)
 	aGroup := regexp.MustCompile(`^(kind|status|host|node|cluster|team|pool|tag)_[\pL\pN_]*$`)
@@ -122,12 +123,12 @@ func TestInventoryOfHostileNames(t *testing.T) {
 		if !aHost.MatchString(name) || slices.Contains([]string{"all", "ungrouped", "_meta", "localhost"}, name) || got.groups[name] != nil {
 			t.Errorf("a host is called %q", name)
 		}
-		if vars["ansible_host"] != "192.0.2.5" {
-			if address, err := netip.ParseAddr(fmt.Sprint(vars["ansible_host"])); err != nil || !address.IsGlobalUnicast() {
-				t.Errorf("%s is to be reached at %v", name, vars["ansible_host"])
-			}
+		if address, err := netip.ParseAddr(text(vars["ansible_host"])); err != nil || !address.IsGlobalUnicast() {
+			t.Errorf("%s is to be reached at %v", name, vars["ansible_host"])
 		}
-		noTemplates(t, vars)
+		for variable, value := range vars {
+			allUnsafe(t, variable, value)
+		}
 	}
 	for name, hosts := range got.groups {
 		if !aGroup.MatchString(name) {
@@ -147,24 +148,97 @@ func TestInventoryOfHostileNames(t *testing.T) {
 	takenByAnsible(t, out, got)
 }
 
-// noTemplates fails where Ansible would find a template in a value.
-func noTemplates(t *testing.T, value any) {
+// allUnsafe fails for a text that Ansible may run as a template: any that is not marked as unsafe.
+func allUnsafe(t *testing.T, variable string, value any) {
 	t.Helper()
 	switch v := value.(type) {
 	case string:
-		if strings.Contains(v, "{{") || strings.Contains(v, "{%") || strings.Contains(v, "{#") {
-			t.Errorf("a value is a template: %q", v)
-		}
+		t.Errorf("%s has a text that is not unsafe: %q", variable, v)
 	case []any:
 		for _, one := range v {
-			noTemplates(t, one)
+			allUnsafe(t, variable, one)
 		}
 	case map[string]any:
-		if len(v) == 1 && v["__ansible_unsafe"] != nil {
-			return
+		if _, ok := v["__ansible_unsafe"].(string); !ok || len(v) != 1 {
+			t.Errorf("%s is %v", variable, v)
 		}
-		for _, one := range v {
-			noTemplates(t, one)
+	}
+}
+
+// text returns the text of a value that is marked as unsafe.
+func text(value any) string {
+	marked, _ := value.(map[string]any)
+	text, _ := marked["__ansible_unsafe"].(string)
+	return text
+}
+
+// inventoryOf returns the inventory of these guests.
+func inventoryOf(t *testing.T, guests string) inventory {
+	t.Helper()
+	f := &fake{}
+	f.answer("GET /api/v1/guests", 200, guests)
+	status, out, said := f.start(t)("", "inventory")
+	if status != 0 {
+		t.Fatalf("%d %s", status, said)
+	}
+	return readInventory(t, out)
+}
+
+func TestInventory_MarksEveryTextUnsafe(t *testing.T) {
+	got := inventoryOf(t, `[{"id":1,"kind":"vm","name":"#jinja2:variable_start_string:'[['\n[[ 1 ]]","status":"#jinja2: x","host":"plain",
+		"node":"n","cluster":"c","team":"t","pool":"p","app":"a","tags":["#jinja2: y"],"addresses":["192.0.2.5","#jinja2: z"]}]`)
+	for name, vars := range got.vars {
+		if text(vars["hostler_kind"]) != "vm" || text(vars["hostler_status"]) != "#jinja2: x" || text(vars["hostler_host"]) != "plain" {
+			t.Errorf("the variables of %s are %v", name, vars)
+		}
+		for variable, value := range vars {
+			allUnsafe(t, variable, value)
+		}
+	}
+}
+
+func TestInventory_RenamesGuestsCalledLikeAddressesOrGroups(t *testing.T) {
+	names := []string{
+		"127.0.0.1", "127.1", "127.0.0.01", "2130706433", "0x7f.0.0.1", "0x7f000001", "192.0.2.1", "::1", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1",
+		"localhost", "LocalHost", "", "1", "web", "web", "web_15", "tag_x", "x", "x",
+	}
+	var guests []map[string]any
+	for i, name := range names {
+		// The tags make the group that a guest's new name would have, such as tag_x_18.
+		guests = append(guests, map[string]any{"id": i + 1, "kind": "vm", "name": name, "status": "running", "tags": []string{"x", "x_18"}})
+	}
+	list, err := json.Marshal(guests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := inventoryOf(t, string(list))
+	byID := map[string]string{}
+	for name, vars := range got.vars {
+		byID[fmt.Sprint(vars["hostler_id"])] = name
+		_, err := netip.ParseAddr(name)
+		digits := regexp.MustCompile(`^[0-9.]+$|^0x[0-9a-f.x]+$`).MatchString(name)
+		if err == nil || digits || strings.EqualFold(name, "localhost") || got.groups[name] != nil {
+			t.Errorf("a host is called %q", name)
+		}
+	}
+	if len(got.vars) != len(names) || len(byID) != len(names) {
+		t.Errorf("%d hosts of %d guests: %v", len(got.vars), len(names), byID)
+	}
+	for id, want := range map[string]string{
+		"1": "127.0.0.1_1", "13": "guest_13", "14": "1_14", "15": "web_15_", "16": "web_16", "17": "web_15", "18": "tag_x_18_",
+	} {
+		if byID[id] != want {
+			t.Errorf("the guest %s is called %q, not %q", id, byID[id], want)
+		}
+	}
+}
+
+func TestInventory_GivesGuestsWithoutAddressANameThatNeverResolves(t *testing.T) {
+	got := inventoryOf(t, `[{"id":1,"kind":"vm","name":"web","status":"running"},{"id":2,"kind":"vm","name":"db","addresses":[]},
+		{"id":3,"kind":"vm","name":"router","addresses":["127.0.0.1","fe80::1","nonsense"]}]`)
+	for name, id := range map[string]int{"web": 1, "db": 2, "router": 3} {
+		if at := text(got.vars[name]["ansible_host"]); at != fmt.Sprintf("%d.without-address.invalid.", id) {
+			t.Errorf("%s is to be reached at %q", name, at)
 		}
 	}
 }
