@@ -39,7 +39,8 @@ func (s *session) apiCommand() *cobra.Command {
 		RunE:              func(cmd *cobra.Command, words []string) error { return s.api(cmd.Context(), words[0], words[1], a) },
 	}
 	c.Flags().StringVar(&a.input, "input", "", "file with the body, - for what is piped in")
-	c.Flags().StringArrayVar(&a.fields, "field", nil, "a field of the body as name=value; the value is JSON where it can be, else a text")
+	c.Flags().StringArrayVar(&a.fields, "field", nil, "a field of the body as name=value; the value is JSON where it can be, else a text. "+
+		"A field that can hold secrets takes name=@FILE, or name=- for standard input")
 	c.Flags().StringVar(&a.output, "output", "", "write the answer to this file, which is not there yet, as it comes")
 	c.MarkFlagsMutuallyExclusive("input", "field")
 	return c
@@ -147,12 +148,34 @@ func (s *session) callBody(a call) ([]byte, error) {
 		if !found || name == "" {
 			return nil, &failure{statusUsage, fmt.Sprintf("--field %q is not name=value", field)}
 		}
-		body[name] = value
-		if json.Valid([]byte(value)) {
-			body[name] = json.RawMessage(value)
+		var err error
+		if body[name], err = s.fieldValue(name, value); err != nil {
+			return nil, err
 		}
 	}
 	return json.Marshal(body)
+}
+
+// fieldValue returns the value of --field. One that can hold secrets comes from a file or standard input; null, which clears it, may be
+// on the command line.
+func (s *session) fieldValue(name, value string) (any, error) {
+	secret := slices.Contains(secretFields, name)
+	if value != "null" && (secret || slices.Contains(mixedFields, name)) {
+		content, referenced, err := s.readReference(value)
+		if err != nil {
+			return nil, err
+		}
+		if !referenced {
+			return nil, exposed("--field "+name, "--field "+name+"=")
+		}
+		if value = strings.TrimRight(string(content), "\r\n"); secret {
+			return value, nil
+		}
+	}
+	if json.Valid([]byte(value)) {
+		return json.RawMessage(value), nil
+	}
+	return value, nil
 }
 
 // download writes an answer to a file as it comes. A file that is there stays; one that did not come whole goes.

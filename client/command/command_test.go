@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -278,6 +279,60 @@ func TestRequests(t *testing.T) {
 	}
 	if status, _, said := run("", "vm", "edit", "1", "--clear", "cores"); status != 2 {
 		t.Errorf("a field that cannot be cleared: %d %s", status, said)
+	}
+}
+
+func TestSecrets_AreRefusedOnTheCommandLine(t *testing.T) {
+	f := &fake{}
+	f.answer("GET /api/v1/hosts", 200, `[{"id":3,"name":"lab"}]`)
+	f.answer("POST /api/v1/hosts/probe", 200, `{}`)
+	f.answer("POST /api/v1/storage", 201, `{}`)
+	f.answer("POST /api/v1/catalog/wiki/install", 202, `{}`)
+	f.answer("POST /api/v1/users", 201, `{"id":1}`)
+	f.answer("PUT /api/v1/metrics/remote-write", 200, `{}`)
+	run := f.start(t)
+	file := func(text string) string {
+		path := filepath.Join(t.TempDir(), "value")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return "@" + path
+	}
+	probe := []string{"host", "probe", "--address", "pve1", "--tokens"}
+	attach := []string{"storage", "attach", "nas", "--host", "lab", "--type", "cifs", "--config"}
+	install := []string{"catalog", "install", "wiki", "--host", "lab", "--name", "wiki"}
+	for _, tt := range []struct {
+		words                    []string
+		before, value, want, bad string
+	}{
+		{words: probe, value: `[{"token_id":"a","token_secret":"b"}]`, want: `"tokens":[{"token_id":"a","token_secret":"b"}]`, bad: "{"},
+		{words: attach, value: `{"password":"b"}`, want: `"config":{"password":"b"}`, bad: "{"},
+		{words: append(install, "--overrides"), value: `{"pw":"b"}`, want: `"overrides":{"pw":"b"}`, bad: "{"},
+		{words: append(install, "--answers"), value: "admin\r\n\nb, c\n", want: `"answers":["admin","","b, c"]`},
+		{words: []string{"api", "POST", "/users", "--field"}, before: "password=", value: "12345\n", want: `{"password":"12345"}`},
+		{words: []string{"api", "POST", "/hosts/probe", "--field"}, before: "tokens=", value: `[{"token_secret":"b"}]`,
+			want: `{"tokens":[{"token_secret":"b"}]}`},
+	} {
+		before := len(f.asked)
+		status, _, said := run("", append(slices.Clone(tt.words), tt.before+tt.value)...)
+		if status != 2 || !strings.Contains(said, "@FILE") || strings.Contains(said, "token_secret") || len(f.asked) > before+1 {
+			t.Errorf("%q with the value itself: %d, asked %q: %s", tt.words, status, f.asked[before:], said)
+		}
+		for typed, value := range map[string]string{"": file(tt.value), tt.value: "-"} {
+			status, _, said := run(typed, append(slices.Clone(tt.words), tt.before+value)...)
+			if last := f.asked[len(f.asked)-1]; status != 0 || !strings.Contains(last, tt.want) {
+				t.Errorf("%q with %s: %d, asked %s: %s", tt.words, value, status, last, said)
+			}
+		}
+		if tt.bad != "" {
+			if status, _, said := run(tt.bad, append(slices.Clone(tt.words), "-")...); status != 2 {
+				t.Errorf("%q with what is no JSON: %d %s", tt.words, status, said)
+			}
+		}
+	}
+	if status, _, said := run("", "api", "PUT", "/metrics/remote-write", "--field", "password=null"); status != 0 ||
+		!strings.HasSuffix(f.asked[len(f.asked)-1], `{"password":null}`) {
+		t.Errorf("null, which clears a secret: %d %s", status, said)
 	}
 }
 

@@ -32,14 +32,21 @@ type fieldFlag struct {
 	kind string
 	// secret is read from a file and never from the command line, which other users of a machine can see.
 	secret bool
-	query  bool
+	// mixed can hold secrets beside other values. It is read from @FILE or standard input, and never from the command line.
+	mixed bool
+	query bool
 }
 
 // idFields are fields whose value is the id of a thing that has a name.
 var idFields = map[string]string{"host_id": "host", "target_host_id": "host", "team_id": "team", "host": "host", "vm": "vm", "app": "app"}
 
-// secretFields are never taken from the command line.
-var secretFields = []string{"password", "token_secret", "paste", "secret", "code"}
+// secretFields are never taken from the command line. A flag for one ends in -file.
+var secretFields = []string{
+	"password", "token_secret", "paste", "secret", "code", "bearer_token", "client_secret", "current", "new", "pending", "setup_token",
+}
+
+// mixedFields can hold secrets beside other values, so they are never taken from the command line either.
+var mixedFields = []string{"answers", "config", "credential", "options", "overrides", "secrets", "tokens"}
 
 // addFieldFlags gives a command the flags of an operation's fields that no argument stands for.
 func (s *session) addFieldFlags(c *cobra.Command, op *api.Operation, args arguments, v verb) *fieldFlags {
@@ -55,6 +62,7 @@ func (s *session) addFieldFlags(c *cobra.Command, op *api.Operation, args argume
 		}
 		flag := fieldFlag{Field: field, flag: flagName(field.Name), kind: idFields[field.Name], query: query}
 		flag.secret = !query && slices.Contains(secretFields, field.Name)
+		flag.mixed = !query && slices.Contains(mixedFields, field.Name)
 		if field.Kind != api.Whole {
 			flag.kind = ""
 		}
@@ -110,12 +118,16 @@ func (s *session) addFieldFlag(c *cobra.Command, f fieldFlag) {
 	switch {
 	case f.secret:
 		flags.String(f.flag, "", strings.TrimSpace("file to read it from, - for what is piped in. "+about))
+	case f.mixed && f.Kind == api.Texts:
+		flags.String(f.flag, "", strings.TrimSpace(about+" (@FILE with one per line, or - for standard input)"))
+	case f.mixed:
+		flags.String(f.flag, "", strings.TrimSpace(about+" (@FILE with JSON, or - for standard input)"))
 	case f.Kind == api.Switch:
 		flags.Bool(f.flag, false, about)
 	case f.Kind == api.Texts:
 		flags.StringSlice(f.flag, nil, about)
 	case f.Kind == api.JSON:
-		flags.String(f.flag, "", strings.TrimSpace(about+" (JSON, or @ and a file with it)"))
+		flags.String(f.flag, "", strings.TrimSpace(about+" (JSON, @FILE with JSON, or - for standard input)"))
 	default:
 		flags.String(f.flag, "", about)
 	}
@@ -189,6 +201,16 @@ func addQuery(query url.Values, name string, value any) {
 // value is what a flag says, as the field has it.
 func (s *session) value(ctx context.Context, field fieldFlag, flag *pflag.Flag) (any, error) {
 	text := flag.Value.String()
+	if field.mixed || field.Kind == api.JSON {
+		content, referenced, err := s.readReference(text)
+		if err != nil {
+			return nil, err
+		}
+		if field.mixed && !referenced {
+			return nil, exposed("--"+field.flag, "--"+field.flag+" ")
+		}
+		text = string(content)
+	}
 	wrong := func(want string) error { return &failure{statusUsage, fmt.Sprintf("--%s takes %s", field.flag, want)} }
 	switch {
 	case field.secret:
@@ -199,6 +221,8 @@ func (s *session) value(ctx context.Context, field fieldFlag, flag *pflag.Flag) 
 		return found.id, err
 	case field.Kind == api.Switch:
 		return text == "true", nil
+	case field.mixed && field.Kind == api.Texts:
+		return lines(text), nil
 	case field.Kind == api.Texts:
 		return flag.Value.(pflag.SliceValue).GetSlice(), nil
 	case field.Kind == api.Whole:
@@ -213,14 +237,10 @@ func (s *session) value(ctx context.Context, field fieldFlag, flag *pflag.Flag) 
 		}
 		return json.Number(text), nil
 	case field.Kind == api.JSON:
-		if file, ok := strings.CutPrefix(text, "@"); ok {
-			content, err := readFile(file)
-			if err != nil {
-				return nil, err
-			}
-			text = string(content)
-		}
 		if !json.Valid([]byte(text)) {
+			if field.mixed {
+				return nil, wrong("a file with JSON")
+			}
 			return nil, wrong(`JSON, such as '{"key":"value"}'`)
 		}
 		return json.RawMessage(text), nil
@@ -228,4 +248,29 @@ func (s *session) value(ctx context.Context, field fieldFlag, flag *pflag.Flag) 
 		return nil, wrong("one of " + strings.Join(field.Values, ", "))
 	}
 	return text, nil
+}
+
+// readReference reads what @FILE, or - for standard input, refers to. Any other text is returned unchanged, with referenced false.
+func (s *session) readReference(text string) (content []byte, referenced bool, err error) {
+	path, file := strings.CutPrefix(text, "@")
+	if !file && text != "-" {
+		return []byte(text), false, nil
+	}
+	content, err = s.readInput(path)
+	return content, true, err
+}
+
+// exposed is the error for a value that can hold secrets and was given on the command line. before is what precedes the reference.
+func exposed(name, before string) error {
+	return &failure{statusUsage, fmt.Sprintf("cannot take %s from the command line: it can hold secrets, and other users of this machine "+
+		"can read the command line; put the value in a file and use %s@FILE, or pipe it in and use %s-", name, before, before)}
+}
+
+// lines splits a text into its lines. The last one may end without a line break.
+func lines(text string) []string {
+	all := []string{}
+	for line := range strings.Lines(text) {
+		all = append(all, strings.TrimRight(line, "\r\n"))
+	}
+	return all
 }

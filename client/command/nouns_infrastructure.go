@@ -46,7 +46,7 @@ var infrastructure = []noun{
 			{name: "delete-volume", op: "delete_storage_volume", args: "name:storage volid",
 				example: "local local:iso/rescue.iso --confirm rescue.iso --wait"},
 			{name: "templates", op: "list_storage_templates", args: "name:storage", columns: "template title os version architecture present"},
-			{name: "attach", op: "attach_storage", args: "+storage", example: `scratch --host lab --type dir --config '{"path":"/srv"}'`},
+			{name: "attach", op: "attach_storage", args: "+storage", example: "scratch --host lab --type dir --config @scratch.json"},
 			{name: "detach", op: "detach_storage", args: "name:storage"},
 		}, more: uploadCommands,
 	},

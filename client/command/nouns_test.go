@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,86 @@ type schema struct {
 	AnyOf      []schema          `json:"anyOf"`
 	OneOf      []schema          `json:"oneOf"`
 	Properties map[string]schema `json:"properties"`
+	Items      *schema           `json:"items"`
+	// Additional is true for an object that can hold anything, and a schema where all its values have one.
+	Additional json.RawMessage `json:"additionalProperties"`
+}
+
+// secretName matches names of fields that hold secrets.
+var secretName = regexp.MustCompile(`(^|_)(password|secret|secrets|token|tokens|paste|credential|answers)$`)
+
+// operationBody is an operation of the document, as far as its body goes.
+type operationBody struct {
+	ID          string `json:"operationId"`
+	RequestBody struct {
+		Content map[string]struct {
+			Schema schema `json:"schema"`
+		} `json:"content"`
+	} `json:"requestBody"`
+}
+
+// Every field of a body that can hold a secret is kept off the command line: by its name, by a name below it, or because it can hold
+// anything.
+func TestFlags_KeepFieldsThatCanHoldSecretsOffTheCommandLine(t *testing.T) {
+	t.Parallel()
+	text, err := table.Document("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Paths      map[string]map[string]operationBody `json:"paths"`
+		Components struct {
+			Schemas map[string]schema `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	deref := func(s schema) schema {
+		for s.Ref != "" {
+			s = d.Components.Schemas[s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]]
+		}
+		return s
+	}
+	var canHold func(name string, s schema, depth int) bool
+	canHold = func(name string, s schema, depth int) bool {
+		s = deref(s)
+		if secretName.MatchString(name) || string(s.Additional) == "true" {
+			return true
+		}
+		below := slices.Concat(s.AnyOf, s.OneOf)
+		if s.Items != nil {
+			below = append(below, *s.Items)
+		}
+		for name, of := range s.Properties {
+			if depth < 8 && canHold(name, of, depth+1) {
+				return true
+			}
+		}
+		return depth < 8 && slices.ContainsFunc(below, func(of schema) bool { return canHold("", of, depth+1) })
+	}
+	// By their schema these can hold anything, but the service stores and shows them openly.
+	open := []string{"create_schedule params", "update_schedule params", "set_preferences value"}
+	checked := 0
+	for _, methods := range d.Paths {
+		for _, op := range methods {
+			body := deref(op.RequestBody.Content["application/json"].Schema)
+			for _, of := range slices.Concat([]schema{body}, body.AnyOf, body.OneOf) {
+				for name, field := range deref(of).Properties {
+					if !canHold(name, field, 0) || slices.Contains(open, op.ID+" "+name) {
+						continue
+					}
+					checked++
+					if !slices.Contains(secretFields, name) && !slices.Contains(mixedFields, name) {
+						t.Errorf("%s takes %s from the command line, which can hold a secret", op.ID, name)
+					}
+				}
+			}
+		}
+	}
+	if checked < 15 {
+		t.Errorf("the document has %d fields that can hold secrets", checked)
+	}
 }
 
 // Every column of a list is a field of the answer, every argument a parameter of the path or a field of the body, and what a path needs is
