@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -23,6 +24,9 @@ func (s *session) connection() (*transport.Client, error) {
 	}
 	at, err := serviceURL(c.URL)
 	if err != nil {
+		return nil, err
+	}
+	if err := refusePlain(at, c.PlainHTTP); err != nil {
 		return nil, err
 	}
 	options := transport.Options{URL: at, Key: key, Fingerprint: c.Fingerprint, Agent: s.agent()}
@@ -45,7 +49,7 @@ func (s *session) chosen() (c contexts.Context, name, key string, err error) {
 		if file == "" {
 			return c, "", "", &failure{statusUnauthenticated, "HOSTLER_URL is set: name the file of an API key with HOSTLER_KEY_FILE"}
 		}
-		text, err := readFile(file)
+		text, err := readKeyFile(file)
 		return contexts.Context{URL: at, Authorities: os.Getenv("HOSTLER_CA")}, "environment", strings.TrimSpace(string(text)), err
 	}
 	file, err := openContexts()
@@ -67,25 +71,40 @@ func openContexts() (*contexts.File, error) {
 	return contexts.Open(path)
 }
 
-// serviceURL reads the address of a service. Without a scheme it is https://, and http:// on the machine itself.
+// serviceURL reads the address of a service. Without a scheme it is https://, and http:// for localhost and loopback addresses.
 func serviceURL(text string) (*url.URL, error) {
+	full := text
 	if !strings.Contains(text, "://") {
-		scheme := "https://"
-		if host, _, _ := strings.Cut(text, ":"); host == "localhost" || strings.HasPrefix(host, "127.") {
-			scheme = "http://"
-		}
-		text = scheme + text
+		full = "https://" + text
 	}
-	at, err := url.Parse(text)
+	at, err := url.Parse(full)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
 		return nil, &failure{statusUsage, fmt.Sprintf("%q is no address of a service, such as https://hostler.example.org", text)}
 	}
 	if at.User != nil {
 		return nil, &failure{statusUsage, "an address has no password in it: hostler login asks for it"}
 	}
+	if full != text && loopback(at.Hostname()) {
+		at.Scheme = "http"
+	}
 	at.Path = strings.TrimSuffix(strings.TrimSuffix(at.Path, "/"), "/api/v1")
 	at.RawPath, at.RawQuery, at.Fragment = "", "", ""
 	return at, nil
+}
+
+// refusePlain returns an error when a key would go over the network without TLS, unless the user allowed that.
+func refusePlain(at *url.URL, allowed bool) error {
+	if at.Scheme != "http" || loopback(at.Hostname()) || allowed {
+		return nil
+	}
+	return &failure{statusUsage, fmt.Sprintf("cannot connect to %s: passwords and keys would go over the network without TLS; "+
+		"use https://, or log in with hostler login --plain-http", at.Host)}
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // maxFile bounds a file of a key, a password or a body, in bytes.
@@ -98,6 +117,23 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
+	return readBounded(file, path)
+}
+
+// readKeyFile reads a file with an API key. It refuses a file that other users may read.
+func readKeyFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := contexts.CheckPrivate(path, info); err != nil {
+		return nil, err
+	}
 	return readBounded(file, path)
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -71,14 +70,14 @@ func (s *session) login(ctx context.Context, where string, l login) error {
 	if err := contexts.CheckName(l.name); err != nil {
 		return &failure{statusUsage, err.Error() + ": say one with --name"}
 	}
-	if at.Scheme == "http" && !loopback(at.Hostname()) && !l.plain {
-		return &failure{statusUsage, "the password and the key would go over the network without TLS: use https://, or say --plain-http"}
+	if err := refusePlain(at, l.plain); err != nil {
+		return err
 	}
 	file, err := openContexts()
 	if err != nil {
 		return err
 	}
-	c := contexts.Context{URL: at.String(), Authorities: l.authorities, Keyring: l.keyring}
+	c := contexts.Context{URL: at.String(), Authorities: l.authorities, PlainHTTP: l.plain && at.Scheme == "http", Keyring: l.keyring}
 	options := transport.Options{URL: at, Agent: s.agent()}
 	if l.authorities != "" {
 		if options.Authorities, err = readFile(l.authorities); err != nil {
@@ -126,11 +125,6 @@ func (s *session) replace(ctx context.Context, o transport.Options, key string, 
 	if err != nil {
 		s.say("The key %d of the earlier log-in was not revoked: hostler key list shows it.", id)
 	}
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // trust gives the fingerprint to pin: none where the authorities vouch for the certificate and none was asked for.

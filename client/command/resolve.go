@@ -175,6 +175,9 @@ func (s *session) things(ctx context.Context, k kind, name string) ([]any, error
 // maxPages bounds how many pages of a list are read: a service that always has one more is none.
 const maxPages = 2000
 
+// maxListing bounds the pages of one list together, in bytes, where the session has no other bound.
+const maxListing = 256 << 20
+
 // pages reads a list, page by page when it has pages, up to limit entries or all of them when that is zero. path is the operation's own
 // when empty. It gives the list as JSON, and how many entries there are in all.
 func (s *session) pages(ctx context.Context, op *api.Operation, path string, query url.Values, limit int) (
@@ -200,12 +203,17 @@ func (s *session) pages(ctx context.Context, op *api.Operation, path string, que
 		size = min(limit, size)
 	}
 	all := []json.RawMessage{}
+	most, used := cmp.Or(s.maxListing, maxListing), 0
 	for page := 1; page <= maxPages; page++ {
 		query.Set("page", strconv.Itoa(page))
 		query.Set("per_page", strconv.Itoa(size))
 		answer, err := client.Call(ctx, request)
 		if err != nil {
 			return nil, 0, err
+		}
+		if used += len(answer.Body); used > most {
+			return nil, 0, fmt.Errorf("cannot list %s: the service sent more than %d MiB; use --limit or a filter, or an ID instead of a name",
+				path, most>>20)
 		}
 		var some []json.RawMessage
 		if err := json.Unmarshal(answer.Body, &some); err != nil {

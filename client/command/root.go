@@ -32,6 +32,9 @@ type session struct {
 	columns     string
 	quiet       bool
 
+	// maxListing bounds the pages of one list together, in bytes; maxListing when zero.
+	maxListing int
+
 	client *transport.Client
 	// known is the name of the context that client was made from, for what is kept about it.
 	known string

@@ -25,6 +25,8 @@ type Context struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// Authorities is a file of certificates in PEM that stand in the place of the system's.
 	Authorities string `json:"authorities,omitempty"`
+	// PlainHTTP allows plain HTTP to another machine: the user asked for it when logging in.
+	PlainHTTP bool `json:"plain_http,omitempty"`
 	// User is whose key it is, and KeyID which of theirs; zero when it was not made by logging in.
 	User  string `json:"user,omitempty"`
 	KeyID int64  `json:"key_id,omitempty"`
@@ -71,8 +73,8 @@ func Open(path string) (*File, error) {
 	if info.Size() > maxFile || !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no file of contexts", path)
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s holds keys and others may read it: chmod 600 it, and revoke the keys if somebody may have", path)
+	if err := CheckPrivate(path, info); err != nil {
+		return nil, err
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -85,6 +87,14 @@ func Open(path string) (*File, error) {
 		f.Contexts = map[string]Context{}
 	}
 	return f, nil
+}
+
+// CheckPrivate returns an error when a file that holds keys gives permissions to users other than its owner.
+func CheckPrivate(path string, info fs.FileInfo) error {
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("%s holds keys and others may read it: chmod 600 it, and revoke the keys if somebody may have", path)
+	}
+	return nil
 }
 
 // Save writes the file in one step.
