@@ -46,8 +46,8 @@ func (e *External) begin(ctx context.Context, tx *db.Tx) error {
 		return err
 	}
 	var same bool
-	err := tx.Pgx.QueryRow(ctx, "SELECT updated_at = $2 FROM identity_providers WHERE id = $1 AND enabled FOR SHARE", e.Provider, e.UpdatedAt).
-		Scan(&same)
+	err := tx.Pgx.QueryRow(ctx, "SELECT updated_at = $2 FROM identity_providers WHERE id = $1 AND enabled FOR SHARE", e.Provider,
+		e.UpdatedAt).Scan(&same)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return refused("%s is switched off", e.Name)

@@ -53,11 +53,11 @@ func list(value, from, order string) string {
 	return "SELECT COALESCE(jsonb_agg(" + value + " ORDER BY " + order + "), '[]') FROM " + from + " AND $2 <> ''"
 }
 
-// streamed are the statements of what may be much of a person, by their names in the export: each row is one JSON value. $1 and $2 are as in
-// personal. The addresses of others who worked on the account are theirs.
+// streamed are the statements of what may be much, by their names in the export: each row is one JSON value. $1 and $2 are as in personal.
+// Addresses of others who worked on the account are left out: they are theirs.
 var streamed = []struct{ name, sql string }{
-	{"jobs", `SELECT jsonb_build_object('id', id, 'kind', kind, 'target', target_name, 'status', status, 'created_at', ` + inUTC("created_at") +
-		`) FROM jobs WHERE requested_by = $1 AND $2 <> '' ORDER BY id`},
+	{"jobs", `SELECT jsonb_build_object('id', id, 'kind', kind, 'target', target_name, 'status', status, 'created_at', ` +
+		inUTC("created_at") + `) FROM jobs WHERE requested_by = $1 AND $2 <> '' ORDER BY id`},
 	{"trail", `SELECT jsonb_build_object('id', id, 'at', ` + inUTC("at") + `, 'actor_type', actor_type, 'actor_id', actor_id,
 		'action', action,
 		'target', CASE WHEN target_kind <> '' THEN jsonb_build_object('kind', target_kind, 'id', nullif(target_id, ''), 'name',

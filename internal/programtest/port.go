@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// FreePort returns a free TCP port on 127.0.0.1 for a program that cannot report its own. It is below the ephemeral range, and a UDP socket
-// on another address reserves it against all other tests until this test ends.
+// FreePort returns a free TCP port on 127.0.0.1 for a program that cannot report its own. It is below the ephemeral range, and a UDP
+// socket on another address reserves it against all other tests until this test ends.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {

@@ -14,8 +14,8 @@ const (
 	shortest, longest = 2 * time.Millisecond, 100 * time.Millisecond
 )
 
-// Until calls ok until it returns true, and ends the test after three minutes; what names the condition in the message. It polls less often
-// the longer it waits, because polling takes processor time from what is waited for.
+// Until calls ok until it returns true, and ends the test after three minutes; what names the condition in the message. It polls less
+// often the longer it waits, because polling takes processor time from what is waited for.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	Succeeds(t, what, func() error {

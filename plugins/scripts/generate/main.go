@@ -1,6 +1,6 @@
 // Command generate makes decoration.jsonl and categories.json from the reference data: what the catalog of the community scripts said of
-// each entry when it was still in their repositories. It takes facts that are shown to people, and nothing that runs. Without reference data
-// it leaves the files as they are.
+// each entry when it was still in their repositories. It takes facts that are shown to people, and nothing that runs. Without reference
+// data it leaves the files as they are.
 //
 //	generate [-reference FOLDER] [-out FOLDER]
 package main
