@@ -253,9 +253,6 @@ func (s *Store) RenamePasskey(ctx context.Context, caller *Caller, id int64, nam
 // DeletePasskey forgets one of the caller's passkeys. With the last second factor recovery codes go too. A wrong password is a 422 at
 // body.password; an account without one needs none. Problems: invalid_state for an API key, not_found, for that of somebody else too.
 func (s *Store) DeletePasskey(ctx context.Context, caller *Caller, id int64, password string) error {
-	if caller.SessionID == 0 {
-		return problem.New(problem.CodeInvalidState, "a passkey is deleted in a session, not with an API key")
-	}
 	if err := s.proveOwn(ctx, caller, password); err != nil {
 		return err
 	}
@@ -270,6 +267,9 @@ func (s *Store) DeletePasskey(ctx context.Context, caller *Caller, id int64, pas
 		}
 		if err != nil {
 			return fmt.Errorf("deleting a passkey: %w", err)
+		}
+		if caller.SessionID == 0 {
+			return problem.New(problem.CodeInvalidState, "a passkey is deleted in a session, not with an API key")
 		}
 		if _, err := tx.Pgx.Exec(ctx, "UPDATE users SET passkeys = passkeys - 1, updated_at = now() WHERE id = $1", caller.UserID); err != nil {
 			return fmt.Errorf("counting passkeys: %w", err)
