@@ -1,12 +1,12 @@
 # make run       the service with a simulated cluster; Ctrl-C stops all of it
 # make test      the short tier of the tests: what every change runs
 # make check     everything else, in parts: PARTS="race kills lxd node updater contract page package privileges"; see CONTRIBUTING.md
-# make build     all programs into bin/, plugins into bin/plugins/
+# make build     all programs into bin/, plugins into bin/plugins/, with the web page in the service
 # make contract  the OpenAPI document through a linter, three client generators and schemathesis, against the real service
 # make bench     the figures of speed and load
 # make lint      gofmt, length of lines, vet, staticcheck, buf, shellcheck
-# make ui        the web page from core/ui/web into core/ui/dist, which is committed; make ui-test tries it in a browser, make ui-dev serves
-#                its sources before a service that make run has started
+# make ui        the web page, built from core/ui/web into core/ui/dist when its sources have changed; make ui-test tries it in a browser,
+#                make ui-dev serves its sources before a service that make run has started
 # make deb       the Debian package [VERSION=1.2.3]; make deb-check builds it twice and asks lintian; make package-test tries
 #                it on a Debian of its own (root)
 # make proto     Go code from sdk/proto
@@ -45,28 +45,33 @@ GOARCH ?= $(shell $(GO) env GOARCH)
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 PACKAGING := updater/packaging
 UI := core/ui/web
+# What the web page is built from. The folders are there because a deleted file is a change too.
+PAGE_SOURCES := $(shell find $(UI) -mindepth 1 \( -name node_modules -o -name journeys -o -name built -o -path $(UI)/src/api/schema.d.ts \) -prune -o \
+	! -name '*.test.ts' ! -name '*.check.ts' ! -name 'openapi.json*' -print)
+# Ahead of a command in $(UI): with the Node that can build the page.
+NODE_PATH = PATH="$$(./node-folder):$$PATH"
 SCRIPTS := .ci/run .ci/check .ci/deps $(UI)/node-folder $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
 	migrations/testdata/schema24/write $(wildcard plugins/scripts/overlay/*)
 
 PARTS ?= race kills lxd node updater contract page package privileges
 
-.PHONY: run test check $(PARTS:%=check-%) build contract contract-tools bench lint proto generate tools deps deps-run ui ui-dev ui-test ui-smoke ui-check ui-tools clean release-tree release-tarball deb deb-check package-test
+.PHONY: run test check $(PARTS:%=check-%) build contract contract-tools bench lint proto generate tools deps deps-run ui ui-dev ui-test ui-smoke ui-check ui-tools FORCE clean release-tree release-tarball deb deb-check package-test
 
 run: deps-run build
 	@exec $(BIN)/hostler-demo --bin $(BIN)
 
-build:
+build: ui
 	@mkdir -p $(BIN)/plugins
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hostlerd ./cmd/hostler ./cmd/hostler-updater ./cmd/hostler-console ./cmd/hostler-sign ./cmd/pvesim ./cmd/hostler-demo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ $(PLUGINS:%=./cmd/%)
 
 # Programs that tests start are built as make build does: what they have in common is compiled once, before the tests' time begins.
 test: export CGO_ENABLED = 0
-test:
-	@.ci/deps test
+test: deps-run ui
 	$(GO) build -trimpath ./core/service ./plugins/pve ./plugins/pve/pvesim ./plugins/lxd ./updater ./sdk/hypervisor/memdriver
 	$(GO) test -short $(TEST_FLAGS) ./...
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test -short $(TEST_FLAGS) ./...); done
+	cd $(UI) && $(NODE_PATH) npm run -s unit
 
 # Each test that make test leaves out runs in one of the parts of make check.
 check:
@@ -88,12 +93,12 @@ check-race check-lxd check-node: export GORACE = atexit_sleep_ms=100
 
 # core/api runs only its short tier here: its sweeps take ten times the processor time with the race detector. check-privileges runs them
 # without it.
-check-race: deps
+check-race: deps ui
 	$(GO) test $(RACE_FLAGS) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(PROGRAMS) $(NODE) $(LXD) ./core/api)")
 	$(GO) test -short $(RACE_FLAGS) ./core/api
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test $(RACE_FLAGS) ./...); done
 
-check-kills: deps
+check-kills: deps ui
 	CGO_ENABLED=0 $(GO) test $(TEST_FLAGS) -skip $(LXD_TESTS) ./cmd/hostlerd/processtest
 
 check-lxd: deps
@@ -103,7 +108,7 @@ check-lxd: deps
 check-node: deps
 	$(GO) test $(RACE_FLAGS) $(NODE)
 
-check-updater: deps
+check-updater: deps ui
 	CGO_ENABLED=0 $(GO) test $(TEST_FLAGS) ./updater
 
 check-privileges: deps
@@ -121,7 +126,7 @@ release-tree:
 
 .PHONY: $(RELEASE)/$(GOARCH)
 $(RELEASE)/$(GOARCH): export CGO_ENABLED = 0
-$(RELEASE)/$(GOARCH):
+$(RELEASE)/$(GOARCH): ui
 	@rm -rf $@ $@-commands
 	@mkdir -p $@/bin/plugins $@-commands
 	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/ ./cmd/hostlerd ./cmd/hostler ./cmd/hostler-updater ./cmd/hostler-console
@@ -165,34 +170,42 @@ ui-tools: $(UI)/node_modules/.installed
 
 $(UI)/node_modules/.installed: $(UI)/package-lock.json
 	@.ci/deps ui
-	@cd $(UI) && PATH="$$(./node-folder):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@cd $(UI) && $(NODE_PATH) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# The types of the API first: what no longer fits does not pass the check.
-ui: ui-tools
-	cd $(UI) && PATH="$$(./node-folder):$$PATH" && npm run -s types && npm run -s check && npm run -s lint && npm run -s build && npm run -s sources
+ui: core/ui/dist/index.html
 
-# What make ui would write, beside what is committed: others may build with that at the same time.
-ui-check: ui-tools
-	@rm -rf $(BIN)/ui-check && mkdir -p $(BIN)/ui-check/api
-	cd $(UI) && PATH="$$(./node-folder):$$PATH" && node generate.ts $(BIN)/ui-check/api && npm run -s check && npm run -s lint && \
-		npm run -s build -- --outDir $(BIN)/ui-check/dist && node sources.ts $(BIN)/ui-check/dist
-	@diff -r $(BIN)/ui-check/dist core/ui/dist && for file in schema.d.ts operations.ts; do diff -q $(BIN)/ui-check/api/$$file $(UI)/src/api/$$file || exit 1; done || \
-		{ echo "The committed page is not what its sources give: run make ui." >&2; exit 1; }
+# A change of any Go file can change the document, so the program that prints it always runs. The file is written when they differ.
+$(UI)/openapi.json: FORCE
+	@set -e; new=$$(mktemp $@.XXXXXX); trap 'rm -f "$$new"' EXIT; \
+	GOOS= GOARCH= CGO_ENABLED=0 $(GO) run -trimpath ./core/api/openapi >"$$new"; cmp -s "$$new" $@ || mv "$$new" $@
 
-ui-dev: ui-tools
-	cd $(UI) && PATH="$$(./node-folder):$$PATH" npm run -s dev
+# operations.ts is the second of the two files that this writes.
+$(UI)/src/api/operations.ts: $(UI)/openapi.json $(UI)/generate.ts $(UI)/node_modules/.installed
+	@cd $(UI) && $(NODE_PATH) npm run -s types
+
+# Several makes may want the page at once. index.html is moved last: a build that was killed begins again.
+core/ui/dist/index.html: $(UI)/src/api/operations.ts $(PAGE_SOURCES)
+	@echo "building the web page"
+	@cd $(UI) && exec 9>node_modules/.building && flock 9 && $(NODE_PATH) npm run -s build && rm -rf ../dist/* && \
+		find built -mindepth 1 -maxdepth 1 ! -name index.html -exec mv -t ../dist {} + && mv built/index.html ../dist
+
+ui-check: $(UI)/src/api/operations.ts
+	cd $(UI) && export $(NODE_PATH) && npm run -s check && npm run -s lint
+
+ui-dev: $(UI)/src/api/operations.ts
+	cd $(UI) && $(NODE_PATH) npm run -s dev
 
 # What every change tries in a browser: the tests of the kit, signing in, and starting a VM and reading its transcript.
-ui-smoke: ui-tools build
-	@.ci/deps ui
-	cd $(UI) && PATH="$$(./node-folder):$$PATH" && npm run -s test && npm run -s journeys 01-first-owner 04-start-and-stop
+ui-smoke: build
+	@.ci/deps browser
+	cd $(UI) && export $(NODE_PATH) && npm run -s kit && npm run -s journeys 01-first-owner 04-start-and-stop
 
-# UI_TESTS: test, journeys, or none for both. HOSTLER_PICTURES names a folder for pictures of every page.
-ui-test: UI_TESTS ?= test journeys
-ui-test: ui-tools build
-	@.ci/deps ui
-	@set -e; cd $(UI); PATH="$$(./node-folder):$$PATH"; for part in $(UI_TESTS); do npm run -s $$part; done
+# UI_TESTS: unit, kit, journeys, or none for all. HOSTLER_PICTURES names a folder for pictures of every page.
+ui-test: UI_TESTS ?= unit kit journeys
+ui-test: build
+	@.ci/deps browser
+	@set -e; cd $(UI); export $(NODE_PATH); for part in $(UI_TESTS); do npm run -s $$part; done
 
 # The whole programs first, then the parts; one package at a time, so that none disturbs another.
 bench: deps
@@ -230,7 +243,7 @@ generate: export CGO_ENABLED = 0
 generate: export GOFLAGS = -trimpath -vet=off
 generate: export OAPI_CODEGEN := $(OAPI_CODEGEN)
 generate: $(OAPI_CODEGEN)
-	@.ci/deps test
+	@.ci/deps run
 	$(GO) generate $(or $(GENERATE),./...)
 
 # Programs that make lint, make proto and make generate run.

@@ -3,16 +3,14 @@ package ui_test
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/ui"
 )
 
 const kilobyte = 1 << 10
@@ -35,7 +33,7 @@ func TestBudgets(t *testing.T) {
 	console, atConsole := scripts(t, files, "console.html", loadable)
 	styles, whole, largest, largestName := 0, 0, 0, ""
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || name == "SOURCES" { // which is for the build, and not served
+		if err != nil || entry.IsDir() || name == ".gitignore" { // which is not served
 			return err
 		}
 		content := read(t, files, name)
@@ -159,23 +157,15 @@ func compressed(t *testing.T, content []byte) int {
 	return out.Len()
 }
 
-// words are the page's texts.
-func words(t *testing.T) map[string]string {
+// dist is the built page. make test builds it first.
+func dist(t *testing.T) fs.FS {
 	t.Helper()
-	text, err := os.ReadFile("web/src/words/en.json")
-	if err != nil {
-		t.Fatal(err)
+	files := ui.Files()
+	if files == nil {
+		t.Skip("this build has no page")
 	}
-	all := map[string]string{}
-	if err := json.Unmarshal(text, &all); err != nil {
-		t.Fatal(err)
+	if _, err := fs.Stat(files, "index.html"); err != nil {
+		t.Skip("the page is not built: run make ui")
 	}
-	return all
-}
-
-func codes() (all []string) {
-	for _, code := range problem.Codes() {
-		all = append(all, string(code))
-	}
-	return all
+	return files
 }

@@ -10,7 +10,7 @@ import (
 //go:embed all:dist
 var embedded embed.FS
 
-// Files are the built files of the page; nil in a build without it (build tag no_ui).
+// Files returns the built files of the page. Before make ui has built it, they hold no document; with the build tag no_ui they are nil.
 func Files() fs.FS {
 	dist, err := fs.Sub(embedded, "dist")
 	if err != nil {

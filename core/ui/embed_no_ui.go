@@ -4,5 +4,5 @@ package ui
 
 import "io/fs"
 
-// Files are the built files of the page; nil in a build without it (build tag no_ui).
+// Files returns nil: this build has no page.
 func Files() fs.FS { return nil }

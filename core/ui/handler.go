@@ -1,5 +1,5 @@
-// Package ui is the web page: its sources are in the folder web, what is built of them in the folder dist, which is committed, so
-// that building the service needs no JavaScript tool. The handler serves dist as the fallback of the API.
+// Package ui serves the web page. Its sources are in the folder web; make ui builds them into the folder dist, which is embedded. The
+// handler is the fallback of the API.
 package ui
 
 import (
@@ -34,8 +34,19 @@ var types = map[string]string{
 	".txt": "text/plain; charset=utf-8",
 }
 
-// Handler serves the files of the page, and its document at every other path. It takes GET and HEAD only. Nil without files, as in a
-// build without the page; an error says what the files lack.
+// unbuilt is the document of a program that was compiled before the page was built.
+const unbuilt = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Hostler</title>
+<p>This program was compiled before its web page was built. Run <code>make build</code> in Hostler's source folder, then start it again.
+The API works without the page.</p>
+</html>
+`
+
+// Handler serves the files of the page, and its document at every other path. It takes GET and HEAD only. Without a document among the
+// files, it serves one that says how to build the page. The handler is nil when files is nil, and an error means that a file could not be
+// read.
 func Handler(files fs.FS) (http.Handler, error) {
 	if files == nil {
 		return nil, nil
@@ -47,7 +58,7 @@ func Handler(files fs.FS) (http.Handler, error) {
 		}
 		contentType, ok := types[path.Ext(name)]
 		if !ok {
-			return nil // SOURCES, which is for the build
+			return nil
 		}
 		content, err := fs.ReadFile(files, name)
 		if err != nil {
@@ -60,7 +71,7 @@ func Handler(files fs.FS) (http.Handler, error) {
 		return nil, fmt.Errorf("reading the files of the page: %w", err)
 	}
 	if h.files[index] == nil {
-		return nil, fmt.Errorf("the files of the page have no %s: build them with make ui", index)
+		h.files[index] = newFile(index, types[".html"], []byte(unbuilt))
 	}
 	return h, nil
 }

@@ -43,7 +43,7 @@ func small() fstest.MapFS {
 		"assets/main-1.js":   {Data: bytes.Repeat([]byte("let page = 1\n"), 200)},
 		"console.html":       {Data: []byte(`<script src="./assets/console-1.js"></script>`)},
 		"icon.svg":           {Data: []byte("<svg/>")},
-		"SOURCES":            {Data: []byte("x")},
+		"README":             {Data: []byte("x")},
 		"assets/strange.exe": {Data: []byte("x")},
 	}
 }
@@ -66,7 +66,7 @@ func TestHandlerServesThePage(t *testing.T) {
 		{"GET", "/assets/main-1.js", 200, "let page = 1", "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
 		{"GET", "/assets/main-2.js", 404, "no such file", "text/plain; charset=utf-8", "no-cache"},
 		{"GET", "/assets/strange.exe", 404, "no such file", "text/plain; charset=utf-8", "no-cache"},
-		{"GET", "/SOURCES", 200, `src="/assets/main-1.js"`, "text/html; charset=utf-8", "no-cache"},
+		{"GET", "/README", 200, `src="/assets/main-1.js"`, "text/html; charset=utf-8", "no-cache"},
 		{"GET", "/%2e%2e/%2e%2e/etc/passwd", 200, `src="/assets/main-1.js"`, "text/html; charset=utf-8", "no-cache"},
 		{"GET", "/a%00b", 200, `src="/assets/main-1.js"`, "text/html; charset=utf-8", "no-cache"},
 		{"POST", "/", 405, "GET", "text/plain; charset=utf-8", ""},
@@ -217,7 +217,10 @@ func TestHandlerWithoutFiles(t *testing.T) {
 	if h, err := ui.Handler(nil); h != nil || err != nil {
 		t.Errorf("without files: %v, %v", h, err)
 	}
-	if _, err := ui.Handler(fstest.MapFS{"x.js": {}}); err == nil {
-		t.Error("files without a document are taken")
+	h := handler(t, fstest.MapFS{".gitignore": {}})
+	for _, path := range []string{"/", "/guests/vm/1"} {
+		if w := ask(h, "GET", path); w.Code != 200 || !strings.Contains(w.Body.String(), "make build") {
+			t.Errorf("%s before the page is built: %d %s", path, w.Code, w.Body)
+		}
 	}
 }

@@ -3,7 +3,7 @@ import typescript from 'typescript-eslint'
 import configuration from './svelte.config.js'
 
 export default typescript.config(
-  { ignores: ['node_modules', 'src/api/schema.d.ts', 'src/api/operations.ts'] },
+  { ignores: ['built', 'node_modules', 'src/api/schema.d.ts', 'src/api/operations.ts'] },
   ...typescript.configs.strict,
   ...svelte.configs.recommended,
   {

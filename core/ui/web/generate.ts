@@ -1,11 +1,6 @@
-// Makes src/api/schema.d.ts and src/api/operations.ts of the OpenAPI document, which the service's own declarations print.
-import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+// Writes src/api/schema.d.ts and src/api/operations.ts from openapi.json, the OpenAPI document of the service.
+import { readFileSync, writeFileSync } from 'node:fs'
 import openapi, { astToString } from 'openapi-typescript'
-
-/** The folder to write to. */
-const out = process.argv[2] ?? 'src/api'
 
 interface Operation {
   operationId: string
@@ -17,14 +12,8 @@ interface Operation {
   'x-confirm'?: { when: string; field?: string; phrase?: string }
 }
 
-// As make build compiles, so that it is done once.
-const text = execFileSync('go', ['run', '-trimpath', './core/api/openapi'], {
-  cwd: '../../..',
-  env: { ...process.env, CGO_ENABLED: '0' },
-  maxBuffer: 64 << 20,
-})
-const document = JSON.parse(text.toString())
-const head = `// Made of the OpenAPI document by make ui; do not edit. Document: ${createHash('sha256').update(text).digest('hex')}\n`
+const document = JSON.parse(readFileSync('openapi.json', 'utf8'))
+const head = '// Written by make ui from the OpenAPI document. Do not edit.\n'
 
 // Descriptions stay in the document and its page: here they would only make the file several times as long.
 const prose = new Set(['description', 'summary', 'example', 'examples', 'pattern', 'format'])
@@ -38,7 +27,7 @@ function withoutProse(value: unknown, names = false): unknown {
 }
 
 const slim = withoutProse({ ...document, 'x-errors': undefined }) as Record<string, unknown>
-writeFileSync(`${out}/schema.d.ts`, head + astToString(await openapi(JSON.stringify(slim), { silent: true })))
+writeFileSync('src/api/schema.d.ts', head + astToString(await openapi(JSON.stringify(slim), { silent: true })))
 
 const lines: string[] = []
 const scopes = new Set<string>()
@@ -58,7 +47,7 @@ for (const methods of Object.values(document.paths as Record<string, Record<stri
 }
 const errors = (document['x-errors'] as { error: string }[]).map((e) => `  | '${e.error}'`).sort()
 writeFileSync(
-  `${out}/operations.ts`,
+  'src/api/operations.ts',
   `${head}
 /** Every operation that needs a role: the role, where it must be held, then the entitlement, the token, and when it is confirmed. */
 export const operations = {

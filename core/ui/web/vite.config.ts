@@ -23,8 +23,7 @@ export default defineConfig({
   // Files name each other by relative paths, for a proxy may serve the page below a path of its own.
   base: './',
   build: {
-    outDir: '../dist',
-    emptyOutDir: true,
+    outDir: 'built',
     assetsInlineLimit: 0,
     // Compressed one by one, the styles of the parts would be twice as large.
     cssCodeSplit: false,

@@ -1,1 +1,0 @@
-import{s as e}from"./base-fZMzoqK9.js";import{r as t}from"./languages-Cp6xdGwv.js";e({en:()=>t(()=>import(`./words-en-apps-jopqBqSt.js`),[],import.meta.url),de:()=>t(()=>import(`./words-de-apps-DwU27g8h.js`),[],import.meta.url)});

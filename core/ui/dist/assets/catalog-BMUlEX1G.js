@@ -1,1 +1,0 @@
-import{s as e}from"./base-fZMzoqK9.js";import{r as t}from"./languages-Cp6xdGwv.js";e({en:()=>t(()=>import(`./words-en-catalog-DKSGEiK_.js`),[],import.meta.url),de:()=>t(()=>import(`./words-de-catalog-CBT8R5E4.js`),[],import.meta.url)});

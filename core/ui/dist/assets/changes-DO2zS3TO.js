@@ -1,1 +1,0 @@
-import{s as e}from"./base-fZMzoqK9.js";import{r as t}from"./languages-Cp6xdGwv.js";e({en:()=>t(()=>import(`./words-en-changes-DN5RwBym.js`),[],import.meta.url),de:()=>t(()=>import(`./words-de-changes-CUbDD_Oc.js`),[],import.meta.url)});

@@ -1,1 +1,0 @@
-function e(e){let t=document.createElement(`style`);t.textContent=e,document.head.append(t)}export{e as t};

@@ -1,1 +1,0 @@
-import{s as e}from"./base-fZMzoqK9.js";import{r as t}from"./languages-Cp6xdGwv.js";e({en:()=>t(()=>import(`./words-en-firewall-BFDY_yyi.js`),[],import.meta.url),de:()=>t(()=>import(`./words-de-firewall-BPECa4Uz.js`),[],import.meta.url)});

@@ -1,1 +1,0 @@
-import{s as e}from"./base-fZMzoqK9.js";import{r as t}from"./languages-Cp6xdGwv.js";e({en:()=>t(()=>import(`./words-en-guests-CqTnR05N.js`),[],import.meta.url),de:()=>t(()=>import(`./words-de-guests-NRnR7uNx.js`),[],import.meta.url)});

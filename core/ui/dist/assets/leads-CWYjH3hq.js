@@ -1,1 +1,0 @@
-var e=new Map;function t(t,n){return e.set(t,n),t}export{e as n,t};

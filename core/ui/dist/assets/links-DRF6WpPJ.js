@@ -1,1 +1,0 @@
-import"./shared-Cvx-K2Eg.js";function e(e,t){let n=[...e?.querySelectorAll(`th a`)??[]],r=n.indexOf(document.activeElement);n[Math.max(0,Math.min(n.length-1,r<0?t>0?0:n.length-1:r+t))]?.focus()}export{e as t};

@@ -1,1 +1,0 @@
-import"./hosts-DWNSE91T.js";import"./shared-Cvx-K2Eg.js";import{c as e,o as t}from"./figures-CsJMbeYH.js";var n=e=>e==null?`–`:t(e,+(e<10)),r=(t,n)=>t&&n!=null?e(n/t):`–`,i=(e,t)=>e==null||!t?void 0:e/t-1;export{i as n,n as r,r as t};

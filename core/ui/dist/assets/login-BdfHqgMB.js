@@ -1,1 +1,0 @@
-import{s as e}from"./base-fZMzoqK9.js";import{r as t}from"./languages-Cp6xdGwv.js";e({en:()=>t(()=>import(`./words-en-login-CJ9j2M5W.js`),[],import.meta.url),de:()=>t(()=>import(`./words-de-login-CmU-xb0V.js`),[],import.meta.url)});

@@ -1,1 +1,0 @@
-import{s as e}from"./base-fZMzoqK9.js";import{r as t}from"./languages-Cp6xdGwv.js";e({en:()=>t(()=>import(`./words-en-shared-bnFCt2KC.js`),[],import.meta.url),de:()=>t(()=>import(`./words-de-shared-aSgZS0ug.js`),[],import.meta.url)});

@@ -1,1 +1,0 @@
-export{n as terminal}from"./terminal-BRJz3H8d.js";

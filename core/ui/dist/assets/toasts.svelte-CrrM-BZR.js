@@ -1,1 +1,0 @@
-import{ft as e}from"./base-fZMzoqK9.js";var t=6e3,n=1,r=e({all:[]});function i(e,{bad:i=!1,link:o}={}){let s=n++;return r.all=[...r.all.slice(-3),{id:s,text:e,bad:i,...o?{link:o}:{}}],i||setTimeout(()=>a(s),t),s}function a(e){r.all=r.all.filter(t=>t.id!==e)}export{r as n,a as r,i as t};

@@ -1,1 +1,0 @@
-var e={about:{what:`Hostler kümmert sich um virtuelle Maschinen und App-Container auf Hypervisor-Hosts.`,api:`Alles, was diese Seite tut, geschieht über die API, die hier beschrieben ist.`,source:`ihr Quelltext`,packages:`Womit die Seite gemacht ist`,licences:`Deren Lizenzen`}};export{e as default};

@@ -1,1 +1,0 @@
-var e={about:{what:`Hostler looks after virtual machines and app containers on hypervisor hosts.`,api:`All that this page does is done by the API, which is described here.`,source:`its source`,packages:`What the page is made with`,licences:`Their licences`}};export{e as default};
