@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -18,11 +17,6 @@ import (
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/op"
 )
-
-// byPath orders operations as a person looks for them.
-func byPath(a, b *op.Operation) int {
-	return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Method, b.Method))
-}
 
 // declared is the API with nothing behind it: enough for all that its declarations decide.
 var declared = sync.OnceValue(declare)
