@@ -19,7 +19,7 @@ import (
 
 // The golden files say in full what the API is, and who may do what; a change of one is a change that somebody notices. Each
 // resource has its own in its folder's testdata; what belongs to all stands here. This writes all of them, as make generate does:
-// what compares with a golden file is called TestGolden. operations.txt is none: it is the list of operations, kept by hand.
+// what compares with a golden file is called TestGolden.
 //go:generate go test . -count=1 -run TestGolden -update
 
 func TestGoldenOpenAPI(t *testing.T) {
