@@ -17,34 +17,6 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// The golden files say in full what the API is, and who may do what; a change of one is a change that somebody notices. Each
-// resource has its own in its folder's testdata; what belongs to all stands here. This writes all of them, as make generate does:
-// what compares with a golden file is called TestGolden.
-//go:generate go test . -count=1 -run TestGolden -update
-
-func TestGoldenOpenAPI(t *testing.T) {
-	t.Parallel()
-	first := wholeDocument()
-	if again := declare().Document(); !bytes.Equal(first, again) {
-		t.Fatal("the document is another each time it is made")
-	}
-	// Tests use it as the document of every instance.
-	real := newFixture(t)
-	real.Run(t, apitest.Scenario{Name: "real", Method: "GET", URL: "/api/openapi.json", Status: 200,
-		After: func(t *testing.T, answer *apitest.Answer) {
-			if !bytes.Equal(answer.Body, first) {
-				t.Error("a real instance has another document")
-			}
-		}})
-	a := &apitest.API{Handler: declared(), LogIn: apitest.FakeLogIn}
-	a.Run(t, apitest.Scenario{Name: "document", Method: "GET", URL: "/api/openapi.json", Status: 200,
-		After: func(t *testing.T, answer *apitest.Answer) {
-			for file, part := range parts(t, answer.Body) {
-				apitest.Golden(t, file, part)
-			}
-		}})
-}
-
 // TestGoldenRoles keeps one line for each operation: who may do it, where, and what the trail calls it.
 func TestGoldenRoles(t *testing.T) {
 	t.Parallel()
