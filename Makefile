@@ -50,7 +50,7 @@ PAGE_SOURCES := $(shell find $(UI) -mindepth 1 \( -name node_modules -o -name jo
 	! -name '*.test.ts' ! -name '*.check.ts' ! -name 'openapi.json*' -print)
 # Ahead of a command in $(UI): with the Node that can build the page.
 NODE_PATH = PATH="$$(./node-folder):$$PATH"
-SCRIPTS := .ci/run .ci/check .ci/deps $(UI)/node-folder $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
+SCRIPTS := .ci/run .ci/check .ci/deps $(UI)/node-folder $(addprefix $(PACKAGING)/,version changes changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
 	migrations/testdata/schema24/write $(wildcard plugins/scripts/overlay/*)
 
 PARTS ?= race kills lxd node updater contract page package privileges
@@ -225,6 +225,7 @@ lint: $(STATICCHECK) $(BUF)
 	$(BUF) lint
 	@$(MAKE) -s breaking
 	shellcheck -x $(SCRIPTS)
+	@$(PACKAGING)/changes >/dev/null
 	$(GO) mod tidy -diff
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) vet ./... && $(STATICCHECK) ./... && $(GO) mod tidy -diff); done
 
