@@ -170,7 +170,7 @@ ui-tools: $(UI)/node_modules/.installed
 
 $(UI)/node_modules/.installed: $(UI)/package-lock.json
 	@.ci/deps ui
-	@cd $(UI) && $(NODE_PATH) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@cd $(UI) && $(NODE_PATH) npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
 ui: core/ui/dist/index.html
