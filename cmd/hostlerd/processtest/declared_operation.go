@@ -2,6 +2,7 @@ package processtest
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,9 @@ type declaredOperation struct {
 
 	method, path string
 }
+
+// placeholder is a parameter of a path.
+var placeholder = regexp.MustCompile(`\{[^}]+\}`)
 
 // declaredOperations are those of the running service that need a caller.
 func declaredOperations(t testing.TB, c *client) []declaredOperation {
