@@ -210,8 +210,8 @@ func TestGarbageOnRealStores(t *testing.T) {
 	gentle.LogIn = func(r *http.Request, _ *apitest.Caller) { r.AddCookie(owner.Cookie) }
 	values := maps.Clone(h.values)
 	maps.Copy(values, map[string]string{
-		"action": "start", "kind": "backup", "page": "1", "per_page": "10", "schedule_id": fmt.Sprint(h.schedule), "user_id": fmt.Sprint(user.ID),
-		"team_id": fmt.Sprint(h.blue), "password": "canary-mehlwurm-zebra-19", "role": "viewer",
+		"action": "start", "kind": "backup", "page": "1", "per_page": "10", "schedule_id": fmt.Sprint(h.schedule),
+		"user_id": fmt.Sprint(user.ID), "team_id": fmt.Sprint(h.blue), "password": "canary-mehlwurm-zebra-19", "role": "viewer",
 	})
 	gentle.Garbage(t, apitest.GarbageConfig{
 		Seed: 7, PerOperation: 60,

@@ -9,9 +9,8 @@ import (
 
 // declaredOperation is what the tests read of an operation in the OpenAPI document.
 type declaredOperation struct {
-	ID          string `json:"operationId"`
-	Entitlement string `json:"x-entitlement"`
-	Security    []any
+	ID       string `json:"operationId"`
+	Security []any
 
 	method, path string
 }
