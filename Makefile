@@ -51,7 +51,7 @@ PAGE_SOURCES := $(shell find $(UI) -mindepth 1 \( -name node_modules -o -name jo
 	! -name '*.test.ts' ! -name '*.check.ts' ! -name 'openapi.json*' -print)
 # Ahead of a command in $(UI): with the Node that can build the page.
 NODE_PATH = PATH="$$(./node-folder):$$PATH"
-SCRIPTS := .ci/run .ci/check .ci/deps .ci/breaking $(UI)/node-folder $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
+SCRIPTS := .ci/run .ci/check .ci/deps .ci/breaking $(UI)/node-folder $(addprefix $(PACKAGING)/,version changes changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
 	migrations/testdata/schema24/write $(wildcard plugins/scripts/overlay/*)
 
 PARTS ?= race kills lxd node updater contract page package privileges
@@ -171,7 +171,7 @@ ui-tools: $(UI)/node_modules/.installed
 
 $(UI)/node_modules/.installed: $(UI)/package-lock.json
 	@.ci/deps ui
-	@cd $(UI) && $(NODE_PATH) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@cd $(UI) && $(NODE_PATH) npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
 ui: core/ui/dist/index.html
@@ -226,6 +226,7 @@ lint: $(STATICCHECK) $(BUF)
 	$(BUF) lint
 	@$(MAKE) -s breaking
 	shellcheck -x $(SCRIPTS)
+	@$(PACKAGING)/changes >/dev/null
 	$(GO) mod tidy -diff
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) vet ./... && $(STATICCHECK) ./... && $(GO) mod tidy -diff); done
 

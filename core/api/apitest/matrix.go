@@ -84,12 +84,6 @@ type MatrixConfig struct {
 	Sample uint32
 }
 
-// Matrix holds every operation against the usual callers, for a resource by itself: MatrixWith without anything there.
-func (a *API) Matrix(t *testing.T) {
-	t.Helper()
-	a.MatrixWith(t, MatrixConfig{})
-}
-
 // MatrixWith makes a table from the operations' declarations, one row for an operation and one column for a caller, and
 // holds the handler against each of its cells. Paths that do not exist are 401 for nobody as well.
 func (a *API) MatrixWith(t *testing.T, config MatrixConfig) {
