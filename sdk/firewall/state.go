@@ -36,9 +36,12 @@ type IPSetState struct {
 	Digest string
 }
 
+// MaxState is the most that ReadState reads, as State.Size counts it.
+const MaxState = 16 << 20
+
 // ReadState reads the state of a scope through the abilities that the scope has. It asks once for each of them and once more for the
 // members of each set, one after the other: who changes something meanwhile may be seen in one list and not in another, and a set that
-// vanishes meanwhile is left out. A group that is not there is Absent, and no error.
+// vanishes meanwhile is left out. A group that is not there is Absent, and no error. A state above MaxState is Refused.
 func ReadState(ctx context.Context, fw Firewall, scope Scope) (State, error) {
 	if !ValidScope(scope) {
 		return State{}, Invalid(FieldScope, "%.40q is no scope with what it needs and nothing else", string(scope.Kind))
@@ -71,7 +74,51 @@ func ReadState(ctx context.Context, fw Firewall, scope Scope) (State, error) {
 			return State{}, err
 		}
 	}
+	if s.Size() > MaxState {
+		return State{}, tooLarge()
+	}
 	return s, s.readIPSets(ctx, fw)
+}
+
+// entrySize is about how many bytes an alias, a set, a member or an option takes besides its texts, and ruleSize a rule.
+const entrySize, ruleSize = 64, 256
+
+// Size is about how many bytes the state takes in memory.
+func (s State) Size() int {
+	size := entrySize + len(s.Comment)
+	for _, name := range OptionTexts() {
+		size += len(*s.Options.Text(name))
+	}
+	for name, value := range s.Options.Other {
+		size += entrySize + len(name) + len(value)
+	}
+	for _, r := range s.Rules {
+		size += ruleSize
+		for _, text := range []string{r.Direction, r.Action, r.Macro, r.Protocol, r.Source, r.Destination, r.SourcePort, r.DestinationPort,
+			r.Interface, r.Log, r.ICMPType, r.Comment} {
+			size += len(text)
+		}
+	}
+	for _, a := range s.Aliases {
+		size += entrySize + len(a.Name) + len(a.CIDR) + len(a.Comment)
+	}
+	for _, set := range s.IPSets {
+		size += set.size()
+	}
+	return size
+}
+
+func (s IPSetState) size() int {
+	size := entrySize + len(s.Name) + len(s.Comment)
+	for _, m := range s.Members {
+		size += entrySize + len(m.CIDR) + len(m.Comment)
+	}
+	return size
+}
+
+func tooLarge() error {
+	return plugin.Errorf(plugin.Refused, "the rules, aliases and IP sets of one firewall take more than %d MiB, which is more than can be "+
+		"read at once", MaxState>>20)
 }
 
 // readGroup looks for the group in the cluster's list; known is false where there is no such list.
@@ -101,6 +148,7 @@ func (s *State) readIPSets(ctx context.Context, fw Firewall) error {
 		return err
 	}
 	s.Digests.IPSets = digest
+	size := s.Size()
 	editor, has := AsAt[IPSetMemberEditor](fw, s.Scope.Kind)
 	for _, set := range sets {
 		one := IPSetState{IPSet: set}
@@ -111,6 +159,9 @@ func (s *State) readIPSets(ctx context.Context, fw Firewall) error {
 			} else if err != nil {
 				return err
 			}
+		}
+		if size += one.size(); size > MaxState {
+			return tooLarge()
 		}
 		s.IPSets = append(s.IPSets, one)
 	}

@@ -1,6 +1,7 @@
 package firewall_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -182,5 +183,41 @@ func TestStateEqual(t *testing.T) {
 		if sample().Equal(other) || other.Equal(sample()) {
 			t.Errorf("%+v is the same", other)
 		}
+	}
+}
+
+// manyMembers is a firewall whose sets are large.
+type manyMembers struct{ *membackend.Firewall }
+
+func (manyMembers) IPSetMembers(context.Context, firewall.Scope, string) (all []firewall.IPSetMember, digest string, err error) {
+	for range firewall.MaxState / firewall.MaxComment / 4 {
+		all = append(all, firewall.IPSetMember{CIDR: "192.0.2.1", Comment: strings.Repeat("x", firewall.MaxComment)})
+	}
+	return all, "", nil
+}
+
+// What a hypervisor says of one scope is bounded, whatever it consists of.
+func TestReadState_RefusesWhatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	backend := membackend.New()
+	at := backend.Add("mem:8443")
+	fw, err := backend.Open(t.Context(), at.Target(endpoint.Lifecycle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem := fw.(*membackend.Firewall)
+	node, cluster := firewall.Scope{Kind: firewall.NodeScope, Node: "n1"}, firewall.Scope{Kind: firewall.ClusterScope}
+	at.SetRules(node, slices.Repeat([]firewall.Rule{{Direction: "in", Action: "DROP", Comment: strings.Repeat("x", firewall.MaxComment)}},
+		firewall.MaxState/firewall.MaxComment)...)
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if err := mem.CreateIPSet(t.Context(), cluster, firewall.IPSet{Name: name}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := firewall.ReadState(t.Context(), mem, node); plugin.KindOf(err) != plugin.Refused {
+		t.Errorf("of many rules: %v", err)
+	}
+	if _, err := firewall.ReadState(t.Context(), manyMembers{mem}, cluster); plugin.KindOf(err) != plugin.Refused {
+		t.Errorf("of many members: %v", err)
 	}
 }

@@ -313,10 +313,3 @@ func TestAppIsReconfigured(t *testing.T) {
 		b.Ask(t, "PATCH", "apps/2", `{"name":"wiki"}`, apitest.Owner, 200, "", `"name":"wiki"`, `"present":false`)
 	})
 }
-
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	b := servicetest.NewLab(t, memdriver.Tokens, func(a *op.API, d api.Deps) { configs.Register(a, d.Configs) })
-	b.Matrix(t)
-	b.Garbage(t, apitest.GarbageConfig{Seed: 7, Values: map[string]string{"vm_id": "1", "app_id": "1"}})
-}

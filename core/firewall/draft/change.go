@@ -68,6 +68,9 @@ const (
 	maxRules, maxMembers, maxOptions, maxOptionKey = 2000, 5000, 100, 64
 )
 
+// maxListed bounds the rules of a scope that a draft changes: all of them before are compared with all of them after.
+const maxListed = 10_000
+
 // where is the place in the request's body of what a change comes from.
 type where []any
 
@@ -91,7 +94,7 @@ func inBody(in where, err error, part ...any) error {
 	return err
 }
 
-// apply makes a change of a state.
+// apply makes a change of a state, whose lists it changes in place: see owned. With an error, the state is of no more use.
 func (c *Change) apply(in where, s *sdk.State) error {
 	if s.Absent && c.Action != createGroup {
 		return at(in, "there is no such group", "scope", "group")
@@ -140,7 +143,7 @@ func (r *Rule) fields() sdk.RuleFields {
 }
 
 func (c *Change) applyRule(in where, s *sdk.State) error {
-	rules := plain(s.Rules)
+	rules := s.Rules
 	place := 0
 	if c.Pos != nil {
 		place = *c.Pos
@@ -162,7 +165,7 @@ func (c *Change) applyRule(in where, s *sdk.State) error {
 		if err != nil {
 			return inBody(in, err, "rule")
 		}
-		rules = slices.Insert(rules, place, made)
+		rules = insertRule(rules, place, made)
 	case changeRule:
 		made, err := sdk.RuleChange{Set: c.Rule.fields()}.Apply(rules[place])
 		if err != nil {
@@ -170,18 +173,18 @@ func (c *Change) applyRule(in where, s *sdk.State) error {
 		}
 		rules[place] = made
 	case deleteRule:
-		rules = slices.Delete(rules, place, place+1)
+		rules = takeRule(rules, place)
 	case moveRule:
 		if c.To == nil || *c.To >= len(rules) {
 			return at(in, fmt.Sprintf("it is a place from 0 to %d", len(rules)-1), "to")
 		}
 		moved := rules[place]
-		rules = slices.Insert(slices.Delete(rules, place, place+1), *c.To, moved)
+		rules = insertRule(takeRule(rules, place), *c.To, moved)
 	}
 	if s.Scope.Kind == sdk.GroupScope && slices.ContainsFunc(rules, func(r sdk.Rule) bool { return r.Direction == sdk.DirectionGroup }) {
 		return at(in, "a group cannot stand in a group", "rule", sdk.FieldDirection)
 	}
-	s.Rules = number(rules)
+	s.Rules = rules
 	return nil
 }
 
@@ -193,7 +196,6 @@ func (c *Change) applyAlias(in where, s *sdk.State) error {
 	case c.Action != createAlias && place < 0:
 		return at(in, "there is none of this name", "name")
 	}
-	s.Aliases = slices.Clone(s.Aliases)
 	if c.Action == deleteAlias {
 		s.Aliases = slices.Delete(s.Aliases, place, place+1)
 		return nil
@@ -212,7 +214,7 @@ func (c *Change) applyAlias(in where, s *sdk.State) error {
 	if c.Comment != nil {
 		a.Comment = comment(*c.Comment)
 	}
-	return inBody(in, sdk.State{Scope: s.Scope, Aliases: s.Aliases}.Check())
+	return inBody(in, sdk.State{Scope: s.Scope, Aliases: []sdk.Alias{*a}}.Check())
 }
 
 func (c *Change) applySet(in where, s *sdk.State) error {
@@ -223,7 +225,6 @@ func (c *Change) applySet(in where, s *sdk.State) error {
 	case c.Action != createIPSet && place < 0:
 		return at(in, "there is none of this name", "name")
 	}
-	s.IPSets = slices.Clone(s.IPSets)
 	switch c.Action {
 	case deleteIPSet:
 		s.IPSets = slices.Delete(s.IPSets, place, place+1)
@@ -237,7 +238,6 @@ func (c *Change) applySet(in where, s *sdk.State) error {
 		s.IPSets = append(s.IPSets, sdk.IPSetState{IPSet: set})
 	}
 	set := &s.IPSets[place]
-	set.Members = slices.Clone(set.Members)
 	for i, m := range formed(c.Members) {
 		was := memberNamed(set.Members, m.CIDR)
 		switch {
@@ -252,11 +252,17 @@ func (c *Change) applySet(in where, s *sdk.State) error {
 		default:
 			set.Members = append(set.Members, sdk.IPSetMember(m))
 		}
+		if c.Action == removeMember {
+			continue
+		}
+		if err := ofSet(s.Scope, set.Name, []sdk.IPSetMember{sdk.IPSetMember(m)}).Check(); err != nil {
+			return inBody(in, err, "members", i)
+		}
 	}
 	if len(set.Members) > maxMembers {
 		return at(in, fmt.Sprintf("a set of a draft has %d members at most", maxMembers), "members")
 	}
-	return inBody(in, sdk.State{Scope: s.Scope, IPSets: []sdk.IPSetState{*set}}.Check())
+	return inBody(in, sdk.State{Scope: s.Scope, IPSets: []sdk.IPSetState{{IPSet: set.IPSet}}}.Check())
 }
 
 func (c *Change) applyOptions(in where, s *sdk.State) error {
@@ -291,6 +297,6 @@ func (c *Change) applyOptions(in where, s *sdk.State) error {
 			want.Other[name] = value
 		}
 	}
-	s.Options = withOptions(s.Options, want, names)
-	return inBody(in, s.Check(), "options")
+	setOptions(&s.Options, want, names)
+	return inBody(in, sdk.State{Scope: s.Scope, Options: want}.Check(), "options")
 }

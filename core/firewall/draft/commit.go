@@ -163,14 +163,19 @@ func (s *Store) hold(ctx context.Context, tx *db.Tx, r *record) error {
 	return problem.New(problem.CodeFirewallBusy, "another draft is being tried out on the same scopes; try again")
 }
 
-// read reads scopes as they are now.
+// read reads scopes as they are now, and refuses more than sdk.MaxState of them together.
 func (s *Store) read(ctx context.Context, hostID int64, scopes []sdk.Scope) ([]sdk.State, error) {
 	now, err := firewall.Through(ctx, s.Firewalls, hostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (all []sdk.State,
 		err error) {
+		size := 0
 		for _, at := range scopes {
 			state, err := sdk.ReadState(ctx, fw, at)
 			if err != nil {
 				return nil, err
+			}
+			if size += state.Size(); size > sdk.MaxState {
+				return nil, problem.New(problem.CodeInvalidState, "the firewalls of these scopes have more than %d MiB together; use several "+
+					"drafts with fewer scopes", sdk.MaxState>>20)
 			}
 			all = append(all, state)
 		}

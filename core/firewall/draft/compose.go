@@ -105,7 +105,11 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 		return nil, err
 	}
 	for i := range now {
-		r.Scopes[i].Before, r.Scopes[i].After = now[i], now[i]
+		if n := len(now[i].Rules); n > maxListed {
+			return nil, problem.New(problem.CodeInvalidState, "cannot make a draft of %s: it has %d rules, and a draft takes %d at most",
+				r.Scopes[i].title(), n, maxListed)
+		}
+		r.Scopes[i].Before, r.Scopes[i].After = now[i], owned(now[i])
 	}
 	if q.Filling != nil {
 		if r.Changes, err = q.Filling.fill(r.Scopes, place); err != nil {
@@ -136,7 +140,7 @@ func (s *Store) able(ctx context.Context, r *record) error {
 			a, b := r.Scopes[i].Before, r.Scopes[i].After
 			kind := a.Scope.Kind
 			var errs []error
-			if !slices.Equal(plain(a.Rules), plain(b.Rules)) {
+			if !sameRules(a.Rules, b.Rules) {
 				_, edit := have[sdk.RuleEditor](fw, a.Scope)
 				_, move := have[sdk.RuleMover](fw, a.Scope) // without an order nothing says which rule decides
 				errs = append(errs, edit, move)

@@ -48,11 +48,19 @@ func child(args []string) error {
 	if err != nil {
 		return err
 	}
-	_, q, err := instance(d, key, hypervisor.NewClient(conn), sdk.NewClient(conn))
+	s, q, err := instance(d, key, hypervisor.NewClient(conn), sdk.NewClient(conn))
 	if err != nil {
 		return err
 	}
-	return q.Start(context.Background())
+	if len(args) > 3 {
+		if err := limitMemory(); err != nil {
+			return err
+		}
+	}
+	if err := q.Start(context.Background()); err != nil || len(args) <= 3 || args[3] == "" {
+		return err
+	}
+	return commitLong(s, args[3])
 }
 
 // backends gives every host the same backend.

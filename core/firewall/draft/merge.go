@@ -76,42 +76,13 @@ func (e *entry) direction() string {
 func merge(from, to []sdk.Rule) *merger {
 	from, to = plain(from), plain(to)
 	m := &merger{}
-	// common[i][j] is how many rules from[i:] and to[j:] have in common.
-	common := make([][]int, len(from)+1)
-	for i := range common {
-		common[i] = make([]int, len(to)+1)
-	}
-	for i := len(from) - 1; i >= 0; i-- {
-		for j := len(to) - 1; j >= 0; j-- {
-			if from[i] == to[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-			}
-		}
-	}
 	i, j := 0, 0
-	for i < len(from) || j < len(to) {
-		var gone, made []sdk.Rule
-		for i < len(from) || j < len(to) {
-			switch {
-			case i < len(from) && j < len(to) && from[i] == to[j]:
-			case j < len(to) && (i == len(from) || common[i][j+1] >= common[i+1][j]):
-				made = append(made, to[j])
-				j++
-				continue
-			default:
-				gone = append(gone, from[i])
-				i++
-				continue
-			}
-			break
+	for _, p := range append(align(from, to), pair{len(from), len(to)}) {
+		m.gap(from[i:p.from], to[j:p.to])
+		if p.from < len(from) {
+			m.entries = append(m.entries, &entry{was: &from[p.from], is: &from[p.from], done: true})
 		}
-		m.gap(gone, made)
-		if i < len(from) && j < len(to) {
-			m.entries = append(m.entries, &entry{was: &from[i], is: &from[i], done: true})
-			i, j = i+1, j+1
-		}
+		i, j = p.from+1, p.to+1
 	}
 	m.count()
 	return m
@@ -178,11 +149,11 @@ func (o *order) rules(i int, m *merger, chosen func(*entry) bool, backward bool)
 		}
 		switch {
 		case e.was == nil:
-			o.add(insertion(i, o.now[i], at, *e.is))
+			o.add(insertion(i, at, *e.is))
 		case e.is == nil:
-			o.add(deletion(i, o.now[i], at))
+			o.add(deletion(i, at))
 		default:
-			o.add(replacement(i, o.now[i], at, *e.is))
+			o.add(replacement(i, at, *e.is))
 		}
 		e.done = true
 	}

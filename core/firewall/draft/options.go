@@ -19,9 +19,8 @@ func isSet(o sdk.Options, name string) bool {
 	return is
 }
 
-// withOptions are options with those of the names as they are in other.
-func withOptions(o, other sdk.Options, names []string) sdk.Options {
-	o.Other = maps.Clone(o.Other)
+// setOptions makes the named options as they are in other, in place: the map of the others must be the caller's own.
+func setOptions(o *sdk.Options, other sdk.Options, names []string) {
 	for _, name := range names {
 		if flag := o.Flag(name); flag != nil {
 			*flag = *other.Flag(name)
@@ -43,7 +42,6 @@ func withOptions(o, other sdk.Options, names []string) sdk.Options {
 	if len(o.Other) == 0 {
 		o.Other = nil
 	}
-	return o
 }
 
 // changedOptions names the options that differ.

@@ -1,6 +1,8 @@
 package draft
 
 import (
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,10 +50,9 @@ type order struct {
 
 // inOrder gives the steps from some states to others of the same scopes, and why the order cannot promise what it should.
 func inOrder(from, to []sdk.State) (steps []step, doubts []string) {
-	o := &order{now: slices.Clone(from), goal: to}
+	o := &order{now: ownedAll(from), goal: to}
 	merged := make([]*merger, len(from))
 	for i := range from {
-		o.now[i].Digests = sdk.Digests{}
 		merged[i] = merge(from[i].Rules, to[i].Rules)
 		o.moving += merged[i].moving + len(changedOptions(from[i].Options, to[i].Options))
 	}
@@ -70,11 +71,8 @@ func inOrder(from, to []sdk.State) (steps []step, doubts []string) {
 }
 
 func (o *order) add(s step) {
-	if s.from.Equal(s.to) {
-		return
-	}
 	o.steps = append(o.steps, s)
-	o.now[s.scope] = s.to
+	s.apply(&o.now[s.scope])
 }
 
 // effect is what a rule, or a change, does to what is let through.
@@ -146,38 +144,57 @@ func flagEffect(was, is *bool, on effect) effect {
 
 // create makes what is new and named by nothing yet.
 func (o *order) create() {
+	early := o.namedEarly()
 	for i := range o.now {
 		if o.now[i].Absent && !o.goal[i].Absent {
-			o.add(groupCreation(i, o.now[i], o.goal[i].Comment))
+			o.add(groupCreation(i, o.goal[i].Comment))
 		} else if !o.now[i].Absent && !o.goal[i].Absent && o.now[i].Comment != o.goal[i].Comment {
-			o.add(groupChange(i, o.now[i], o.goal[i].Comment))
+			o.add(groupChange(i, o.goal[i].Comment))
 		}
 		for _, a := range o.goal[i].Aliases {
 			if aliasNamed(o.now[i].Aliases, a.Name) < 0 {
-				o.doubtIfNamed(a.Name)
-				o.add(aliasCreation(i, o.now[i], a))
+				o.doubtIfNamed(early, a.Name)
+				o.add(aliasCreation(i, a))
 			}
 		}
 		for _, s := range o.goal[i].IPSets {
 			if setNamed(o.now[i].IPSets, s.Name) >= 0 {
 				continue
 			}
-			o.doubtIfNamed(s.Name)
-			o.add(setCreation(i, o.now[i], s.IPSet))
+			o.doubtIfNamed(early, s.Name)
+			o.add(setCreation(i, s.IPSet))
 			for _, m := range s.Members {
-				o.add(memberAddition(i, o.now[i], s.Name, m))
+				o.add(memberAddition(i, s.Name, m))
 			}
 		}
 	}
 }
 
-// doubtIfNamed notes that rules name what is not there yet.
-func (o *order) doubtIfNamed(name string) {
+// namedEarly are the names that rules have of what is not there yet, as effects has them.
+func (o *order) namedEarly() map[string]effect {
+	found := map[string]effect{}
+	lists := make([][]sdk.Rule, len(o.now))
 	for i := range o.now {
-		if slices.ContainsFunc(o.now[i].Rules, func(r sdk.Rule) bool { return r.Enabled && mentions(r, name) }) {
-			o.doubts = append(o.doubts, "rules name "+name+" before it is there")
-			return
+		for _, a := range o.goal[i].Aliases {
+			if aliasNamed(o.now[i].Aliases, a.Name) < 0 {
+				found[strings.ToLower(a.Name)] = nothing
+			}
 		}
+		for _, s := range o.goal[i].IPSets {
+			if setNamed(o.now[i].IPSets, s.Name) < 0 {
+				found[strings.ToLower(s.Name)] = nothing
+			}
+		}
+		lists[i] = o.now[i].Rules
+	}
+	effects(found, lists...)
+	return found
+}
+
+// doubtIfNamed notes that rules name what is not there yet.
+func (o *order) doubtIfNamed(early map[string]effect, name string) {
+	if early[strings.ToLower(name)] != nothing {
+		o.doubts = append(o.doubts, "rules name "+name+" before it is there")
 	}
 }
 
@@ -189,17 +206,17 @@ func (o *order) remove() {
 				continue
 			}
 			for _, m := range slices.Clone(s.Members) {
-				o.add(memberRemoval(i, o.now[i], s.Name, m.CIDR))
+				o.add(memberRemoval(i, s.Name, m.CIDR))
 			}
-			o.add(setDeletion(i, o.now[i], s.Name))
+			o.add(setDeletion(i, o.now[i].Scope, s.Name))
 		}
 		for _, a := range slices.Clone(o.now[i].Aliases) {
 			if aliasNamed(o.goal[i].Aliases, a.Name) < 0 {
-				o.add(aliasDeletion(i, o.now[i], a.Name))
+				o.add(aliasDeletion(i, o.now[i].Scope, a.Name))
 			}
 		}
 		if o.goal[i].Absent && !o.now[i].Absent {
-			o.add(groupDeletion(i, o.now[i]))
+			o.add(groupDeletion(i, o.now[i].Scope.Group))
 		}
 	}
 }
@@ -215,7 +232,7 @@ func (o *order) clusterSwitch(on bool) {
 		if (was != nil && *was) == isOn && (was == nil) == (is == nil) || isOn != on {
 			continue
 		}
-		o.add(optionsChange(i, o.now[i], o.goal[i].Options, []string{sdk.OptionEnable}))
+		o.add(optionsChange(i, o.goal[i].Options, []string{sdk.OptionEnable}))
 	}
 }
 
@@ -242,7 +259,7 @@ func (o *order) optionsOf(i int, want ...effect) []string {
 
 func (o *order) changeOptions(i int, names []string) {
 	if len(names) > 0 {
-		o.add(optionsChange(i, o.now[i], o.goal[i].Options, names))
+		o.add(optionsChange(i, o.goal[i].Options, names))
 	}
 }
 
@@ -305,11 +322,11 @@ func (o *order) middle(merged []*merger, names map[string]effect, pivots []int) 
 				continue
 			}
 			// What a guest has only its own rules can name, and these are known.
-			_, named := names[a.Name]
+			_, named := names[strings.ToLower(a.Name)]
 			if o.now[i].Aliases[at].CIDR != a.CIDR && (named || o.now[i].Scope.Kind != sdk.GuestScope) {
 				decisive++
 			}
-			o.add(aliasChange(i, o.now[i], a))
+			o.add(aliasChange(i, a))
 		}
 		before := len(o.steps)
 		o.members(i, names, mixed)
@@ -377,54 +394,75 @@ func all(list []int, ok func(int) bool) bool {
 	return !slices.ContainsFunc(list, func(i int) bool { return !ok(i) })
 }
 
-// names are the aliases and sets that stay, change, and are named by rules: what it does when such a one grows.
+// names are the aliases and sets that stay, change, and are named by rules, before or after: what it does when such a one grows, by its
+// name as effects has it. Rules of other scopes are not known: what is kept at the cluster may have rules anywhere.
 func (o *order) names() map[string]effect {
 	found := map[string]effect{}
+	var lists [][]sdk.Rule
 	for i := range o.now {
 		for _, a := range o.goal[i].Aliases {
 			if at := aliasNamed(o.now[i].Aliases, a.Name); at >= 0 && o.now[i].Aliases[at].CIDR != a.CIDR {
-				o.note(found, a.Name)
+				found[strings.ToLower(a.Name)] = nothing
 			}
 		}
 		for _, s := range o.goal[i].IPSets {
-			if at := setNamed(o.now[i].IPSets, s.Name); at >= 0 && !sameMembers(o.now[i].IPSets[at], s) {
-				o.note(found, s.Name)
+			if at := setNamed(o.now[i].IPSets, s.Name); at >= 0 && !sameMembers(o.now[i].IPSets[at].Members, s.Members) {
+				found[strings.ToLower(s.Name)] = nothing
 			}
 		}
+		lists = append(lists, o.now[i].Rules, o.goal[i].Rules)
 	}
+	effects(found, lists...)
+	maps.DeleteFunc(found, func(_ string, e effect) bool { return e == nothing })
 	return found
 }
 
-// note looks at all rules that name something, before and after. Those of other scopes are not known: what is kept at the cluster may
-// have rules anywhere.
-func (o *order) note(found map[string]effect, name string) {
-	seen := nothing
-	for i := range o.now {
-		for _, r := range slices.Concat(o.now[i].Rules, o.goal[i].Rules) {
-			if e := effectOf(r); mentions(r, name) && e != nothing {
-				if seen != nothing && seen != e {
-					e = mixed
+// effects writes into a map, whose keys are names in lower case, what it does that rules are there that name them: nothing where none does
+// that is switched on.
+func effects(found map[string]effect, lists ...[]sdk.Rule) {
+	if len(found) == 0 {
+		return
+	}
+	for _, rules := range lists {
+		for i := range rules {
+			e := effectOf(rules[i])
+			if e == nothing {
+				continue
+			}
+			for name := range namedIn(rules[i]) {
+				name = strings.ToLower(name)
+				if seen, is := found[name]; is && seen == nothing {
+					found[name] = e
+				} else if is && seen != e {
+					found[name] = mixed
 				}
-				seen = e
 			}
 		}
 	}
-	if seen != nothing {
-		found[name] = seen
+}
+
+// namedIn are the names that a rule has, and its addresses.
+func namedIn(r sdk.Rule) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, text := range []string{r.Source, r.Destination} {
+			for part := range strings.SplitSeq(text, ",") {
+				part = strings.TrimLeft(strings.TrimSpace(part), "!+")
+				if _, last, is := strings.Cut(part, "/"); is {
+					part = last
+				}
+				if !yield(part) {
+					return
+				}
+			}
+		}
 	}
 }
 
 // mentions reports whether a rule names an alias or a set.
 func mentions(r sdk.Rule, name string) bool {
-	for _, text := range []string{r.Source, r.Destination} {
-		for part := range strings.SplitSeq(text, ",") {
-			part = strings.TrimLeft(strings.TrimSpace(part), "!+")
-			if _, last, is := strings.Cut(part, "/"); is {
-				part = last
-			}
-			if strings.EqualFold(part, name) {
-				return true
-			}
+	for one := range namedIn(r) {
+		if strings.EqualFold(one, name) {
+			return true
 		}
 	}
 	return false
@@ -437,15 +475,16 @@ func (o *order) members(i int, names map[string]effect, want effect) {
 			continue
 		}
 		grows := opens // of one that no rule names, the hypervisor alone knows what it is for
-		if e, named := names[goal.Name]; named {
+		if e, named := names[strings.ToLower(goal.Name)]; named {
 			grows = e
 		}
-		now := func() []sdk.IPSetMember { return membersOf(o.now[i], goal.Name) }
-		for _, m := range slices.Clone(now()) {
-			at := memberNamed(goal.Members, m.CIDR)
-			if at >= 0 && goal.Members[at].NoMatch == m.NoMatch {
+		now := slices.Clone(membersOf(o.now[i], goal.Name))
+		has, wanted := placesOf(now), placesOf(goal.Members)
+		for _, m := range now {
+			at, stays := wanted[m.CIDR]
+			if stays && goal.Members[at].NoMatch == m.NoMatch {
 				if goal.Members[at] != m && want == closes { // a comment
-					o.add(memberChange(i, o.now[i], goal.Name, goal.Members[at]))
+					o.add(memberChange(i, goal.Name, goal.Members[at]))
 				}
 				continue
 			}
@@ -455,10 +494,10 @@ func (o *order) members(i int, names map[string]effect, want effect) {
 			}
 			switch {
 			case e != want:
-			case at < 0:
-				o.add(memberRemoval(i, o.now[i], goal.Name, m.CIDR))
+			case !stays:
+				o.add(memberRemoval(i, goal.Name, m.CIDR))
 			default:
-				o.add(memberChange(i, o.now[i], goal.Name, goal.Members[at]))
+				o.add(memberChange(i, goal.Name, goal.Members[at]))
 			}
 		}
 		for _, m := range goal.Members {
@@ -466,17 +505,27 @@ func (o *order) members(i int, names map[string]effect, want effect) {
 			if m.NoMatch {
 				e = grows.inverse()
 			}
-			if e == want && memberNamed(now(), m.CIDR) < 0 {
-				o.add(memberAddition(i, o.now[i], goal.Name, m))
+			if _, is := has[m.CIDR]; e == want && !is {
+				o.add(memberAddition(i, goal.Name, m))
 			}
 		}
 	}
 }
 
+// placesOf are the places of members in their list, by what names them.
+func placesOf(members []sdk.IPSetMember) map[string]int {
+	places := make(map[string]int, len(members))
+	for i, m := range slices.Backward(members) {
+		places[m.CIDR] = i
+	}
+	return places
+}
+
 // sameMembers reports whether two sets have the same addresses.
-func sameMembers(a, b sdk.IPSetState) bool {
-	return len(a.Members) == len(b.Members) && !slices.ContainsFunc(a.Members, func(m sdk.IPSetMember) bool {
-		at := memberNamed(b.Members, m.CIDR)
-		return at < 0 || b.Members[at].NoMatch != m.NoMatch
+func sameMembers(a, b []sdk.IPSetMember) bool {
+	places := placesOf(b)
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(m sdk.IPSetMember) bool {
+		at, is := places[m.CIDR]
+		return !is || b[at].NoMatch != m.NoMatch
 	})
 }

@@ -3,6 +3,7 @@ package draft
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -172,6 +173,159 @@ func (w world) edited(r *rand.Rand, scopes int) world {
 	return to
 }
 
+// The memory that an order takes grows as the draft does, whatever the draft changes.
+func TestOrderGrowsAsTheDraft(t *testing.T) {
+	for name, draft := range drafts {
+		from, to := draft(1000)
+		small := allocated(t, from, to)
+		from, to = draft(2000)
+		large := allocated(t, from, to)
+		t.Logf("%s: %d KiB for 1000, %d KiB for 2000", name, small>>10, large>>10)
+		if large > small*5/2 {
+			t.Errorf("%s: an order of 1000 changes takes %d bytes, and one of 2000 takes %d", name, small, large)
+		}
+	}
+}
+
+// allocated is how many bytes an order takes, in all. Nothing else may run meanwhile.
+func allocated(t *testing.T, from, to []sdk.State) uint64 {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	steps, _ := inOrder(from, to)
+	runtime.ReadMemStats(&after)
+	if len(steps) < len(from) {
+		t.Fatal("nothing is to be done")
+	}
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// drafts are states of which something is changed n times, before and after.
+var drafts = map[string]func(n int) (from, to []sdk.State){
+	"new rules": func(n int) (from, to []sdk.State) {
+		return single(func(from, to *sdk.State) {
+			for i := range n {
+				r := portRule("ACCEPT", i)
+				from.Rules, to.Rules = append(from.Rules, r), append(to.Rules, portRule("DROP", i), r)
+			}
+		})
+	},
+	"replaced rules": func(n int) (from, to []sdk.State) {
+		return single(func(from, to *sdk.State) {
+			for i := range n {
+				from.Rules, to.Rules = append(from.Rules, portRule("ACCEPT", i)), append(to.Rules, portRule("DROP", i))
+			}
+		})
+	},
+	"aliases": func(n int) (from, to []sdk.State) {
+		return single(func(from, to *sdk.State) {
+			for i := range n {
+				from.Aliases = append(from.Aliases, sdk.Alias{Name: fmt.Sprint("old", i), CIDR: "192.0.2.1"})
+				to.Aliases = append(to.Aliases, sdk.Alias{Name: fmt.Sprint("new", i), CIDR: "192.0.2.1"})
+				from.Rules = append(from.Rules, sdk.Rule{Direction: "in", Action: "DROP", Enabled: true, Source: fmt.Sprint("old", i)})
+			}
+		})
+	},
+	"changed aliases": func(n int) (from, to []sdk.State) {
+		return single(func(from, to *sdk.State) {
+			for i := range n {
+				from.Aliases = append(from.Aliases, sdk.Alias{Name: fmt.Sprint("some", i), CIDR: "192.0.2.1"})
+				to.Aliases = append(to.Aliases, sdk.Alias{Name: fmt.Sprint("some", i), CIDR: "192.0.2.2"})
+				from.Rules = append(from.Rules, sdk.Rule{Direction: "in", Action: "DROP", Enabled: true, Source: fmt.Sprint("some", i)})
+			}
+			to.Rules = from.Rules
+		})
+	},
+	"sets": func(n int) (from, to []sdk.State) {
+		return single(func(from, to *sdk.State) {
+			for i := range n {
+				from.IPSets = append(from.IPSets, sdk.IPSetState{IPSet: sdk.IPSet{Name: fmt.Sprint("old", i)}})
+				to.IPSets = append(to.IPSets, sdk.IPSetState{IPSet: sdk.IPSet{Name: fmt.Sprint("new", i)}})
+			}
+		})
+	},
+	"members": func(n int) (from, to []sdk.State) {
+		return single(func(from, to *sdk.State) {
+			from.IPSets = []sdk.IPSetState{{IPSet: sdk.IPSet{Name: "some"}}}
+			to.IPSets = []sdk.IPSetState{{IPSet: sdk.IPSet{Name: "some"}}}
+			for i := range n {
+				from.IPSets[0].Members = append(from.IPSets[0].Members, sdk.IPSetMember{CIDR: fmt.Sprintf("192.0.%d.%d", i/250, i%250)})
+				to.IPSets[0].Members = append(to.IPSets[0].Members, sdk.IPSetMember{CIDR: fmt.Sprintf("198.51.%d.%d", i/250, i%250)})
+			}
+		})
+	},
+	"scopes": func(n int) (from, to []sdk.State) {
+		for i := range n / 100 {
+			a, b := single(func(from, to *sdk.State) {
+				for k := range 50 {
+					from.Rules, to.Rules = append(from.Rules, portRule("ACCEPT", k)), append(to.Rules, portRule("DROP", k))
+				}
+			})
+			a[0].Scope.Guest = &sdk.Guest{Kind: "vm", Node: "n1", ID: fmt.Sprint(i)}
+			b[0].Scope.Guest = a[0].Scope.Guest
+			from, to = append(from, a...), append(to, b...)
+		}
+		return from, to
+	},
+}
+
+// single is one guest, before and after.
+func single(fill func(from, to *sdk.State)) (before, after []sdk.State) {
+	from, to := sdk.State{Scope: worldScopes[first]}, sdk.State{Scope: worldScopes[first]}
+	fill(&from, &to)
+	number(from.Rules)
+	to.Rules = number(slices.Clone(to.Rules))
+	return []sdk.State{from}, []sdk.State{to}
+}
+
+func portRule(action string, port int) sdk.Rule {
+	return sdk.Rule{Direction: "in", Action: action, Enabled: true, Protocol: "tcp", DestinationPort: fmt.Sprint(port)}
+}
+
+// What two lists have in common is what the whole table of their common lengths says, which align does not hold.
+func TestAlignIsThatOfTheWholeTable(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		from, to := make([]int, r.IntN(12)), make([]int, r.IntN(12))
+		for _, list := range [][]int{from, to} {
+			for i := range list {
+				list[i] = r.IntN(4)
+			}
+		}
+		if got, want := align(from, to), alignByTable(from, to); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: of %v and %v it pairs %v, want %v", seed, from, to, got, want)
+		}
+	}
+}
+
+func alignByTable(from, to []int) (pairs []pair) {
+	common := make([][]int, len(from)+1)
+	for i := range common {
+		common[i] = make([]int, len(to)+1)
+	}
+	for i := len(from) - 1; i >= 0; i-- {
+		for j := len(to) - 1; j >= 0; j-- {
+			common[i][j] = max(common[i+1][j], common[i][j+1])
+			if from[i] == to[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(from) && j < len(to); {
+		switch {
+		case from[i] == to[j]:
+			pairs = append(pairs, pair{i, j})
+			i, j = i+1, j+1
+		case common[i][j+1] >= common[i+1][j]:
+			j++
+		default:
+			i++
+		}
+	}
+	return pairs
+}
+
 func (w world) same(other world) bool {
 	return slices.EqualFunc(w, other, sdk.State.Equal)
 }
@@ -198,7 +352,7 @@ func TestNothingIsOpenInBetween(t *testing.T) {
 		scopes := 1 + r.IntN(3)
 		to := from.edited(r, scopes)
 		steps, doubts := inOrder(from, to)
-		now := slices.Clone(from)
+		now, way := world(ownedAll(from)), newWay(from, to)
 		before, after := from.through(), to.through()
 		if len(doubts) > 0 {
 			doubted++
@@ -213,12 +367,15 @@ func TestNothingIsOpenInBetween(t *testing.T) {
 		}
 		straight := changed == 1 && from[group].Equal(to[group]) && sameNames(from, to)
 		for n, s := range steps {
-			if !now[s.scope].Equal(s.from) {
-				t.Fatalf("seed %d: step %d does not begin where the one before has ended", seed, n)
+			was := owned(now[s.scope])
+			if s.apply(&now[s.scope]); now[s.scope].Equal(was) {
+				t.Fatalf("seed %d: step %d changes nothing", seed, n)
 			}
-			now[s.scope] = s.to
-			if err := s.to.Check(); err != nil {
+			if err := now[s.scope].Check(); err != nil {
 				t.Fatalf("seed %d: step %d: %v", seed, n, err)
+			}
+			if !way.passes(s.scope, now[s.scope]) {
+				t.Fatalf("seed %d: what is after step %d is not on the way", seed, n)
 			}
 			for p, open := range now.through() {
 				if len(doubts) == 0 && open && !before[p] && !after[p] {

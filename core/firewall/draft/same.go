@@ -2,7 +2,6 @@ package draft
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/hostler/hostler/core/guest"
@@ -64,7 +63,7 @@ func (s *Store) same(ctx context.Context, hostID int64, of *stored) error {
 // renamed decides of guests that have other names by now, by scope, whether they are those that the draft was made for. Their firewalls
 // tell: what the draft has made of one stands nowhere else. Those that are not are absent. The others are known by their new names from
 // now on, also while their firewalls are put back.
-func (w *work) renamed(ctx context.Context, others map[int]*otherName, read map[int]sdk.State, way []step) error {
+func (w *work) renamed(ctx context.Context, others map[int]*otherName, read map[int]sdk.State, way *way) error {
 	known := false
 	for i, other := range others {
 		now, is := read[i]
@@ -89,13 +88,10 @@ func (w *work) renamed(ctx context.Context, others map[int]*otherName, read map[
 
 // wrote reports whether a firewall is one that the draft has made, wholly or half way: not the one that it was made for, of which nothing
 // is to be put back, and not that of a new guest, which has nothing.
-func (w *work) wrote(i int, now sdk.State, way []step) bool {
+func (w *work) wrote(i int, now sdk.State, way *way) bool {
 	nothing := sdk.State{Scope: now.Scope}
 	if now.Equal(nothing) || now.Equal(w.r.Scopes[i].Before) {
 		return false
 	}
-	return now.Equal(w.r.Scopes[i].After) || now.Equal(w.From[i]) ||
-		slices.ContainsFunc(way, func(st step) bool {
-			return st.scope == i && (now.Equal(st.to) || st.within != nil && st.within(now))
-		})
+	return now.Equal(w.r.Scopes[i].After) || way.passes(i, now)
 }

@@ -2,6 +2,7 @@ package draft
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/hostler/hostler/core/firewall"
@@ -9,18 +10,42 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// step is one change of one scope, which the rules in force never see half done.
+// step is one change of one scope, which the rules in force never see half done. It holds the change and never a whole list: a draft may
+// have thousands of steps, and a scope thousands of rules.
 type step struct {
 	// scope is the place of the scope among those of the draft.
 	scope int
-	// from and to are the scope before and after it.
-	from, to sdk.State
-	// act sends the next request that brings the scope from where it is to what to is. It is called again until there is nothing left, and
-	// reads again each time: so it does not matter whether an earlier request was carried out. done is true once the scope is as to. It reads
-	// by reader and changes by writer, for the token that may change need not be one that may read.
-	act func(ctx context.Context, reader, writer sdk.Firewall) (done bool, err error)
-	// within tells that a scope is on the way from from to to; nil where there is nothing between.
-	within func(now sdk.State) bool
+	// apply makes the change of a scope that is as before the step. It changes the lists of the state in place: see owned.
+	apply func(s *sdk.State)
+	// act sends the next request that brings the scope from where it is to what apply makes of from. It is called again until there is
+	// nothing left, and reads again each time: so it does not matter whether an earlier request was carried out. done is true once the scope
+	// is as it shall be. It reads by reader and changes by writer, for the token that may change need not be one that may read.
+	act func(ctx context.Context, reader, writer sdk.Firewall, from sdk.State) (done bool, err error)
+	// within reports whether a scope is on the way from from to what apply makes of it; nil where there is nothing between.
+	within func(from, now sdk.State) bool
+	// takes is the name that the step takes away; nil for none.
+	takes *object
+	// options says that the step changes options.
+	options bool
+}
+
+// owned is a state with lists of its own, which may be changed in place.
+func owned(s sdk.State) sdk.State {
+	s.Rules, s.Aliases, s.IPSets = slices.Clone(s.Rules), slices.Clone(s.Aliases), slices.Clone(s.IPSets)
+	for i := range s.IPSets {
+		s.IPSets[i].Members = slices.Clone(s.IPSets[i].Members)
+	}
+	s.Options.Other = maps.Clone(s.Options.Other)
+	return s
+}
+
+// ownedAll is owned for several states.
+func ownedAll(all []sdk.State) []sdk.State {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i] = owned(all[i])
+	}
+	return all
 }
 
 // errForeign says that a scope is as neither this draft nor what it began with has made it.
@@ -47,10 +72,14 @@ func number(rules []sdk.Rule) []sdk.Rule {
 	return rules
 }
 
-// without is a list without the rule at a place.
-func without(rules []sdk.Rule, at int) []sdk.Rule {
-	return slices.Delete(slices.Clone(rules), at, at+1)
+// alike reports whether two rules are the same, wherever they stand.
+func alike(a, b sdk.Rule) bool {
+	a.Position, b.Position = 0, 0
+	return a == b
 }
+
+// sameRules reports whether two lists have the same rules.
+func sameRules(a, b []sdk.Rule) bool { return slices.EqualFunc(a, b, alike) }
 
 // off is a rule switched off.
 func off(r sdk.Rule) sdk.Rule {
@@ -58,49 +87,59 @@ func off(r sdk.Rule) sdk.Rule {
 	return r
 }
 
-// insertion makes a rule at a place. A firewall puts new rules where it likes, so the rule is made switched off, which decides nothing,
-// moved to its place, and switched on there.
-func insertion(scope int, from sdk.State, at int, rule sdk.Rule) step {
-	rule.Position = 0
-	before := plain(from.Rules)
-	to := from
-	to.Rules = number(slices.Insert(slices.Clone(before), at, rule))
-	after := plain(to.Rules)
-	stray := func(now []sdk.Rule) int {
-		if len(now) != len(before)+1 {
-			return -1
-		}
-		if now[at] == off(rule) && slices.Equal(without(now, at), before) {
-			return at
-		}
-		for q := range now {
-			if now[q] == off(rule) && slices.Equal(without(now, q), before) {
-				return q
-			}
-		}
+// insertRule puts a rule into a list at a place, and takeRule takes one out. Both change the list in place.
+func insertRule(rules []sdk.Rule, at int, rule sdk.Rule) []sdk.Rule {
+	return number(slices.Insert(rules, at, rule))
+}
+
+func takeRule(rules []sdk.Rule, at int) []sdk.Rule { return number(slices.Delete(rules, at, at+1)) }
+
+// has reports whether a list is another one with a rule more, at a place.
+func has(list, other []sdk.Rule, at int, rule sdk.Rule) bool {
+	return len(list) == len(other)+1 && alike(list[at], rule) && sameRules(list[:at], other[:at]) && sameRules(list[at+1:], other[at:])
+}
+
+// stray is where a list has a rule that another one lacks, with all else alike, first of all at a place; -1 for nowhere.
+func stray(list, other []sdk.Rule, at int, rule sdk.Rule) int {
+	if len(list) != len(other)+1 {
 		return -1
 	}
-	return step{scope: scope, from: from, to: to,
-		within: func(now sdk.State) bool {
-			q := stray(plain(now.Rules))
+	if has(list, other, at, rule) {
+		return at
+	}
+	for q := range list {
+		if has(list, other, q, rule) {
+			return q
+		}
+	}
+	return -1
+}
+
+// insertion makes a rule at a place. A firewall puts new rules where it likes, so the rule is made switched off, which decides nothing,
+// moved to its place, and switched on there.
+func insertion(scope, at int, rule sdk.Rule) step {
+	rule.Position = 0
+	return step{scope: scope,
+		apply: func(s *sdk.State) { s.Rules = insertRule(s.Rules, at, rule) },
+		within: func(from, now sdk.State) bool {
+			q := stray(now.Rules, from.Rules, at, off(rule))
 			now.Rules = from.Rules
 			return q >= 0 && now.Equal(from)
 		},
-		act: func(ctx context.Context, reader, writer sdk.Firewall) (bool, error) {
+		act: func(ctx context.Context, reader, writer sdk.Firewall, from sdk.State) (bool, error) {
 			lister, err := have[sdk.RuleLister](reader, from.Scope)
 			if err != nil {
 				return false, err
 			}
-			list, digest, err := lister.Rules(ctx, from.Scope)
+			now, digest, err := lister.Rules(ctx, from.Scope)
 			if err != nil {
 				return false, err
 			}
-			now := plain(list)
-			q := stray(now)
+			q := stray(now, from.Rules, at, off(rule))
 			switch {
-			case slices.Equal(now, after):
+			case has(now, from.Rules, at, rule):
 				return true, nil
-			case slices.Equal(now, before):
+			case sameRules(now, from.Rules):
 				able, err := have[sdk.RuleEditor](writer, from.Scope)
 				if err != nil {
 					return false, err
@@ -124,57 +163,81 @@ func insertion(scope int, from sdk.State, at int, rule sdk.Rule) step {
 		}}
 }
 
-// onRules is a step of one request on a list of rules.
-func onRules(scope int, from sdk.State, to []sdk.Rule, send func(ctx context.Context, able sdk.RuleEditor, digest string) error) step {
-	end := from
-	end.Rules = number(plain(to))
-	return once(scope, from, end, from.Scope, func(ctx context.Context, able sdk.RuleLister) (now sdk.State, digest string, err error) {
-		now = from
-		now.Rules, digest, err = able.Rules(ctx, from.Scope)
-		return now, digest, err
-	}, send)
+// request is a step of one request on a part of a scope. R and W are what the firewall must be able to do at a scope, which for a group
+// may be the cluster's.
+type request[R, W any] struct {
+	scope int
+	// at is where the firewall must be able to do it; nil where the scope is.
+	at *sdk.Scope
+	// apply makes the change, of a state that need have no more than the part.
+	apply func(s *sdk.State)
+	// part is what the step is about, with lists of its own.
+	part func(s sdk.State) sdk.State
+	// read gives the part as it is now, of a scope that is as from otherwise, and its digest.
+	read func(ctx context.Context, able R, from sdk.State) (sdk.State, string, error)
+	// send makes the request of a scope that is as from.
+	send func(ctx context.Context, able W, from sdk.State, digest string) error
 }
 
-// once is a step of one request: read gives the scope with the part that the step is about as it is now, and that part's digest. R and W
-// are what the firewall must be able to do at a scope, which for a group may be the cluster's.
-func once[R, W any](scope int, from, to sdk.State, at sdk.Scope, read func(ctx context.Context, able R) (sdk.State, string, error),
-	send func(ctx context.Context, able W, digest string) error) step {
-	return step{scope: scope, from: from, to: to, act: func(ctx context.Context, reader, writer sdk.Firewall) (bool, error) {
+func (r request[R, W]) step() step {
+	return step{scope: r.scope, apply: r.apply, act: func(ctx context.Context, reader, writer sdk.Firewall, from sdk.State) (bool, error) {
+		at := from.Scope
+		if r.at != nil {
+			at = *r.at
+		}
 		reads, err := have[R](reader, at)
 		if err != nil {
 			return false, err
 		}
-		now, digest, err := read(ctx, reads)
-		switch {
-		case err != nil:
+		now, digest, err := r.read(ctx, reads, from)
+		if err != nil {
 			return false, err
-		case now.Equal(to):
+		}
+		before, after := r.part(from), r.part(from)
+		r.apply(&after)
+		switch {
+		case now.Equal(after):
 			return true, nil
-		case !now.Equal(from):
+		case !now.Equal(before):
 			return false, errForeign
 		}
 		writes, err := have[W](writer, at)
 		if err != nil {
 			return false, err
 		}
-		return false, send(ctx, writes, digest)
+		return false, r.send(ctx, writes, from, digest)
 	}}
 }
 
-func deletion(scope int, from sdk.State, at int) step {
-	return onRules(scope, from, without(from.Rules, at), func(ctx context.Context, able sdk.RuleEditor, digest string) error {
-		return able.DeleteRule(ctx, from.Scope, at, digest)
-	})
+// onRules is a step of one request on a list of rules.
+func onRules(scope int, apply func(rules []sdk.Rule) []sdk.Rule,
+	send func(ctx context.Context, able sdk.RuleEditor, from sdk.State, digest string) error) step {
+	return request[sdk.RuleLister, sdk.RuleEditor]{scope: scope,
+		apply: func(s *sdk.State) { s.Rules = apply(s.Rules) },
+		part:  func(s sdk.State) sdk.State { return sdk.State{Scope: s.Scope, Rules: slices.Clone(s.Rules)} },
+		read: func(ctx context.Context, able sdk.RuleLister, from sdk.State) (now sdk.State, digest string, err error) {
+			now.Scope = from.Scope
+			now.Rules, digest, err = able.Rules(ctx, from.Scope)
+			return now, digest, err
+		},
+		send: send}.step()
+}
+
+func deletion(scope, at int) step {
+	return onRules(scope, func(rules []sdk.Rule) []sdk.Rule { return takeRule(rules, at) },
+		func(ctx context.Context, able sdk.RuleEditor, from sdk.State, digest string) error {
+			return able.DeleteRule(ctx, from.Scope, at, digest)
+		})
 }
 
 // replacement makes another rule of the one at a place, in one request.
-func replacement(scope int, from sdk.State, at int, rule sdk.Rule) step {
-	rule.Position = 0
-	to := plain(from.Rules)
-	was := to[at]
-	to[at] = rule
-	return onRules(scope, from, to, func(ctx context.Context, able sdk.RuleEditor, digest string) error {
-		change := differing(was, rule)
+func replacement(scope, at int, rule sdk.Rule) step {
+	rule.Position = at
+	return onRules(scope, func(rules []sdk.Rule) []sdk.Rule {
+		rules[at] = rule
+		return rules
+	}, func(ctx context.Context, able sdk.RuleEditor, from sdk.State, digest string) error {
+		change := differing(from.Rules[at], rule)
 		change.Digest = digest
 		return able.ChangeRule(ctx, from.Scope, at, change)
 	})

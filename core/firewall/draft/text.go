@@ -117,50 +117,38 @@ func lacking(mark string, list, other []string) (lines []string) {
 }
 
 // maxCompared bounds the pairs of rules that are compared for the shortest difference of two lists.
-const maxCompared = 1 << 20
+const maxCompared = 1 << 24
 
 // ruleDifferences are the rules that come and go, in their order; of two long lists that differ much, all in which they differ.
 func ruleDifferences(a, b []sdk.Rule) (lines []string) {
-	var was, is []string
-	for _, r := range a {
-		was = append(was, host.Clean(ruleText(r)))
+	for len(a) > 0 && len(b) > 0 && alike(a[0], b[0]) {
+		a, b = a[1:], b[1:]
 	}
-	for _, r := range b {
-		is = append(is, host.Clean(ruleText(r)))
+	for len(a) > 0 && len(b) > 0 && alike(a[len(a)-1], b[len(b)-1]) {
+		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	for len(was) > 0 && len(is) > 0 && was[0] == is[0] {
-		was, is = was[1:], is[1:]
-	}
-	for len(was) > 0 && len(is) > 0 && was[len(was)-1] == is[len(is)-1] {
-		was, is = was[:len(was)-1], is[:len(is)-1]
-	}
-	// common has the lengths of the longest lists that what is left of both has in common.
-	common := make([][]int32, len(was)+1)
+	was, is := ruleTexts(a), ruleTexts(b)
+	var common []pair
 	if len(was)*len(is) <= maxCompared {
-		for i := range common {
-			common[i] = make([]int32, len(is)+1)
-		}
-		for i := len(was) - 1; i >= 0; i-- {
-			for j := len(is) - 1; j >= 0; j-- {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-				if was[i] == is[j] {
-					common[i][j] = common[i+1][j+1] + 1
-				}
-			}
-		}
+		common = align(is, was) // what goes stands before what comes
 	}
 	i, j := 0, 0
-	for i < len(was) || j < len(is) {
-		switch {
-		case i < len(was) && j < len(is) && was[i] == is[j]:
-			i, j = i+1, j+1
-		case i < len(was) && (j == len(is) || common[0] == nil || common[i+1][j] >= common[i][j+1]):
+	for _, p := range append(common, pair{len(is), len(was)}) {
+		for ; i < p.to; i++ {
 			lines = append(lines, "- "+was[i])
-			i++
-		default:
-			lines = append(lines, "+ "+is[j])
-			j++
 		}
+		for ; j < p.from; j++ {
+			lines = append(lines, "+ "+is[j])
+		}
+		i, j = i+1, j+1
+	}
+	return lines
+}
+
+func ruleTexts(rules []sdk.Rule) []string {
+	lines := make([]string, len(rules))
+	for i, r := range rules {
+		lines[i] = host.Clean(ruleText(r))
 	}
 	return lines
 }

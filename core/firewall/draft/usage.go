@@ -36,6 +36,16 @@ func (o object) namedBy(r sdk.Rule) bool {
 	return mentions(r, o.name)
 }
 
+// namedByAny reports whether a rule of the scopes that are chosen names the object.
+func (o object) namedByAny(all []sdk.State, chosen []bool) bool {
+	for i := range all {
+		if chosen[i] && slices.ContainsFunc(all[i].Rules, o.namedBy) {
+			return true
+		}
+	}
+	return false
+}
+
 // taken are the things that one state of a scope has, and another has not any more.
 func taken(from, to sdk.State) (all []object) {
 	for _, a := range from.Aliases {

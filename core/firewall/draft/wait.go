@@ -60,7 +60,7 @@ func (w *work) wait(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		timer.Stop()
-		if err := w.reload(ctx); err != nil {
+		if err := w.glance(ctx); err != nil {
 			return err
 		}
 	}

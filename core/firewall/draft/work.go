@@ -113,8 +113,23 @@ func (w *work) reload(ctx context.Context) error {
 			return nil
 		}
 	}
-	if errors.Is(err, pgx.ErrNoRows) {
-		return job.Fail("the draft is not there any more")
+	return readError(err)
+}
+
+// glance reads where the draft stands. What it is about stays as it is while a job carries it out.
+func (w *work) glance(ctx context.Context) error {
+	err := w.DB.Pool.QueryRow(ctx, `SELECT status, deadline, confirmed_at, confirmed_by, coalesce(deadline <= clock_timestamp(), false)
+		FROM firewall_drafts WHERE id = $1`, w.DraftID).Scan(&w.r.Status, &w.r.Deadline, &w.r.ConfirmedAt, &w.r.ConfirmedBy, &w.r.Due)
+	return readError(err)
+}
+
+// readError is the error of a job whose draft cannot be read.
+func readError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pgx.ErrNoRows):
+		return job.Fail("the draft does not exist any more")
 	}
 	return db.Problem(fmt.Errorf("reading a draft: %w", err))
 }
@@ -286,21 +301,13 @@ func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	goal := w.goal()
-	for i, kept := range w.Kept {
-		if kept {
-			goal[i] = w.From[i]
-		}
-	}
-	steps, _ := inOrder(w.From, goal)
-	if err := w.renamed(ctx, others, read, steps); err != nil {
+	way := w.way()
+	if err := w.renamed(ctx, others, read, way); err != nil {
 		return nil, nil, err
 	}
 	for i := range read {
 		now[i] = read[i]
-		foreign[i] = foreign[i] || !now[i].Equal(w.From[i]) && !slices.ContainsFunc(steps, func(st step) bool {
-			return st.scope == i && (now[i].Equal(st.to) || st.within != nil && st.within(now[i]))
-		})
+		foreign[i] = foreign[i] || !way.passes(i, now[i])
 	}
 	return now, foreign, nil
 }
@@ -362,13 +369,14 @@ func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again 
 		return err
 	}
 	steps, _ := inOrder(now, goal)
+	at := ownedAll(now)
 	stays := map[int]bool{}
 	for n, st := range steps {
-		if !stays[st.scope] && names(st) && mentioned(now, naming, st) {
+		if !stays[st.scope] && st.takes != nil && st.takes.namedByAny(now, naming) {
 			w.run.Note("what stays names something that was to be taken away from %s: it stays too", w.r.Scopes[st.scope].title())
 			stays[st.scope] = true
 		}
-		if stays[st.scope] && st.from.Options.Equal(st.to.Options) { // only the cluster's switch comes after what is taken away
+		if stays[st.scope] && !st.options { // only the cluster's switch comes after what is taken away
 			continue
 		}
 		w.run.Share(float64(n) / float64(len(steps)))
@@ -380,7 +388,7 @@ func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again 
 				return firewall.Through(ctx, w.Firewalls, hostID, endpoint.Monitoring, func(ctx context.Context, reader sdk.Firewall) (bool, error) {
 					return firewall.Through(ctx, w.Firewalls, hostID, endpoint.Lifecycle, func(ctx context.Context, writer sdk.Firewall) (bool,
 						error) {
-						return st.act(ctx, reader, writer)
+						return st.act(ctx, reader, writer, at[st.scope])
 					})
 				})
 			})
@@ -388,6 +396,7 @@ func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again 
 				if err := again(nil); err != nil {
 					return err
 				}
+				st.apply(&at[st.scope])
 				break
 			}
 			if err != nil && lost(err) {
@@ -405,23 +414,6 @@ func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again 
 		}
 	}
 	return nil
-}
-
-// names reports whether a step takes a name away.
-func names(st step) bool {
-	return len(st.to.Aliases) < len(st.from.Aliases) || len(st.to.IPSets) < len(st.from.IPSets) || st.to.Absent && !st.from.Absent
-}
-
-// mentioned reports whether a foreign scope's rules name what a step takes away.
-func mentioned(now []sdk.State, foreign []bool, st step) bool {
-	for _, o := range taken(st.from, st.to) {
-		for i := range now {
-			if foreign[i] && slices.ContainsFunc(now[i].Rules, o.namedBy) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // pause waits while a hypervisor does not answer, longer each time.

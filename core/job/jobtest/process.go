@@ -77,6 +77,9 @@ func (p *Process) Says(t testing.TB, want string) {
 	}
 }
 
+// PID is the process's id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Kill kills the process as kill -9 does and waits for its end. It may be called twice.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()

@@ -1,0 +1,51 @@
+package draft
+
+import (
+	"sync"
+
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// way leads from some states of scopes to others, step by step.
+type way struct {
+	from, goal []sdk.State
+	steps      func() []step
+}
+
+func newWay(from, goal []sdk.State) *way {
+	return &way{from, goal, sync.OnceValue(func() []step {
+		steps, _ := inOrder(from, goal)
+		return steps
+	})}
+}
+
+// way is the present one of the job, which what it leaves as it is does not move on.
+func (w *work) way() *way {
+	goal := w.goal()
+	for i, kept := range w.Kept {
+		if kept {
+			goal[i] = w.From[i]
+		}
+	}
+	return newWay(w.From, goal)
+}
+
+// passes reports whether a scope that is as now is somewhere on the way: at its ends, after a step, or within one.
+func (w *way) passes(i int, now sdk.State) bool {
+	if now.Equal(w.from[i]) || now.Equal(w.goal[i]) {
+		return true
+	}
+	at := owned(w.from[i])
+	for _, st := range w.steps() {
+		if st.scope != i {
+			continue
+		}
+		if st.within != nil && st.within(at, now) {
+			return true
+		}
+		if st.apply(&at); now.Equal(at) {
+			return true
+		}
+	}
+	return false
+}
