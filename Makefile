@@ -70,7 +70,7 @@ build: ui
 test: export CGO_ENABLED = 0
 test: deps-run ui
 	$(GO) build -trimpath ./core/service ./plugins/pve ./plugins/pve/pvesim ./plugins/lxd ./updater ./sdk/hypervisor/memdriver
-	$(GO) test -short $(TEST_FLAGS) ./...
+	$(GO) run -trimpath ./core/db/dbtest/withserver $(GO) test -short $(TEST_FLAGS) ./...
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test -short $(TEST_FLAGS) ./...); done
 	cd $(UI) && $(NODE_PATH) npm run -s unit
 

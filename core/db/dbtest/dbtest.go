@@ -63,36 +63,49 @@ func create(t testing.TB, clause string) string {
 	if err != nil {
 		t.Fatalf("starting PostgreSQL: %v", err)
 	}
-	pool, err := administrator()
+	admin, err := administrator()
 	if err != nil {
 		t.Fatalf("connecting to PostgreSQL: %v", err)
 	}
 	name := "test_" + randomName()
-	if _, err := pool.Exec(t.Context(), fmt.Sprintf("CREATE DATABASE %s %s%s", name, clause, strategy)); err != nil {
+	if _, err := admin.pool.Exec(t.Context(), fmt.Sprintf("CREATE DATABASE %s %s%s", name, clause, admin.strategy)); err != nil {
 		t.Fatalf("making the test database: %v", err)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		if _, err := pool.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if _, err := admin.pool.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Logf("dropping the test database: %v", err)
 		}
 	})
 	return withDatabase(server, name)
 }
 
-// administrator makes and drops databases. It lives as long as the process: a new connection for each would be a fifth of all.
-var administrator = sync.OnceValues(func() (*pgxpool.Pool, error) {
+// administration makes and drops databases.
+type administration struct {
+	pool *pgxpool.Pool
+	// strategy ends CREATE DATABASE: what is copied as files needs no write-ahead log. Before 15, PostgreSQL knows no other way and not the
+	// word.
+	strategy string
+}
+
+// administrator lives as long as the process: a new connection for each database would be a fifth of all.
+var administrator = sync.OnceValues(func() (a administration, err error) {
 	server, err := Server()
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	config, err := pgxpool.ParseConfig(server)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	config.MaxConns = 2
-	return pgxpool.NewWithConfig(context.Background(), config)
+	if a.pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
+		return a, err
+	}
+	err = a.pool.QueryRow(context.Background(),
+		"SELECT CASE WHEN current_setting('server_version_num')::int >= 150000 THEN ' STRATEGY file_copy' ELSE '' END").Scan(&a.strategy)
+	return a, err
 })
 
 // template is the name of a migrated database that others are cloned from. The server of the tests has it already, unless there
