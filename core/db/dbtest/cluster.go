@@ -26,7 +26,8 @@ const ServerVariable = "HOSTLER_TEST_DATABASE_URL"
 // Server is the connection string of a superuser on the PostgreSQL of ServerVariable, or else on the test process's own, which it starts
 // when called first. That one allows 600 connections. Nobody stops it: it vanishes with the process.
 func Server() (string, error) {
-	// Not os.Getenv: go test takes over earlier results only while what it has seen a test read is the same, and the address differs each time.
+	// Not os.Getenv: go test takes over earlier results only while the variables that a test has read are the same, and the address differs
+	// each time.
 	if given, _ := syscall.Getenv(ServerVariable); given != "" {
 		return given, nil
 	}
