@@ -494,7 +494,8 @@ func (b *fixture) restoreOverLeftOut() {
 	// Of a container it destroys all volumes.
 	files := "backups/" + b.backup("files") + "/restore"
 	b.ask("POST", files+"?plan=true", `{"over":true}`, apitest.Admin, 200, "",
-		`"blockers":[{"error":"volumes_not_in_backup","detail":"cannot restore over files: the backup lacks mp0 (/srv/data, 200 GiB) and unused0, which`,
+		`"blockers":[{"error":"volumes_not_in_backup","detail":"cannot restore over files: `+
+			`the backup lacks mp0 (/srv/data, 200 GiB) and unused0, which`,
 		"The disk rootfs on the storage local is replaced.",
 		"The disk mp0 (/srv/data) on the storage local is destroyed with all that is on it: the backup lacks it.")
 	b.ask("POST", files, `{"over":true,"confirm":"files"}`, apitest.Admin, 409, "volumes_not_in_backup")
