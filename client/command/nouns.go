@@ -71,7 +71,7 @@ var guests = []noun{
 			{name: "restore", op: "restore_backup", args: "backup_id:id", example: "12 --over --confirm web-1 --wait"},
 			{name: "edit", op: "update_backup", args: "backup_id:id", example: "12 --protected"},
 			{name: "delete", aliases: []string{"rm"}, op: "delete_backup", args: "backup_id:id"},
-			{name: "coverage", op: "list_backup_coverage", columns: "name kind host state backup_at storage age_s max_age_days"},
+			{name: "coverage", op: "list_backup_coverage", columns: "name kind host state backup_at storage age_s max_age_days left_out"},
 			{name: "storages", op: "list_backup_storages", columns: "host cluster node name backups as_of error"},
 		},
 	},

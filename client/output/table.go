@@ -141,7 +141,7 @@ func stateColour(word string) Colour {
 		return Green
 	case "failed", "unreachable", "offline", "critical", "missing":
 		return Red
-	case "pending", "queued", "unknown", "warning", "paused", "suspended", "canceled", "refused", "stale", "open":
+	case "pending", "queued", "unknown", "warning", "paused", "suspended", "canceled", "refused", "stale", "partial", "open":
 		return Yellow
 	}
 	return Plain

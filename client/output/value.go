@@ -131,7 +131,7 @@ func Show(name string, value any, now time.Time) string {
 	case map[string]any:
 		return Show(name, inOrder(v), now)
 	case *Object:
-		for _, key := range []string{"name", "email", "id"} { // what stands for it in a line
+		for _, key := range []string{"name", "email", "key", "id"} { // what stands for it in a line
 			if one := v.Values[key]; one != nil {
 				return Show(key, one, now)
 			}

@@ -227,7 +227,7 @@ func TestAlertsOfBefore(t *testing.T) {
 		INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, severity, resolved_at) VALUES
 		(1, 1, 'host', 1, 'h1', 'host.permission', 'warning', NULL), (1, 1, 'host', 1, 'h1', 'host.permission', 'warning', NULL),
 		(1, 2, 'host', 2, 'h2', 'host.permission', 'warning', NULL), (2, 3, 'host', 3, 'solo', 'host.permission', 'warning', now())`)
-	if _, err := provider.UpTo(t.Context(), 66); err != nil {
+	if _, err := provider.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.minutes(1)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 // Where the storage takes no snapshots, a backup is made before, and the container is replaced by it where the update fails.
@@ -31,5 +33,25 @@ func TestUpdateWithABackup(t *testing.T) {
 		if made, restored := f.did("backup", s.slug), f.did("restore", s.slug); made != 1 || restored != strings.Count(s.status, "failed") {
 			t.Errorf("%d backups were made, and %d restored", made, restored)
 		}
+	}
+}
+
+// A backup is no way back where a restore would destroy a volume that the backup leaves out: nothing is run.
+func TestUpdateOfWhatABackupLeavesOut(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, map[string]string{"breaks": newVersion + "exit 3"})
+	f.backups("breaks")
+	app := f.apps["breaks"]
+	url := fmt.Sprintf("apps/%d/update", app.id)
+	f.Cluster.ChangeConfig(app.ref.ID, func(c *hypervisor.Config) {
+		c.Disks = append(c.Disks, hypervisor.Disk{Key: "mp0", Path: "/srv/data", Storage: "local", Volume: "local:data", LeftOut: true})
+	})
+	transcript := f.ended(f.ask(url, `{"consent":true}`), "failed")
+	want := "a backup would be no way back: a backup leaves out mp0 (/srv/data), which a restore would destroy; nothing was run"
+	if !strings.Contains(transcript, want) {
+		t.Errorf("the transcript does not say %q:\n%s", want, transcript)
+	}
+	if made, restored := f.did("backup", "breaks"), f.did("restore", "breaks"); made+restored != 0 || f.page("breaks") != "one" {
+		t.Errorf("%d backups were made and %d restored, and the page is %s", made, restored, f.page("breaks"))
 	}
 }

@@ -13,6 +13,8 @@ import (
 type way struct {
 	Snapshot string             `json:"snapshot,omitempty"`
 	Backup   *hypervisor.Backup `json:"backup,omitempty"`
+	// Volumes are those of the container that the backup has.
+	Volumes []string `json:"volumes,omitempty"`
 	// Deleted says that the snapshot is gone again.
 	Deleted bool `json:"deleted,omitempty"`
 }
@@ -27,7 +29,8 @@ func (w *way) left() string {
 	return "the snapshot " + w.Snapshot + " from before is left"
 }
 
-// makeWay takes a snapshot, or makes a backup where that cannot be. A job that has neither runs nothing.
+// makeWay takes a snapshot, or makes a backup where that cannot be. A job that has neither runs nothing, nor one of which a restore would
+// destroy volumes that the backup leaves out.
 func (u *update) makeWay(ctx context.Context) error {
 	name := fmt.Sprintf("before-update-%d", u.run.Job().ID)
 	var failed error
@@ -44,11 +47,15 @@ func (u *update) makeWay(ctx context.Context) error {
 		}
 		u.run.Note("no snapshot could be taken (%s): a backup is made in its place", job.Text(failed))
 	}
+	volumes, err := u.parts().Restorable(ctx)
+	if err != nil {
+		return u.early(err, "a backup would be no way back")
+	}
 	made, err := u.parts().BackUp(ctx, "backup", u.params.Storage, "hostler update "+name)
 	if err != nil {
 		return u.early(err, "no backup could be made")
 	}
-	u.progress.Way = &way{Backup: &made}
+	u.progress.Way = &way{Backup: &made, Volumes: volumes}
 	return u.save(ctx)
 }
 
@@ -97,7 +104,7 @@ func (u *update) goBack(ctx context.Context) error {
 	if err := u.parts().Act(ctx, "stop", hypervisor.Stop); err != nil {
 		return err
 	}
-	if err := u.parts().Restore(ctx, "restore", *w.Backup); err != nil {
+	if err := u.parts().Restore(ctx, "restore", *w.Backup, w.Volumes); err != nil {
 		return err
 	}
 	return u.parts().Act(ctx, "start", hypervisor.Start)

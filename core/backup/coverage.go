@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/setting"
 )
@@ -29,13 +30,19 @@ type Coverage struct {
 	AgeS     *int64     `json:"age_s" doc:"Seconds since then"`
 	// MaxAgeDays is nil where nothing is promised.
 	MaxAgeDays *int64 `json:"max_age_days" example:"7" doc:"How old it may be; null where nothing is promised"`
-	State      string `json:"state" enum:"covered,stale,exempt,unknown" doc:"exempt: nothing promised; unknown: nothing was listed yet"`
+	State      string `json:"state" enum:"covered,partial,stale,exempt,unknown" doc:"partial: young enough, but backups of the guest leave volumes out; exempt: nothing promised; unknown: nothing was listed yet"`
+	// LeftOut is empty where VolumesAt is nil.
+	LeftOut   []guest.LeftOut `json:"left_out" doc:"What backups of the guest leave out by its configuration: volumes, and directories and devices of the node"`
+	VolumesAt *time.Time      `json:"volumes_as_of" doc:"When its configuration was read for left_out; null where it was not read yet"`
 }
 
 // Judged are, in SQL, common tables of which the last, judged, has the coverage of each guest, for queries of other nouns: id, kind, app,
 // name, host_id, cluster_id, taken_at, promise in days, and state. $1 and $2 say what may be seen, and $3 is the setting
 // backup.max_age_days.
 const Judged = coverage
+
+// ofUse is, in SQL, whether a volume v is one that a guest uses and that its backups leave out.
+const ofUse = "v.left_out AND NOT v.unused AND v.storage <> ''"
 
 // coverage is one query: of each guest the newest backup comes from the index of backups by guest. $1 and $2 say what may be seen, $3 is
 // the promise of guests without a tag, and $4 leaves only stale ones. Of several tags the shortest promise counts.
@@ -50,7 +57,8 @@ const coverage = `WITH all_guests AS MATERIALIZED (
 	WHERE $1 OR h.team_id = ANY($2)
 ), judged AS (
 	SELECT *, CASE WHEN promise IS NULL THEN 'exempt'
-		WHEN taken_at >= now() - promise * interval '24 hours' THEN 'covered'
+		WHEN taken_at >= now() - promise * interval '24 hours' THEN CASE WHEN g.id IN (SELECT v.guest_id FROM guest_volumes v
+			WHERE ` + ofUse + `) THEN 'partial' ELSE 'covered' END
 		WHEN taken_at IS NULL AND NOT EXISTS (SELECT FROM backup_storages s WHERE s.cluster_id = g.cluster_id AND s.as_of IS NOT NULL)
 			THEN 'unknown'
 		ELSE 'stale' END AS state
@@ -96,10 +104,29 @@ func (s *Store) Coverage(ctx context.Context, f CoverageFilter, visible identity
 	if err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("judging the backups of guests: %w", err))
 	}
+	if err := s.addLeftOut(ctx, all); err != nil {
+		return nil, 0, err
+	}
 	if len(all) == 0 && offset > 0 { // a page past the end has no row that tells
 		err = s.DB.Pool.QueryRow(ctx, coverage+" SELECT count(*) FROM judged WHERE NOT $4 OR state = 'stale'", visible.All,
 			visible.Teams, days,
 			f.Stale).Scan(&total)
 	}
 	return all, total, db.Problem(err)
+}
+
+// addLeftOut adds what backups leave out.
+func (s *Store) addLeftOut(ctx context.Context, all []Coverage) error {
+	ids := make([]int64, len(all))
+	for i := range all {
+		ids[i] = all[i].GuestID
+	}
+	left, asOf, err := guest.LeftOutOf(ctx, s.DB, ids)
+	for i, id := range ids {
+		all[i].LeftOut = append([]guest.LeftOut{}, left[id]...)
+		if at, read := asOf[id]; read {
+			all[i].VolumesAt = &at
+		}
+	}
+	return err
 }

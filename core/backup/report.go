@@ -67,13 +67,14 @@ func (s *Store) Report(ctx context.Context, now time.Time) error {
 
 // tally is what there is to report of a team.
 type tally struct {
-	made, size, failed, stale, covered int64
-	failures, late                     []string
+	made, size, failed, stale, covered, partial int64
+	failures, late, gaps                        []string
 }
 
 // add counts another team's for the report of all.
 func (t *tally) add(o *tally) {
 	t.made, t.size, t.failed, t.stale, t.covered = t.made+o.made, t.size+o.size, t.failed+o.failed, t.stale+o.stale, t.covered+o.covered
+	t.partial, t.gaps = t.partial+o.partial, append(t.gaps, o.gaps...)
 	t.failures, t.late = append(t.failures, o.failures...), append(t.late, o.late...)
 }
 
@@ -146,12 +147,17 @@ func (s *Store) tally(ctx context.Context, tx *db.Tx, since time.Time) (map[int6
 	if err != nil {
 		return nil, err
 	}
-	var state string
+	var state, gaps string
 	var taken *time.Time
-	err = each([]any{&team, &state, &name, &taken, &count}, func() error {
+	err = each([]any{&team, &state, &name, &taken, &gaps, &count}, func() error {
 		t := of(team)
-		if state == "covered" {
+		switch state {
+		case "covered":
 			t.covered = count
+			return nil
+		case "partial":
+			t.partial = count
+			t.gaps = append(t.gaps, name+": "+gaps)
 			return nil
 		}
 		t.stale = count
@@ -161,16 +167,20 @@ func (s *Store) tally(ctx context.Context, tx *db.Tx, since time.Time) (map[int6
 		}
 		t.late = append(t.late, name+": "+last)
 		return nil
-	}, Judged+` SELECT team_id, state, name, taken_at, count FROM (SELECT h.team_id, j.state, j.name, j.taken_at,
-			count(*) OVER w, row_number() OVER (w ORDER BY j.taken_at NULLS FIRST, j.id) AS n
-			FROM judged j JOIN hosts h ON h.id = j.host_id WHERE j.state IN ('stale', 'covered') WINDOW w AS (PARTITION BY h.team_id, j.state)) j
-		WHERE n <= CASE state WHEN 'stale' THEN $4 ELSE 1 END ORDER BY team_id, state, n`, true, []int64{}, days, reportNames)
+	}, Judged+` SELECT team_id, state, name, taken_at, CASE WHEN state = 'partial' THEN (SELECT left(string_agg(v.key || COALESCE(
+			' (' || NULLIF(v.path, '') || ')', ''), ', ' ORDER BY v.key), 200) FROM guest_volumes v WHERE v.guest_id = j.id AND `+ofUse+`)
+			ELSE '' END, count
+		FROM (SELECT h.team_id, j.id, j.state, j.name, j.taken_at, count(*) OVER w, row_number() OVER (w ORDER BY j.taken_at NULLS FIRST,
+			j.id) AS n
+			FROM judged j JOIN hosts h ON h.id = j.host_id WHERE j.state IN ('stale', 'covered', 'partial')
+			WINDOW w AS (PARTITION BY h.team_id, j.state)) j
+		WHERE n <= CASE state WHEN 'covered' THEN 1 ELSE $4 END ORDER BY team_id, state, n`, true, []int64{}, days, reportNames)
 	return teams, err
 }
 
 // write writes one event, unless there is nothing to report: no guest that is to be backed up, and no backup.
 func (t *tally) write(ctx context.Context, tx *db.Tx, team *int64, since time.Time) error {
-	if t.made+t.failed+t.stale+t.covered == 0 {
+	if t.made+t.failed+t.stale+t.covered+t.partial == 0 {
 		return nil
 	}
 	severity := "info"
@@ -179,12 +189,14 @@ func (t *tally) write(ctx context.Context, tx *db.Tx, team *int64, since time.Ti
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Since %s: %d backups of %s in all, %d failed.\n%d guests have a backup that is as young as promised, %d have none.\n",
-		since.UTC().Format("2006-01-02 15:04 MST"), t.made, amount(t.size), t.failed, t.covered, t.stale)
+		since.UTC().Format("2006-01-02 15:04 MST"), t.made, amount(t.size), t.failed, t.covered+t.partial,
+		t.stale)
 	for _, part := range []struct {
 		heading string
 		lines   []string
 		of      int64
-	}{{"Failed", t.failures, t.failed}, {"Last good backup of those that are late", t.late, t.stale}} {
+	}{{"Failed", t.failures, t.failed}, {"Last good backup of those that are late", t.late, t.stale},
+		{"Volumes that backups leave out", t.gaps, t.partial}} {
 		if len(part.lines) == 0 {
 			continue
 		}

@@ -71,6 +71,15 @@ func TestReport(t *testing.T) {
 			t.Errorf("%q lacks %q", got[0], part)
 		}
 	}
+	dbtest.Exec(t, d, `INSERT INTO guest_volumes (guest_id, key, storage, volume, removable, path, left_out, unused) VALUES
+		(1, 'mp0', 'local', 'a', false, '/srv', true, false), (1, 'scsi1', 'local', 'b', false, '', true, false),
+		(2, 'unused0', 'local', 'c', false, '', true, true), (3, 'mp0', '', '', false, '/media', true, false)`)
+	dbtest.Exec(t, d, "UPDATE notification_reports SET written_at = $1", now.Add(-2*time.Hour))
+	report(seven)
+	if got = told(); !strings.Contains(got[0], "3 guests have a backup") ||
+		!strings.Contains(got[0], "\nVolumes that backups leave out:\n- vm-1: mp0 (/srv), scsi1\n") {
+		t.Errorf("told %q", got)
+	}
 	dbtest.Exec(t, d, `INSERT INTO settings (key, value) VALUES ('backup.report_at', '""')`)
 	report(seven.AddDate(0, 0, 5))
 	if got := told(); got != nil {

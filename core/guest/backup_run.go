@@ -56,9 +56,9 @@ var RunBackup = Work[backupSpec]{
 			BackupOrder
 		}{[]map[string]int64{spec.Target.named()}, spec.Order}
 	},
-	Plan: func(_ context.Context, on Subject, spec backupSpec, p *plan.Plan) error {
+	Plan: func(ctx context.Context, on Subject, spec backupSpec, p *plan.Plan) error {
 		p.Add(plan.KindBackup, "", "%s is backed up to %s.", on.Guest.Name, spec.Storage)
-		return nil
+		return on.tellLeftOut(ctx, p)
 	},
 	Steps: []Step[backupSpec]{{
 		Name: "backup", Does: hypervisor.OperationBackup, Reads: endpoint.Backup,

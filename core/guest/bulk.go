@@ -162,7 +162,7 @@ func prepareOne[P any](ctx context.Context, b *bulk, work Work[P], spec func(con
 		b.self = request.Target.Name
 	}
 	enqueue, err := work.Prepare(ctx, b.actor, request, asked)
-	on := Subject{Guest: request.Guest, hosts: b.actor.Hosts}
+	on := b.actor.Subject(request.Guest)
 	return prepared{request: request, enqueue: enqueue, tell: func(ctx context.Context, p *plan.Plan) error {
 		return work.tell(ctx, on, asked, p)
 	}}, err

@@ -44,6 +44,7 @@ type Disk struct {
 	Pending   bool    `json:"pending" doc:"It is attached at the next restart"`
 	Owner     *string `json:"owner_ref" example:"101" doc:"Id at the hypervisor of the guest that the volume belongs to; null for none, or where that is not known"`
 	Kept      bool    `json:"kept" doc:"It belongs to another guest, or to none, and stays when this one is destroyed"`
+	LeftOut   bool    `json:"left_out" doc:"Backups of the guest leave it out"`
 }
 
 // NIC is a network interface in short.
@@ -82,7 +83,7 @@ func showConfig(c hypervisor.Config) Config {
 	for _, d := range c.Disks[:min(len(c.Disks), maxParts)] {
 		out.Disks = append(out.Disks, Disk{Key: host.Clean(d.Key), Storage: host.CleanOrNil(d.Storage), Volume: host.CleanOrNil(d.Volume),
 			SizeGB: d.SizeGB, Removable: d.Removable, Local: d.Local, Path: host.CleanOrNil(d.Path), Unused: d.Unused, Pending: d.Pending,
-			Owner: host.CleanOrNil(string(d.Owner)), Kept: d.Kept})
+			Owner: host.CleanOrNil(string(d.Owner)), Kept: d.Kept, LeftOut: d.LeftOut})
 	}
 	for _, n := range c.NICs[:min(len(c.NICs), maxParts)] {
 		out.NICs = append(out.NICs, NIC{Key: host.Clean(n.Key), Name: host.CleanOrNil(n.Name), MAC: host.CleanOrNil(n.MAC),

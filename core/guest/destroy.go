@@ -82,6 +82,9 @@ var destroyStep = Step[hypervisor.DestroySpec]{
 	},
 }
 
+// protectedGuest says why a guest is not destroyed.
+const protectedGuest = "the guest is protected at the hypervisor"
+
 // protected says that the guest is protected by now; empty where it is not, and where the driver cannot tell: the hypervisor itself
 // refuses to destroy it then.
 func protected(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest) (blocked string, err error) {
@@ -91,7 +94,7 @@ func protected(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest) 
 	}
 	config, err := reader.Config(ctx, guest.GuestRef)
 	if err == nil && config.Protected {
-		blocked = "the guest is protected at the hypervisor"
+		blocked = protectedGuest
 	}
 	return blocked, err
 }
@@ -143,12 +146,7 @@ func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p
 	}
 	for _, d := range config.Disks {
 		switch {
-		case d.Local:
-			p.Warn("%s of %s is of the node itself and stays.", d.Key, g.Name)
-		case d.Kept && d.Owner != "":
-			p.Warn("The volume %s, which %s of %s uses, belongs to the guest %s and stays.", d.Volume, d.Key, g.Name, d.Owner)
-		case d.Kept:
-			p.Warn("The volume %s, which %s of %s uses, belongs to no guest and stays.", d.Volume, d.Key, g.Name)
+		case tellKept(p, g, d):
 		case !d.Removable:
 			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "%s on the storage %s is destroyed with all that is on it.", diskWords(d), d.Storage)
 		case string(d.Owner) == g.Ref:
@@ -170,6 +168,21 @@ func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p
 		return err
 	}
 	return on.schedules(ctx, p)
+}
+
+// tellKept tells of what stays since it is not the guest's own, and reports whether it did.
+func tellKept(p *plan.Plan, g *Guest, d hypervisor.Disk) bool {
+	switch {
+	case d.Local:
+		p.Warn("%s of %s is of the node itself and stays.", d.Key, g.Name)
+	case !d.Kept || d.Removable:
+		return false
+	case d.Owner != "":
+		p.Warn("The volume %s, which %s of %s uses, belongs to the guest %s and stays.", d.Volume, d.Key, g.Name, d.Owner)
+	default:
+		p.Warn("The volume %s, which %s of %s uses, belongs to no guest and stays.", d.Volume, d.Key, g.Name)
+	}
+	return true
 }
 
 // diskWords names a disk at the beginning of a sentence.

@@ -145,21 +145,17 @@ func keepDetail(ctx context.Context, d *db.DB, guestID int64, asOf time.Time, c 
 	for _, n := range c.NICs[:min(len(c.NICs), maxParts)] {
 		nics.add(n)
 	}
-	var keys, storages, volumes []string
-	var sizes []*int64
-	var removable, file []bool
+	var volumes volumeColumns
 	partial := len(c.Pending) > 0 || len(c.Disks) > maxParts || len(c.Files) > maxParts
 	for _, v := range c.Disks[:min(len(c.Disks), maxParts)] {
-		if v.Storage == "" || v.Volume == "" {
+		if onStorage := v.Storage != "" && v.Volume != ""; onStorage || v.Local && v.LeftOut {
+			volumes.add(v, false)
+		} else {
 			partial = partial || v.Volume != "" && !v.Local
-			continue
 		}
-		keys, storages, volumes = append(keys, host.Clean(v.Key)), append(storages, host.Clean(v.Storage)), append(volumes, host.Clean(v.Volume))
-		sizes, removable, file = append(sizes, v.SizeGB), append(removable, v.Removable), append(file, false)
 	}
 	for _, v := range c.Files[:min(len(c.Files), maxParts)] {
-		keys, storages, volumes = append(keys, host.Clean(v.Key)), append(storages, host.Clean(v.Storage)), append(volumes, host.Clean(v.Volume))
-		sizes, removable, file = append(sizes, nil), append(removable, false), append(file, true)
+		volumes.add(hypervisor.Disk{Key: v.Key, Storage: v.Storage, Volume: v.Volume}, true)
 	}
 	err := d.Tx(ctx, func(tx *db.Tx) error {
 		tag, err := tx.Pgx.Exec(ctx, `INSERT INTO guest_details AS d (guest_id, as_of, ident, partial)
@@ -172,13 +168,7 @@ func keepDetail(ctx context.Context, d *db.DB, guestID int64, asOf time.Time, c 
 		if err := nics.replace(ctx, tx, guestID); err != nil {
 			return err
 		}
-		if _, err := tx.Pgx.Exec(ctx, "DELETE FROM guest_volumes WHERE guest_id = $1", guestID); err != nil {
-			return err
-		}
-		_, err = tx.Pgx.Exec(ctx, `INSERT INTO guest_volumes (guest_id, key, storage, volume, size_gb, removable, file)
-			SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[], $7::boolean[]) ON CONFLICT DO NOTHING`,
-			guestID, keys, storages, volumes, sizes, removable, file)
-		return err
+		return volumes.replace(ctx, tx, guestID)
 	})
 	if err != nil {
 		return db.Problem(fmt.Errorf("keeping a guest's configuration: %w", err))
@@ -218,6 +208,32 @@ func learn(ctx context.Context, d *db.DB, guestID int64, ago time.Duration, c hy
 	if err := d.Pool.QueryRow(ctx, "SELECT now() - $1::interval", ago).Scan(&asOf); err == nil {
 		_ = keepDetail(ctx, d, guestID, asOf, c)
 	}
+}
+
+// volumeColumns are volumes in columns. A directory or a device of the node has neither storage nor volume.
+type volumeColumns struct {
+	keys, storages, volumes, paths         []string
+	sizes                                  []*int64
+	removable, file, unused, kept, leftOut []bool
+}
+
+func (c *volumeColumns) add(v hypervisor.Disk, file bool) {
+	c.keys, c.paths, c.sizes = append(c.keys, host.Clean(v.Key)), append(c.paths, host.Clean(v.Path)), append(c.sizes, v.SizeGB)
+	c.storages, c.volumes = append(c.storages, host.Clean(v.Storage)), append(c.volumes, host.Clean(v.Volume))
+	c.removable, c.file, c.unused = append(c.removable, v.Removable), append(c.file, file), append(c.unused, v.Unused)
+	c.kept, c.leftOut = append(c.kept, v.Kept), append(c.leftOut, v.LeftOut)
+}
+
+func (c *volumeColumns) replace(ctx context.Context, tx *db.Tx, guestID int64) error {
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM guest_volumes WHERE guest_id = $1", guestID); err != nil {
+		return err
+	}
+	_, err := tx.Pgx.Exec(ctx, `INSERT INTO guest_volumes (guest_id, key, storage, volume, size_gb, removable, file, path, unused, kept,
+			left_out)
+		SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[], $7::boolean[], $8::text[], $9::boolean[],
+			$10::boolean[], $11::boolean[]) ON CONFLICT DO NOTHING`,
+		guestID, c.keys, c.storages, c.volumes, c.sizes, c.removable, c.file, c.paths, c.unused, c.kept, c.leftOut)
+	return err
 }
 
 // nicColumns are NICs in columns.

@@ -38,6 +38,14 @@ func RestoreOverJob(hostID int64, asked Asked, backup hypervisor.Backup) job.Spe
 		Params[overSpec]{Asked: asked, Spec: spec})
 }
 
+// Judged is the job of a restore over a guest that was judged by the guest's volumes.
+func Judged(restore job.Spec, volumes ...string) job.Spec {
+	p := restore.Params.(Params[overSpec])
+	p.Spec.Judged = &judged{Volumes: volumes}
+	restore.Params = p
+	return restore
+}
+
 // Starting is the job of a restore that starts the guest as well.
 func Starting(restore job.Spec) job.Spec {
 	switch p := restore.Params.(type) {

@@ -29,7 +29,11 @@ type Subject struct {
 func (a *Actor) Subject(g *Guest) Subject { return Subject{Guest: g, hosts: a.Hosts, db: a.DB} }
 
 // readings are what a request has read of its guest, so that check and plan ask once.
-type readings struct{ config *hypervisor.Config }
+type readings struct {
+	config *hypervisor.Config
+	// content is what a backup has, itself nil where the driver cannot tell.
+	content **hypervisor.BackupContent
+}
 
 // lookLimit bounds a question that a caller waits for.
 const lookLimit = 20 * time.Second

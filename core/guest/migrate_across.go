@@ -56,7 +56,8 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 		return nil
 	}
 	m.images(told)
-	m.copied(func(hypervisor.Disk) bool { return true })
+	m.lackedByBackup()
+	m.copied(func(d hypervisor.Disk) bool { return !d.LeftOut && !d.Unused })
 	m.checkTargetStorage(false)
 	m.checkBridges()
 	if err := m.chooseWay(ctx, source); err != nil {
@@ -64,6 +65,26 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 	}
 	m.reckonAcross()
 	return nil
+}
+
+// lackedByBackup blocks what a backup leaves out, with which the guest would not arrive, and warns of what it does not use.
+func (m *migrationCheck) lackedByBackup() {
+	var lacks, unused []hypervisor.Disk
+	for _, d := range m.config.Disks {
+		switch {
+		case d.Unused:
+			unused = append(unused, d)
+		case d.LeftOut && !d.Local: // those of the node are blocked anyway
+			lacks = append(lacks, d)
+		}
+	}
+	if len(lacks) > 0 {
+		m.block(findingLeftOut, "A backup leaves out %s: the guest would have it empty or not at all there. Include it in backups first.",
+			naming(lacks))
+	}
+	if len(unused) > 0 {
+		m.warn(findingUnused, "Unused volumes stay with the guest that is kept: %s.", naming(unused))
+	}
 }
 
 // images blocks images in drives that the target does not have. Where the hypervisor told of those that only the node has, such as to

@@ -72,6 +72,8 @@ const (
 	findingUnsupported  = "unsupported"
 	findingStrategy     = "strategy"
 	findingNoFiles      = "no_file_storage"
+	findingLeftOut      = "volumes_not_in_backup"
+	findingUnused       = "unused_volumes"
 	findingNotRetrieved = hypervisor.MigrationIncomplete
 )
 

@@ -72,13 +72,45 @@ func (p *Parts) BackUp(ctx context.Context, part, storage, notes string) (hyperv
 	return hypervisor.Backup{}, job.Fail("the backup was made, and is not listed")
 }
 
-// Restore replaces the guest, which is stopped, by a backup of it; a cancel does not keep it from that.
-func (p *Parts) Restore(ctx context.Context, part string, backup hypervisor.Backup) error {
+// Restorable names the volumes of the guest that a backup has, for a restore over the guest later on. It fails where a restore would
+// destroy volumes that a backup leaves out.
+func (p *Parts) Restorable(ctx context.Context) (volumes []string, err error) {
+	a := &act{Worker: p.Worker, run: p.Run, asked: p.Asked}
+	if err := a.locate(ctx); err != nil {
+		return nil, err
+	}
+	var config hypervisor.Config
+	err = p.Run.Patiently(ctx, func(ctx context.Context) (err error) {
+		config, err = ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Config, error) {
+			reader, err := host.Able[hypervisor.ConfigReader](at)
+			if err != nil {
+				return hypervisor.Config{}, nil
+			}
+			return reader.Config(ctx, a.ref)
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	o := overwrite(config, nil)
+	if len(o.erased) > 0 {
+		return nil, job.Fail("a backup leaves out %s, which a restore would destroy", naming(o.erased))
+	}
+	return volumeIDs(o.replaced), nil
+}
+
+// Restore replaces the guest, which is stopped, by a backup of it, unless the guest has other volumes than these by now; nil are any. A
+// cancel does not keep it from that.
+func (p *Parts) Restore(ctx context.Context, part string, backup hypervisor.Backup, volumes []string) error {
 	a := &act{Worker: p.Worker, run: p.Run, asked: p.Asked}
 	if err := a.locate(ctx); err != nil {
 		return err
 	}
 	spec := overSpec{RestoreSpec: hypervisor.RestoreSpec{Backup: backup, ID: a.ref.ID, Node: a.ref.Node, Over: true}}
+	if volumes != nil {
+		spec.Judged = &judged{Volumes: volumes}
+	}
 	_, err := do(ctx, p, part, true, restoreOver(false), spec)
 	return err
 }
@@ -112,8 +144,9 @@ func do[P any](ctx context.Context, p *Parts, part string, undoes bool, w Work[P
 }
 
 // Reversible says how a guest's state can be kept before it is changed: by a snapshot where the host's driver takes them and there is a
-// token for it, and by a backup to the storage, which is empty where there is none. The refusal is that of the first where neither does.
-// No hypervisor is asked.
+// token for it, and by a backup to the storage, which is empty where there is none, and where a restore would destroy volumes that backups
+// leave out, as the guest was last read. The refusal is volumes_not_in_backup, or that of the first where neither does. No hypervisor is
+// asked.
 func (a *Actor) Reversible(ctx context.Context, g *Guest) (snapshot bool, storage string, err error) {
 	err = a.Hosts.Require(ctx, g.HostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
 		if _, err := host.Able[hypervisor.Lifecycler](at); err != nil {
@@ -132,6 +165,20 @@ func (a *Actor) Reversible(ctx context.Context, g *Guest) (snapshot bool, storag
 				return false, "", failed
 			}
 			storage = ""
+		}
+	}
+	if storage != "" {
+		all, _, failed := readLeftOut(ctx, a.DB, []int64{g.ID})
+		if failed != nil {
+			return false, "", failed
+		}
+		config := hypervisor.Config{}
+		for _, v := range all[g.ID] {
+			config.Disks = append(config.Disks, v.disk())
+		}
+		if o := overwrite(config, nil); len(o.erased) > 0 {
+			storage, err = "", problem.New(problem.CodeVolumesNotInBackup, "cannot set %s back by a backup: backups leave out %s, which a "+
+				"restore would destroy; include them in backups first", g.Name, naming(o.erased))
 		}
 	}
 	if snapshot || storage != "" {

@@ -3,6 +3,8 @@ package guest
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
@@ -104,22 +106,25 @@ type overSpec struct {
 	Order RestoreOrder
 	// Of is the backup.
 	Of job.Target
+	// Judged is what the request was judged by; nil where nothing is known of it.
+	Judged *judged `json:",omitempty"`
 }
 
-// restoreOver is the work that sets a stopped guest back to a backup. The problems of its check: guest_running and protected.
+// judged is what a restore over a guest was judged by.
+type judged struct {
+	// Volumes are those of the guest that the restore replaces or detaches, by the hypervisor's ids.
+	Volumes []string `json:"volumes"`
+}
+
+// restoreOver is the work that sets a stopped guest back to a backup. The problems of its check: guest_running, protected,
+// volumes_not_in_backup, and invalid_state for a backup that the hypervisor would refuse.
 func restoreOver(start bool) Work[overSpec] {
 	work := Work[overSpec]{
 		Kind: restoreKind, Needs: endpoint.Backup, Interrupts: true, Appears: true, Templates: true,
 		Loses: "the guest and its disks are replaced by the backup, and all that was written since is lost",
 		Shows: func(spec overSpec) any { return spec.Order }, Target: func(spec overSpec) job.Target { return spec.Of },
-		Check: func(ctx context.Context, on Subject, _ overSpec) error {
-			switch on.Guest.Status {
-			case hypervisor.GuestRunning, hypervisor.GuestPaused:
-				return problem.New(problem.CodeGuestRunning, "%s is %s; stop it first", on.Guest.Name, on.Guest.Status)
-			}
-			return unprotected(ctx, on)
-		},
-		Plan: planRestoreOver,
+		Check: checkRestoreOver,
+		Plan:  planRestoreOver,
 		Steps: []Step[overSpec]{{
 			Name: "restore", Does: hypervisor.OperationRestore,
 			Says: func(spec overSpec) string { return "replacing the guest by the backup " + spec.Backup.ID },
@@ -127,9 +132,7 @@ func restoreOver(start bool) Work[overSpec] {
 				spec.RestoreSpec.ID, spec.RestoreSpec.Node = ref.ID, ref.Node
 				return b.Restore(ctx, spec.RestoreSpec)
 			}),
-			State: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, _ overSpec) (State, error) {
-				return destroyStep.State(ctx, at, guest, hypervisor.DestroySpec{}) // what runs or is protected is not replaced
-			},
+			Since: overwritable,
 		}},
 	}
 	if start {
@@ -147,6 +150,77 @@ func restoreOver(start bool) Work[overSpec] {
 	return work
 }
 
+// checkRestoreOver refuses a guest that would lose volumes which the backup lacks, that runs or that is protected, in this order: nobody
+// should stop a guest for a restore that cannot be. It keeps which volumes there are.
+func checkRestoreOver(ctx context.Context, on Subject, spec overSpec) error {
+	lossless := on.lossless(ctx, spec)
+	if lossless != nil && problem.From(lossless).Status() < 500 {
+		return lossless
+	}
+	switch on.Guest.Status {
+	case hypervisor.GuestRunning, hypervisor.GuestPaused:
+		return problem.New(problem.CodeGuestRunning, "%s is %s; stop it first", on.Guest.Name, on.Guest.Status)
+	}
+	if lossless != nil {
+		return lossless
+	}
+	return unprotected(ctx, on)
+}
+
+// lossless refuses a restore over the guest that the hypervisor would refuse, or that would destroy volumes which the backup lacks.
+func (on Subject) lossless(ctx context.Context, spec overSpec) error {
+	content, err := on.content(ctx, spec.Backup)
+	if err == nil {
+		err = refused(content, on.Guest.Name)
+	}
+	if err != nil {
+		return err
+	}
+	config, err := on.config(ctx)
+	if err != nil {
+		return err
+	}
+	o := overwrite(config, content)
+	if len(o.erased) > 0 {
+		return notInBackup(on.Guest.Name, o.erased)
+	}
+	if spec.Judged != nil {
+		spec.Judged.Volumes = volumeIDs(o.all())
+	}
+	return nil
+}
+
+// overwritable says what keeps a guest from being replaced when its job begins: that it runs, is protected, or has a volume that it did
+// not have when the request was judged.
+func overwritable(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec overSpec, sent time.Time) (s State, err error) {
+	switch guest.Status {
+	case hypervisor.GuestRunning, hypervisor.GuestPaused:
+		s.Blocked = "the guest is " + guest.Status
+		return s, nil
+	}
+	reader, err := host.Able[hypervisor.ConfigReader](at)
+	if err != nil {
+		return s, nil // the hypervisor itself refuses what is protected
+	}
+	config, err := reader.Config(ctx, guest.GuestRef)
+	if err != nil {
+		return s, err
+	}
+	if config.Protected {
+		s.Blocked = protectedGuest
+		return s, nil
+	}
+	if spec.Judged == nil || !sent.IsZero() { // a restore that has begun makes volumes itself
+		return s, nil
+	}
+	for _, d := range overwrite(config, nil).all() {
+		if !slices.Contains(spec.Judged.Volumes, d.Volume) {
+			s.Blocked = fmt.Sprintf("the guest has the volume %s, which it did not have when the restore was requested", host.Clean(d.Volume))
+		}
+	}
+	return s, nil
+}
+
 // planRestoreOver tells what the guest has that the backup has not.
 func planRestoreOver(ctx context.Context, on Subject, spec overSpec, p *plan.Plan) error {
 	g := on.Guest
@@ -155,11 +229,26 @@ func planRestoreOver(ctx context.Context, on Subject, spec overSpec, p *plan.Pla
 	if err != nil {
 		return planned(p, err)
 	}
-	for _, d := range config.Disks {
-		if !d.Removable && !d.Local {
-			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "The disk %s on the storage %s is replaced.", d.Key, d.Storage)
-		}
+	content, err := on.content(ctx, spec.Backup)
+	if err != nil {
+		return planned(p, err)
 	}
+	o := overwrite(config, content)
+	for _, d := range o.replaced {
+		p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "%s on the storage %s is replaced.", diskWords(d), d.Storage)
+	}
+	for _, d := range o.erased {
+		p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "%s on the storage %s is destroyed with all that is on it: the backup lacks it.",
+			diskWords(d), d.Storage)
+	}
+	for _, d := range o.detached {
+		p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "%s on the storage %s stays and is unused afterwards: the backup lacks it.",
+			diskWords(d), d.Storage)
+	}
+	for _, d := range config.Disks {
+		tellKept(p, g, d)
+	}
+	tellLacking(p, content)
 	snapshots, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
 	if unsupported(err) {
 		snapshots, err = nil, nil
@@ -176,11 +265,18 @@ func planRestoreOver(ctx context.Context, on Subject, spec overSpec, p *plan.Pla
 	return on.backups(ctx, p, spec.Of.ID)
 }
 
+// tellLacking tells which volumes a guest that is made of a backup lacks.
+func tellLacking(p *plan.Plan, content *hypervisor.BackupContent) {
+	if lack := lacking(content); len(lack) > 0 {
+		p.Warn("The backup lacks %s: the restored guest has it empty or not at all.", naming(lack))
+	}
+}
+
 // RestoreOver asks for the request's guest to be replaced by a backup of it. Its problems are those of Work.Prepare, and invalid for a
 // storage that does not do.
 func RestoreOver(ctx context.Context, a *Actor, r Request, b Restorable, order RestoreOrder) (Made, error) {
 	g := r.Guest
-	spec := overSpec{Order: order, Of: b.target(), RestoreSpec: hypervisor.RestoreSpec{
+	spec := overSpec{Order: order, Of: b.target(), Judged: &judged{}, RestoreSpec: hypervisor.RestoreSpec{
 		Backup: b.Backup, ID: hypervisor.GuestID(g.Ref), Node: g.Node, Over: true,
 	}}
 	if order.Storage != nil {
@@ -202,8 +298,8 @@ func RestoreOver(ctx context.Context, a *Actor, r Request, b Restorable, order R
 	return Made{Started: started, VMID: result.VMID, GuestRef: result.GuestRef}, err
 }
 
-// RestoreNew asks for a guest to be made of a backup under an id that is free. Problems: invalid for each field that does not do, and
-// those of host.Ask.
+// RestoreNew asks for a guest to be made of a backup under an id that is free. Problems: invalid for each field that does not do,
+// invalid_state for a backup that the hypervisor would refuse, and those of host.Ask.
 func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder) (Made, error) {
 	draft := plan.Begin(ctx)
 	if err := draft.Stop(ctx, a.ableToRestore(ctx, b.HostID, order.Start), plan.Confirmation{}); err != nil {
@@ -243,9 +339,17 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 	if order.NewIdentity != nil {
 		spec.NewIdentity = *order.NewIdentity
 	}
+	content, unread := readContent(ctx, a.Hosts, b.HostID, b.Backup)
+	if err := draft.Refuse(refused(content, b.Name)); err != nil {
+		return Made{}, err
+	}
 	err = draft.Decide(ctx, plan.Confirmation{}, func(_ context.Context, told *plan.Plan) error {
+		if err := planned(told, unread); err != nil {
+			return err
+		}
 		told.AddSince(plan.KindGuest, string(p.ID), b.Backup.TakenAt, "The guest %s is made of the backup of %s on node %s.", p.ID,
 			b.Name, node)
+		tellLacking(told, content)
 		if b.GuestID != nil && !spec.NewIdentity {
 			told.Warn("%s is still there: both have the same MAC addresses and cannot run side by side in one network.", b.Name)
 		}

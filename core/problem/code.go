@@ -31,6 +31,7 @@ const (
 	CodeGuestRunning        Code = "guest_running"
 	CodeProtected           Code = "protected"
 	CodeVolumeInUse         Code = "volume_in_use"
+	CodeVolumesNotInBackup  Code = "volumes_not_in_backup"
 	CodeBridgeInUse         Code = "bridge_in_use"
 	CodeInUse               Code = "in_use"
 	CodeFirewallBusy        Code = "firewall_busy"
@@ -109,6 +110,7 @@ var table = map[Code]kind{
 	CodeGuestRunning:        {http.StatusConflict, "The guest is running"},
 	CodeProtected:           {http.StatusConflict, "Protected at the hypervisor"},
 	CodeVolumeInUse:         {http.StatusConflict, "Something uses the volume"},
+	CodeVolumesNotInBackup:  {http.StatusConflict, "The backup lacks volumes of the guest"},
 	CodeBridgeInUse:         {http.StatusConflict, "Guests are on the bridge"},
 	CodeInUse:               {http.StatusConflict, "It is in use"},
 	CodeFirewallBusy:        {http.StatusConflict, "Another draft is being tried out"},

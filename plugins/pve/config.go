@@ -59,7 +59,7 @@ var (
 
 func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 	slices.SortFunc(rows, func(a, b configRow) int { return strings.Compare(string(a.Key), string(b.Key)) })
-	c := hypervisor.Config{Options: map[string]string{}, Pending: map[string]*string{}}
+	c, ovmf := hypervisor.Config{Options: map[string]string{}, Pending: map[string]*string{}}, false
 	for _, row := range rows {
 		key, value := string(row.Key), string(row.Value)
 		waits := row.Pending != "" || row.Delete.N > 0
@@ -96,6 +96,10 @@ func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 		default:
 			setConfig(&c, ref.Kind, key, value)
 		}
+		ovmf = ovmf || key == "bios" && value == "ovmf"
+	}
+	if i := slices.IndexFunc(c.Disks, func(d hypervisor.Disk) bool { return d.Key == "efidisk0" }); i >= 0 && !ovmf {
+		c.Disks[i].LeftOut = true // the firmware does not use it
 	}
 	return c
 }
@@ -190,6 +194,15 @@ func diskOf(key, value string) hypervisor.Disk {
 	}
 	if size := parts["size"]; size != "" && !d.Local {
 		d.SizeGB = sizeGB(size)
+	}
+	switch backup, given := parts["backup"]; {
+	case d.Removable:
+	case d.Unused:
+		d.LeftOut = true
+	case strings.HasPrefix(key, "mp"): // of a container; its root is always backed up
+		d.LeftOut = d.Local || !isOn(backup)
+	default:
+		d.LeftOut = given && !isOn(backup)
 	}
 	return d
 }

@@ -69,6 +69,16 @@ func TestConformance(t *testing.T) {
 		},
 		RoleOutput:    func(t testing.TB, made, kept []endpoint.Capability) plugin.Secret { return roleOutput(t, made, kept) },
 		BackupStorage: "nas",
+		LeaveOut: func(t testing.TB, ref hypervisor.GuestRef) string {
+			key, value := "scsi1", "local-lvm:vm-%s-disk-1,backup=0,size=4G"
+			if ref.Kind == hypervisor.Container {
+				key, value = "mp0", "local-lvm:vm-%s-disk-1,mp=/srv/data,size=4G"
+			}
+			must(t, "adding a volume", w.ChangeGuest(vmid(t, ref), func(s *pvesim.GuestSpec) {
+				s.Config = map[string]any{key: fmt.Sprintf(value, ref.ID)}
+			}))
+			return key
+		},
 		FileStorage:   "nas",
 		UploadStorage: "nas",
 		NewStorage: func(testing.TB) (hypervisor.StorageSpec, hypervisor.StorageSetting) {

@@ -54,6 +54,7 @@ var (
 	_ hypervisor.GuestExecutor  = (*Host)(nil)
 	_ hypervisor.SocketLister   = (*Host)(nil)
 
+	_ hypervisor.BackupReader      = (*Host)(nil)
 	_ hypervisor.BackupFileLocator = (*Host)(nil)
 )
 

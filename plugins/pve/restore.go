@@ -74,19 +74,13 @@ func restoreForm(spec hypervisor.RestoreSpec) (kind string, form url.Values, err
 
 // rootStorage reads in a container's backup on which storage its root was.
 func (h *Host) rootStorage(ctx context.Context, spec hypervisor.RestoreSpec) (string, error) {
-	path, err := nodePath(spec.Node, backupTask, "extractconfig")
+	config, err := h.backedUp(ctx, spec.Node, spec.Backup)
 	if err != nil {
 		return "", err
 	}
-	var config pveapi.Text
-	if _, err := h.api.Get(ctx, path, url.Values{"volume": {spec.Backup.ID}}, &config); err != nil {
-		return "", err
-	}
-	for line := range strings.Lines(string(config)) {
-		if value, found := strings.CutPrefix(line, "rootfs:"); found {
-			if storage := diskOf("rootfs", strings.TrimSpace(value)).Storage; storageName.MatchString(storage) {
-				return storage, nil
-			}
+	for _, d := range config.Disks {
+		if d.Key == "rootfs" && storageName.MatchString(d.Storage) {
+			return d.Storage, nil
 		}
 	}
 	return "", invalid("storage", "the backup does not tell where the container's disks were: a storage is needed")

@@ -50,6 +50,9 @@ var abilities = plugin.Abilities[*server]{
 	of[Backuper]("backup", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterBackupServiceServer(r, &backupServer{server: s})
 	}),
+	of[BackupReader]("backup_read", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterBackupReadServiceServer(r, &backupReadServer{server: s})
+	}),
 	of[BackupFileLocator]("backup_file", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterBackupFileServiceServer(r, &backupFileServer{server: s})
 	}),

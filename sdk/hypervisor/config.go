@@ -56,6 +56,8 @@ type Disk struct {
 	Owner GuestID
 	// Kept is true for a volume that stays when the guest is destroyed, because it belongs to another guest or to none.
 	Kept bool
+	// LeftOut is true for a volume, directory or device that a backup of the guest leaves out. Images in drives are never LeftOut.
+	LeftOut bool
 }
 
 // File is a volume that is no disk and no drive, such as a hook script.

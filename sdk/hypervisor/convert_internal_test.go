@@ -44,6 +44,7 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 	plugintest.RoundTrip(t, backupToProto, backupFromProto)
 	plugintest.RoundTrip(t, backupSpecToProto, backupSpecFromProto, "target", "guest")
 	plugintest.RoundTrip(t, restoreSpecToProto, restoreSpecFromProto, "target")
+	plugintest.RoundTrip(t, backupContentToProto, backupContentFromProto)
 	plugintest.RoundTrip(t, backupFileToProto, backupFileFromProto)
 	plugintest.RoundTrip(t, migrationQueryToProto, migrationQueryFromProto, "target", "guest")
 	plugintest.RoundTrip(t, migrationSpecToProto, migrationSpecFromProto, "target", "guest")

@@ -99,11 +99,14 @@ func (w *World) shells() {
 }
 
 // backup leaves a backup of the VM that the service knows.
-func (w *World) backup() {
+func (w *World) backup() { w.backupOf("vm") }
+
+// backupOf does that for a guest.
+func (w *World) backupOf(name string) {
 	w.t.Helper()
 	w.backups++ // each at a second of its own, so that plans always list them in the same order
 	taken := time.Now().Add(-24*time.Hour + time.Duration(w.backups)*time.Second)
-	id, err := w.AddBackup(pvesim.BackupSpec{VMID: w.VMID("vm"), Taken: taken})
+	id, err := w.AddBackup(pvesim.BackupSpec{VMID: w.VMID(name), Taken: taken})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package pvegolden
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/hostler/hostler/plugins/pve/pvesim"
@@ -41,8 +42,31 @@ func guestRefusals() []Act {
 	)
 	cores := Act{Operation: "reconfigure_vm", Method: "PATCH", Path: "/vms/{vm}", Body: `{"cores":2}`}
 	uninstall := Act{Operation: "uninstall_app", Method: "DELETE", Path: "/apps/{app}", Body: `{"confirm":"app"}`}
-	snapshot, small := withSnapshot("vm"), restore
-	small.Body = `{"storage":"small"}`
+	withBody := func(a Act, body string) Act { a.Body = body; return a }
+	overApp := withBody(over, `{"over":true,"confirm":"app"}`)
+	// volumes gives the guest a disk that it does not use, one of another guest, and one that backups leave out.
+	volumes := func(name string) func(*World) {
+		return func(w *World) {
+			w.Change(name, func(s *pvesim.GuestSpec) {
+				s.Config = map[string]any{"unused0": fmt.Sprintf("local-lvm:vm-%d-disk-7", w.VMID(name))}
+				if name == "vm" {
+					s.Config["scsi1"] = fmt.Sprintf("local-lvm:vm-%d-disk-1,backup=0,size=4G", w.VMID(name))
+					s.Config["scsi3"] = "nas:999/vm-999-disk-0.qcow2,size=4G"
+				} else {
+					s.Config["mp0"] = fmt.Sprintf("local-lvm:vm-%d-disk-1,mp=/srv/data,size=200G", w.VMID(name))
+					s.Config["mp1"] = "nas:999/vm-999-disk-0.raw,mp=/srv/foreign,backup=1,size=4G"
+				}
+			})
+		}
+	}
+	with := func(name string, before func(*World)) func(*World) {
+		return func(w *World) { volumes(name)(w); before(w) }
+	}
+	bound := func(w *World) {
+		w.Change("app", func(s *pvesim.GuestSpec) { s.Config = map[string]any{"mp0": "/mnt/media,mp=/media"} })
+		w.backupOf("app")
+	}
+	snapshot, small := withSnapshot("vm"), withBody(restore, `{"storage":"small"}`)
 	return []Act{
 		start.when("without a quorum", noQuorum), create.when("without a quorum", noQuorum), clone.when("without a quorum", noQuorum),
 		cloneApp.when("without a quorum", noQuorum), move.when("without a quorum", noQuorum),
@@ -72,12 +96,19 @@ func guestRefusals() []Act {
 		nic.when("another guest of its number", (*World).replaced), options.when("another guest of its number", (*World).replaced),
 		cores.when("another guest of its number", (*World).replaced),
 
+		withBody(end, "").when("with disks that are unused, and of another guest", volumes("vm")),
+		withBody(uninstall, "").when("with volumes that are unused, and of another guest", volumes("app")),
+		withBody(over, `{"over":true}`).when("over a VM with a disk that its backup lacks", with("vm", (*World).backup)),
+		overApp.when("over a container with a volume that its backup lacks", with("app", func(w *World) { w.backupOf("app") })),
+		overApp.when("over a container with a directory of its node", bound), restore.when("of a container with a directory of its node", bound),
+
 		small.when("a storage that is full", func(w *World) {
 			w.backup()
 			w.AddStorage(pvesim.StorageSpec{ID: "small", Size: 1 << 30})
 		}),
 		cross.when("to a cluster whose storage of one name is another one", func(w *World) { w.far(); w.Running("vm") }),
 		cross.when("to a cluster without a quorum", func(w *World) { w.leaves("vm"); w.far().SetExtraVotes(9); w.syncFar() }),
+		cross.when("to another cluster, with a disk that backups leave out", with("vm", func(w *World) { w.leaves("vm") })),
 		cross.when("to a cluster that has its bridge not", func(w *World) {
 			w.leaves("vm")
 			w.Change("vm", func(s *pvesim.GuestSpec) { s.Config = map[string]any{"net0": "virtio=BC:24:11:00:00:01,bridge=vmbr7"} })

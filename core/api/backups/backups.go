@@ -51,7 +51,9 @@ func Register(a *op.API, deps Deps) {
 			"promised: by the " +
 			"guest's tag `backup-<n>d`, such as `backup-1d`, or else the setting `backup.max_age_days`. The tag `backup-none` " +
 			"promises nothing. " +
-			"Guests without a backup come first, then the oldest backup.",
+			"Guests without a backup come first, then the oldest backup. `left_out` lists what backups of the guest leave out by its " +
+			"configuration, such as mount points that are not marked for backup; with a volume among it the state is `partial` in the " +
+			"place of `covered`.",
 	})
 	op.Post(a, "/api/v1/backups/run", h.run, op.Spec{
 		ID: "run_backups", Summary: "Back up guests", Tag: tag, Role: identity.Operator, On: op.Anywhere, Status: http.StatusAccepted,
@@ -63,7 +65,7 @@ func Register(a *op.API, deps Deps) {
 			"storage does " +
 			"for none of the guests the request is 422. In the mode `stop` a guest is stopped meanwhile; the guest that the service " +
 			"itself runs " +
-			"in is then skipped (`self_target`) unless `confirm` holds its name.",
+			"in is then skipped (`self_target`) unless `confirm` holds its name. The plan warns of volumes that the backups leave out.",
 	})
 	op.Post(a, "/api/v1/backups/:backup_id/restore", h.restore, op.Spec{
 		ID: "restore_backup", Summary: "Restore a guest from a backup", Tag: tag, Role: identity.Admin, On: op.Backup, Calls: true,
@@ -73,7 +75,9 @@ func Register(a *op.API, deps Deps) {
 			"of, which " +
 			"must be stopped (409 `guest_running`) and not protected (409 `protected`). Only that replaces something, so only that " +
 			"is 409 " +
-			"`confirm_required` until `confirm` holds the guest's name. A new guest gets new MAC addresses as long as the one that " +
+			"`confirm_required` until `confirm` holds the guest's name. Where it would destroy volumes of the guest that the backup " +
+			"lacks, it is 409 `volumes_not_in_backup`; a new guest can be made of such a backup, and the plan says what it will lack. " +
+			"A new guest gets new MAC addresses as long as the one that " +
 			"was backed " +
 			"up is there, unless `new_identity` says otherwise. `name` counts where the hypervisor's ids are made of names.",
 	})

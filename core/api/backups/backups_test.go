@@ -2,6 +2,7 @@ package backups_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -271,6 +273,66 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
+// leaveOut gives the VM "web" a disk and the container "files" a mount point that backups leave out, a directory of the node, and both a
+// disk that they do not use.
+func (b *fixture) leaveOut() {
+	size := int64(200)
+	b.cluster.ChangeConfig(b.refs["web"].ID, func(c *hypervisor.Config) {
+		c.Disks = append(c.Disks, hypervisor.Disk{Key: "scsi1", Storage: "local", Volume: "local:scratch", SizeGB: &size, LeftOut: true},
+			hypervisor.Disk{Key: "unused0", Storage: "local", Volume: "local:old", Unused: true, LeftOut: true})
+	})
+	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) {
+		c.Disks = append(c.Disks,
+			hypervisor.Disk{Key: "mp0", Path: "/srv/data", Storage: "local", Volume: "local:data", SizeGB: &size, LeftOut: true},
+			hypervisor.Disk{Key: "mp1", Path: "/media", Local: true, LeftOut: true},
+			hypervisor.Disk{Key: "unused0", Storage: "local", Volume: "local:spare", Unused: true, LeftOut: true})
+	})
+}
+
+// read reads the configurations of all guests.
+func (b *fixture) read() {
+	b.t.Helper()
+	reader := &guest.DetailReader{DB: b.DB, Hosts: b.Hosts}
+	const read = "SELECT count(*) FROM guest_details WHERE as_of > stale_at OR as_of IS NOT NULL AND stale_at IS NULL"
+	waittest.Until(b.t, "all configurations are read", func() bool {
+		b.Exec("UPDATE clusters SET next_detail_at = now()")
+		if err := reader.Turn(b.t.Context()); err != nil {
+			b.t.Fatal(err)
+		}
+		return b.Value(read) == fmt.Sprint(len(b.refs))
+	})
+}
+
+// Coverage, plans of backups and the report name what backups leave out.
+func TestVolumesThatBackupsLeaveOut(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.leaveOut()
+	b.nas.Put(b.cluster, b.refs["files"], time.Now())
+	b.list()
+	b.ask("GET", "backups/coverage", "", apitest.Viewer, 200, "", `"state":"covered","left_out":[],"volumes_as_of":null`)
+	b.read()
+	b.ask("GET", "backups/coverage", "", apitest.Viewer, 200, "",
+		`"state":"partial","left_out":[{"key":"scsi1","path":null,"storage":"local","volume":"local:scratch","size_gb":200}],"volumes_as_of":"`,
+		`"state":"partial","left_out":[{"key":"mp0","path":"/srv/data","storage":"local","volume":"local:data","size_gb":200},`+
+			`{"key":"mp1","path":"/media","storage":null,"volume":null,"size_gb":null}]`,
+		`"state":"stale","left_out":[],"volumes_as_of":"`)
+	b.Run(t, apitest.Scenario{Name: "unused disks", Method: "GET", URL: "/api/v1/backups/coverage", As: apitest.Viewer, Status: 200,
+		Lacks: []string{"unused0"}})
+	b.Run(t, apitest.Scenario{Name: "stale ones", Method: "GET", URL: "/api/v1/backups/coverage?stale=true", As: apitest.Viewer, Status: 200,
+		Lacks: []string{`"partial"`}})
+	b.ask("POST", "backups/run?plan=true", `{"targets":[{"vm":`+b.vm("web")+`},{"app":1}],"storage":"nas"}`, apitest.Operator, 200, "",
+		"The backup leaves out scsi1 (200 GiB) of web.", "The backup leaves out mp0 (/srv/data, 200 GiB) and mp1 (/media) of files.")
+	// What only directories of the node are left out of is covered.
+	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) { c.Disks[1].LeftOut = false })
+	b.Exec("UPDATE guest_details SET stale_at = now()")
+	b.read()
+	b.ask("GET", "backups/coverage", "", apitest.Viewer, 200, "", `"state":"covered","left_out":[{"key":"mp1"`)
+	// What a release read that did not ask for it is not known.
+	b.Exec("UPDATE guest_volumes SET left_out = NULL WHERE key = 'scsi0'")
+	b.ask("GET", "backups/coverage", "", apitest.Viewer, 200, "", `"left_out":[],"volumes_as_of":null`)
+}
+
 func TestProtect(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -401,6 +463,68 @@ func TestRestoreToANewID(t *testing.T) {
 		`"blockers":[{"error":"capability_missing"`)
 }
 
+// restoreOverLeftOut: a restore over a guest may not destroy what the backup lacks; beside it tells what is missing.
+func (b *fixture) restoreOverLeftOut() {
+	b.t.Helper()
+	b.leaveOut()
+	b.nas.Put(b.cluster, b.refs["files"], time.Now().Add(-40*time.Minute))
+	b.list()
+	for _, body := range []string{`{}`, `{"over":true}`} {
+		path := "backups/" + b.backup("files") + "/restore"
+		b.ask("POST", path, body, apitest.Admin, 409, "invalid_state", "cannot restore files: it has mp1, a directory of the node")
+		b.ask("POST", path+"?plan=true", body, apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state","detail":"cannot restore files`)
+	}
+	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) {
+		c.Disks = slices.DeleteFunc(c.Disks, func(d hypervisor.Disk) bool { return d.Local })
+	})
+	b.nas.Put(b.cluster, b.refs["web"], time.Now().Add(-30*time.Minute))
+	b.nas.Put(b.cluster, b.refs["files"], time.Now().Add(-30*time.Minute))
+	b.list()
+	// Of a VM the hypervisor keeps it.
+	web := "backups/" + b.backup("web") + "/restore"
+	b.ask("POST", web+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"blockers":[]`,
+		"The disk scsi0 on the storage local is replaced.",
+		"The disk scsi1 on the storage local stays and is unused afterwards: the backup lacks it.",
+		"The unused disk unused0 on the storage local stays and is unused afterwards", "The backup lacks scsi1 (200 GiB): the restored guest")
+	b.ask("POST", web, `{"over":true,"confirm":"web"}`, apitest.Admin, 202, "")
+	b.idle()
+	b.ask("POST", web+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`, "The backup lacks scsi1 (200 GiB): the restored guest")
+	b.ask("POST", web, "", apitest.Admin, 202, "")
+	b.idle()
+	// Of a container it destroys all volumes.
+	files := "backups/" + b.backup("files") + "/restore"
+	b.ask("POST", files+"?plan=true", `{"over":true}`, apitest.Admin, 200, "",
+		`"blockers":[{"error":"volumes_not_in_backup","detail":"cannot restore over files: `+
+			`the backup lacks mp0 (/srv/data, 200 GiB) and unused0, which`,
+		"The disk rootfs on the storage local is replaced.",
+		"The disk mp0 (/srv/data) on the storage local is destroyed with all that is on it: the backup lacks it.")
+	b.ask("POST", files, `{"over":true,"confirm":"files"}`, apitest.Admin, 409, "volumes_not_in_backup")
+	b.ask("POST", files+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`,
+		"The backup lacks mp0 (/srv/data, 200 GiB): the restored guest")
+	b.ask("POST", files, "", apitest.Admin, 202, "")
+	b.idle()
+	// What counts is the backup, and not what one would have that is made now.
+	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) { c.Disks[1].LeftOut, c.Disks = false, c.Disks[:2] })
+	b.ask("POST", files, `{"over":true,"confirm":"files"}`, apitest.Admin, 409, "volumes_not_in_backup",
+		"lacks mp0 (/srv/data, 200 GiB), which")
+	b.nas.Put(b.cluster, b.refs["files"], time.Now().Add(-time.Minute))
+	b.list()
+	b.ask("POST", "backups/"+b.backup("files")+"/restore", `{"over":true,"confirm":"files"}`, apitest.Admin, 202, "")
+	judged := "SELECT params->'spec'->'Judged'->>'volumes' FROM jobs ORDER BY id DESC LIMIT 1"
+	if got := b.Value(judged); !strings.Contains(got, "local:data") {
+		b.t.Errorf("the job was judged by the volumes %s", got)
+	}
+	b.idle()
+	// A backup that cannot be read is restored beside, and not over.
+	b.cluster.SetFault("backupcontent", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
+	b.ask("POST", files+"?plan=true", "", apitest.Admin, 200, "", "The hypervisor cannot be asked")
+	b.ask("POST", files, "", apitest.Admin, 202, "")
+	b.idle()
+	b.ask("POST", files, `{"over":true,"confirm":"files"}`, apitest.Admin, 502, "hypervisor_error")
+	b.cluster.SetFault("backupcontent", memdriver.Fault{})
+	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) { c.Disks = c.Disks[:1] })
+}
+
 func TestRestoreOver(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -427,6 +551,7 @@ func TestRestoreOver(t *testing.T) {
 	}
 	b.ask("POST", back, `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "guest_busy")
 	b.idle()
+	b.restoreOverLeftOut()
 	// An app is confirmed by its own name, and a container that is none cannot be named.
 	b.nas.Put(b.cluster, b.refs["files"], time.Now())
 	b.list()

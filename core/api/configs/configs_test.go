@@ -44,12 +44,12 @@ func TestConfigIsRead(t *testing.T) {
 		b.Cluster.ChangeConfig(b.Refs["running"].ID, func(c *hypervisor.Config) { c.Description = "a\x00b\xff" + strings.Repeat("x", 1<<20) })
 		b.Ask(t, "GET", vm, "", apitest.Viewer, 200, "", `"description":"ab`)
 		b.Cluster.ChangeConfig(b.Refs["running"].ID, func(c *hypervisor.Config) {
-			c.Disks = append(c.Disks, hypervisor.Disk{Key: "unused0", Storage: "local", Volume: "local:old", Unused: true},
+			c.Disks = append(c.Disks, hypervisor.Disk{Key: "unused0", Storage: "local", Volume: "local:old", Unused: true, LeftOut: true},
 				hypervisor.Disk{Key: "scsi1", Storage: "local", Volume: "local:other", Pending: true, Owner: "999", Kept: true})
 		})
 		b.Ask(t, "GET", vm, "", apitest.Viewer, 200, "", `{"key":"unused0","storage":"local","volume":"local:old","size_gb":null,`+
-			`"removable":false,"local":false,"path":null,"unused":true,"pending":false,"owner_ref":null,"kept":false}`,
-			`"unused":false,"pending":true,"owner_ref":"999","kept":true}`)
+			`"removable":false,"local":false,"path":null,"unused":true,"pending":false,"owner_ref":null,"kept":false,"left_out":true}`,
+			`"unused":false,"pending":true,"owner_ref":"999","kept":true,"left_out":false}`)
 		b.Ask(t, "PATCH", vm[:len(vm)-len("/config")], `{"disks":{"unused0":{"size_gb":40}}}`, apitest.Operator, 422, "invalid", `"unused0"`)
 		b.Cluster.SetFault("config", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 		b.Ask(t, "GET", vm, "", apitest.Viewer, 502, "hypervisor_error", `"reason":"unreachable"`)

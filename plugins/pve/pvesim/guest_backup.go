@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -347,7 +348,7 @@ func diskSize(value string) int64 {
 	return gibibyte
 }
 
-// readBackupConfig shows the configuration in a backup.
+// readBackupConfig shows the configuration in a backup. A description is comments at its beginning.
 func readBackupConfig(r *request) (result, *apiError) {
 	b, err := r.archive(r.values.text("volume"), 0)
 	switch {
@@ -357,7 +358,15 @@ func readBackupConfig(r *request) (result, *apiError) {
 		return fail(failure("volume '%s' does not exist", r.values.text("volume")))
 	}
 	var text strings.Builder
+	if description, has := b.config["description"].(string); has {
+		for line := range strings.SplitSeq(strings.TrimSuffix(description, "\n"), "\n") {
+			text.WriteString("#" + strings.ReplaceAll(url.PathEscape(line), ":", "%3A") + "\n")
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(b.config)) {
+		if key == "description" {
+			continue
+		}
 		fmt.Fprintf(&text, "%s: %s\n", key, strings.TrimSuffix(fmt.Sprint(b.config[key]), "\n"))
 	}
 	return ok(text.String())

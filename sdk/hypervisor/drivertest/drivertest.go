@@ -76,6 +76,9 @@ type Config struct {
 	VM func(t testing.TB) hypervisor.VMSpec
 	// BackupStorage names a storage that can hold backups, and that every node sees; empty leaves out the cases of backups.
 	BackupStorage string
+	// LeaveOut gives a stopped guest one more volume, of which the configuration says that backups leave it out, and returns the volume's
+	// key. Nil leaves out the cases of such volumes.
+	LeaveOut func(t testing.TB, ref hypervisor.GuestRef) (key string)
 	// FileStorage names a storage that keeps backups as files and that every node sees; empty leaves out the cases of such files.
 	FileStorage string
 	// BackupMachine gives a target as that of NodeLogin, of the machine that has the files of FileStorage. Nil leaves out the case that puts
@@ -144,6 +147,7 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "config", s.config)
 			s.group(t, "nic", s.nic)
 			s.group(t, "backup", s.backup)
+			s.group(t, "backup_read", s.backupRead)
 			s.group(t, "backup_file", s.backupFile)
 			s.group(t, "migrate", s.migrate)
 			s.group(t, "network", s.network)

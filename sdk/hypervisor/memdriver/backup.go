@@ -179,6 +179,8 @@ func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string
 	switch {
 	case !spec.ID.Valid():
 		return "", invalid("id", "an id is needed")
+	case unmountable(of) != "":
+		return "", plugin.Errorf(plugin.Refused, "%s", unmountable(of))
 	case old != nil && !spec.Over:
 		return "", plugin.Errorf(plugin.Conflict, "guest %s exists already", spec.ID)
 	case old != nil && old.Status != hypervisor.GuestStopped:
@@ -209,8 +211,9 @@ func (c *Cluster) restored(t *task, of guest, spec hypervisor.RestoreSpec) {
 		t.end(hypervisor.TaskFailed, "the id is taken by a guest that is not to be replaced, or that runs")
 		return
 	}
-	uid := ""
+	uid, before := "", []hypervisor.Disk(nil)
 	if old != nil {
+		before = old.config.Disks
 		uid = old.UID // who replaces a guest is that guest
 		delete(c.guests, spec.ID)
 	}
@@ -227,13 +230,14 @@ func (c *Cluster) restored(t *task, of guest, spec hypervisor.RestoreSpec) {
 	}
 	fresh := g.config
 	g.inherit(of.config)
+	g.config.Disks = restoredDisks(of.Kind, of.config.Disks, before)
 	if !spec.NewIdentity {
 		g.config.NICs = slices.Clone(of.config.NICs)
 	} else if len(g.config.NICs) > 0 && len(fresh.NICs) > 0 {
 		g.config.NICs[0].MAC = fresh.NICs[0].MAC
 	}
 	for i := range g.config.Disks {
-		if disk := &g.config.Disks[i]; spec.Storage != "" && !disk.Removable && !disk.Local {
+		if disk := &g.config.Disks[i]; spec.Storage != "" && !disk.Removable && !disk.Local && !disk.Unused {
 			disk.Storage = spec.Storage
 		}
 	}

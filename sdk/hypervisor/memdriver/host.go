@@ -38,6 +38,7 @@ var (
 	_ hypervisor.Reconfigurer      = (*Host)(nil)
 	_ hypervisor.NICEditor         = (*Host)(nil)
 	_ hypervisor.Backuper          = (*Host)(nil)
+	_ hypervisor.BackupReader      = (*Host)(nil)
 	_ hypervisor.BackupFileLocator = (*Host)(nil)
 	_ hypervisor.Migrator          = (*Host)(nil)
 	_ hypervisor.Uploader          = (*Host)(nil)

@@ -144,6 +144,12 @@ func conform(t *testing.T, shape memdriver.Shape) {
 			}
 		},
 		BackupStorage: "archive", FileStorage: "dumps", UploadStorage: "local",
+		LeaveOut: func(_ testing.TB, ref hypervisor.GuestRef) string {
+			cluster.ChangeConfig(ref.ID, func(c *hypervisor.Config) {
+				c.Disks = append(c.Disks, hypervisor.Disk{Key: "data", Storage: "local", Volume: "local:data-" + string(ref.ID), LeftOut: true})
+			})
+			return "data"
+		},
 		Reboots: func(testing.TB) (func(endpoint.Capability) endpoint.Target, string) {
 			own := clusters.Add(fmt.Sprintf("reboots%d.mem:8006", names.Add(1)), memdriver.Spec{Nodes: 2, TaskTime: 100 * time.Millisecond})
 			return own.Target, own.Nodes()[1]

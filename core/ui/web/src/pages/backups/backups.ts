@@ -43,7 +43,11 @@ export function whyNot(backup: Backup, act: keyof typeof operations, guest: Gues
 
 /** The age of what was never backed up. */
 const endless = Number.MAX_SAFE_INTEGER
-const ranks: Record<Coverage['state'], number> = { stale: 0, unknown: 1, covered: 2, exempt: 3 }
+const ranks: Record<Coverage['state'], number> = { stale: 0, unknown: 1, partial: 2, covered: 3, exempt: 4 }
+
+/** leftOut names what backups of a guest leave out. */
+export const leftOut = (one: Coverage): string =>
+  one.left_out.map(({ key, path }) => (path === null ? key : `${key} (${path})`)).join(', ')
 
 /** worstFirst orders guests: those whose backup is too old first, and of those the ones without any, then the oldest. */
 export const worstFirst = (a: Coverage, b: Coverage): number =>
