@@ -17,7 +17,8 @@ import (
 var firmware = map[string]bool{"win11": true}
 
 // CreateVM sends one request for all of the VM: one disk on a controller with a thread of its own, whose freed blocks go back to the
-// storage, and a NIC behind the hypervisor's firewall. The mark is the UUID of the VM's SMBIOS.
+// storage, and a NIC behind the hypervisor's firewall. The mark is the UUID of the VM's SMBIOS. Another request before it asks for the
+// storage's type: a disk in a file is made in qcow2, for a raw file, which is the hypervisor's default, cannot be snapshotted.
 func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, error) {
 	form, err := vmForm(spec)
 	if err != nil {
@@ -27,12 +28,43 @@ func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, er
 	if err != nil {
 		return "", err
 	}
+	files, err := h.onFiles(ctx, spec.Node, spec.Storage)
+	if err != nil {
+		return "", h.explain(ctx, spec.Node, err)
+	}
+	if files {
+		for _, key := range []string{"scsi0", "efidisk0"} { // the state of a TPM is raw everywhere
+			if disk := form.Get(key); disk != "" {
+				form.Set(key, disk+",format=qcow2")
+			}
+		}
+	}
 	var answer pveapi.Text
 	if _, err := h.api.Post(ctx, path, form, &answer); err != nil {
 		return "", h.explain(ctx, spec.Node, h.allocateError(ctx, spec.ID, err))
 	}
 	h.log.Debug("VM creation started", "node", spec.Node, "guest", spec.ID, "task", string(answer))
 	return taskIn(string(answer)), nil
+}
+
+// fileStorages are the types of storages on which an image is a file, raw unless another format is asked for. All others have one format,
+// or have told the hypervisor which is theirs.
+var fileStorages = map[string]bool{"dir": true, "nfs": true, "cifs": true, "glusterfs": true}
+
+// onFiles reports whether the images of a storage are files. What is wrong with a storage that the node does not show, the request says
+// that needs it.
+func (h *Host) onFiles(ctx context.Context, node, storage string) (bool, error) {
+	path, err := nodePath(node, "storage")
+	if err != nil {
+		return false, err
+	}
+	var rows []struct {
+		Type pveapi.Text `json:"type"`
+	}
+	if _, err := h.api.Get(ctx, path, url.Values{"storage": {storage}}, &rows); err != nil {
+		return false, err
+	}
+	return len(rows) == 1 && fileStorages[string(rows[0].Type)], nil
 }
 
 func vmForm(spec hypervisor.VMSpec) (url.Values, error) {

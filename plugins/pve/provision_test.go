@@ -107,6 +107,32 @@ func TestCreateTakesNoHostileText(t *testing.T) {
 	}
 }
 
+// A VM whose disk is a file can be snapshotted: the file is in qcow2.
+func TestVMOnFilesCanBeSnapshotted(t *testing.T) {
+	t.Parallel()
+	w := provisionFixture(t)
+	w.AddStorage(pvesim.StorageSpec{ID: "folder", Content: "images", Size: 1 << 40})
+	spec := newVMSpec("301")
+	spec.Storage = "folder"
+	w.made(t, spec)
+	host := w.host(t, endpoint.Lifecycle)
+	id, err := host.TakeSnapshot(t.Context(), hypervisor.GuestRef{Kind: hypervisor.VM, ID: "301", Node: spec.Node},
+		hypervisor.SnapshotSpec{Name: "first"})
+	if result := ended(t, host, id, err); !result.OK() {
+		t.Errorf("the snapshot ended %+v", result)
+	}
+	spec.ID, spec.OSType = "300", "win11"
+	config := w.made(t, spec)
+	for key, want := range map[string]string{
+		"scsi0": "folder:300/vm-300-disk-1.qcow2,discard=on,iothread=1,size=8G", "efidisk0": "folder:300/vm-300-disk-0.qcow2,efitype=4m",
+		"tpmstate0": "folder:300/vm-300-disk-2.raw,version=v2.0,size=4M",
+	} {
+		if got := fmt.Sprint(config[key]); !strings.HasPrefix(got, want) {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
+	}
+}
+
 func TestProvisionRefusals(t *testing.T) {
 	t.Parallel()
 	w := provisionFixture(t)

@@ -214,17 +214,15 @@ func (r *request) newValue(g *guest, key string, value any) (any, *apiError) {
 		return nil, failure("storage '%s' does not exist", m[1])
 	}
 	n := 0
-	for text := fmt.Sprint(g.config()); strings.Contains(text, r.c.newVolume(g, s.id, n)); {
+	for text := fmt.Sprint(g.config()); strings.Contains(text, strings.TrimSuffix(r.c.newVolume(g, s.id, n), ".qcow2")); {
 		n++
 	}
-	id, size := r.c.newVolume(g, s.id, n), parseSize(m[2])
+	id, rest := inFormat(r.c.newVolume(g, s.id, n), m[3])
+	size := parseSize(m[2])
 	if err := s.allocate(id, size, r.now); err != nil {
 		return nil, failure("%s", trimNoRoom(err))
 	}
-	if m[3] != "" {
-		id += "," + m[3]
-	}
-	return id + ",size=" + sizeText(size), nil
+	return id + rest + ",size=" + sizeText(size), nil
 }
 
 // withHardwareAddress completes the interface of a container.

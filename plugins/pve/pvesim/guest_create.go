@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -187,14 +188,10 @@ func (r *request) createTask(vmid int, options map[string]string) *task {
 		}
 		g := c.guests[vmid]
 		for _, d := range disks {
-			v := c.newVolume(g, d.storage, d.n)
+			v, rest := inFormat(c.newVolume(g, d.storage, d.n), d.rest)
 			if err := c.storageByID(d.storage).allocate(v, d.size, now); err != nil {
 				c.forget(g)
 				return 0, fmt.Errorf("unable to create VM %d - %s", vmid, trimNoRoom(err))
-			}
-			rest := ""
-			if d.rest != "" {
-				rest = "," + d.rest
 			}
 			g.Config[d.key] = fmt.Sprintf("%s%s,size=%s", v, rest, sizeText(d.size))
 			t.log = append(t.log, logLine{now, fmt.Sprintf("%s: successfully created disk '%s'", d.key, g.Config[d.key])})
@@ -323,6 +320,21 @@ func (c *Cluster) newVolume(g *guest, storageID string, n int) string {
 	of := &guest{GuestSpec: g.GuestSpec}
 	of.Storage = storageID
 	return strings.Replace(c.volumeOf(of), "disk-0", "disk-"+strconv.Itoa(n), 1)
+}
+
+// inFormat gives the image of a VM in a file the ending of the format that its other properties ask for, raw without one, and gives what
+// the configuration keeps of these.
+func inFormat(volume, properties string) (id, kept string) {
+	format, _ := propertyOf(properties, "format")
+	for part := range strings.SplitSeq(properties, ",") {
+		if part != "" && !strings.HasPrefix(part, "format=") {
+			kept += "," + part
+		}
+	}
+	if file, is := strings.CutSuffix(volume, ".qcow2"); is {
+		volume = file + "." + cmp.Or(format, "raw")
+	}
+	return volume, kept
 }
 
 // hasImage reports whether a storage has an installation image.
