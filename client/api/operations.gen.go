@@ -1279,7 +1279,7 @@ var Operations = []Operation{
 		Confirm: true,
 		Body: []Field{
 			{Name: "compress", Kind: Text,
-				About: "0 is none",
+				About: "0 is none; without a word the hypervisor's usual one, on Proxmox VE zstd",
 				Values: []string{
 					"0", "gzip", "lzo", "zstd",
 				}, Null: true},

@@ -88,11 +88,10 @@ func (a *act) backUp(ctx context.Context, x *across) error {
 	return a.carry(ctx, x)
 }
 
-// movingBackup is the backup that the guest is moved by. One that is copied is made small, and told from all others by the job.
+// movingBackup is the backup that the guest is moved by. One that is copied is told from all others by the job.
 func (a *act) movingBackup(x *across) hypervisor.BackupSpec {
 	spec := hypervisor.BackupSpec{Storage: x.SourceStorage, Mode: "stop", Notes: fmt.Sprintf("moved to %s", x.HostName)}
 	if x.Transfer != nil {
-		spec.Compress = "zstd"
 		spec.Notes += fmt.Sprintf(" by the job %d", a.run.Job().ID)
 	}
 	return spec

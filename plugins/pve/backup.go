@@ -1,6 +1,7 @@
 package pve
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
@@ -16,6 +17,9 @@ const maxVolume = 255
 
 // backupTask is the type of the task that backs a guest up.
 const backupTask = "vzdump"
+
+// usualCompression is what the hypervisor's own page proposes. Its API does not compress unless it is told to.
+const usualCompression = "zstd"
 
 // checkBackup refuses an id that is of no backup on its storage.
 func checkBackup(id, storage string) error {
@@ -49,7 +53,7 @@ func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hype
 		return "", invalid("notes", "the notes are no text")
 	}
 	form := url.Values{"vmid": {string(ref.ID)}, "storage": {spec.Storage}, "remove": {"0"}}
-	for key, value := range map[string]string{"mode": spec.Mode, "compress": spec.Compress, "notes-template": notesTemplate(spec.Notes)} {
+	for key, value := range map[string]string{"mode": spec.Mode, "compress": cmp.Or(spec.Compress, usualCompression), "notes-template": notesTemplate(spec.Notes)} {
 		if value != "" {
 			form.Set(key, value)
 		}

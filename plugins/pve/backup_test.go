@@ -157,6 +157,11 @@ func TestBackupSaysWhatItIs(t *testing.T) {
 	if lines, _, err := follow(t, host, id, 0); err != nil || !strings.Contains(lines[0], "--remove 0") {
 		t.Errorf("older backups may be removed: %q, %v", lines, err)
 	}
+	for compress, want := range map[string]string{"": "vma.zst", "0": "vma"} {
+		if b := backedUp(t, host, ref, hypervisor.BackupSpec{Storage: "dump", Compress: compress}); b.Format != want {
+			t.Errorf("compressed by %q it is a %s", compress, b.Format)
+		}
+	}
 	before := w.Stats().Requests["POST /nodes/{node}/vzdump"]
 	for field, spec := range map[string]hypervisor.BackupSpec{
 		"storage":  {Storage: "dump --dumpdir /"},
