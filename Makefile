@@ -81,10 +81,12 @@ check:
 # Packages whose tests start whole programs: the race detector would see next to nothing of them.
 PROGRAMS := ./cmd/hostlerd/processtest ./cmd/hostlerd/pvegolden ./updater
 # Packages whose tests log in to an SSH server or boot a machine with systemd, and those that start LXD.
-NODE := ./core/api/network ./core/appscript ./core/install ./core/nodeunit ./internal/nodetest ./plugins/pve ./plugins/pve/pvessh
+NODE := ./core/appscript ./core/install ./core/nodeunit ./internal/nodetest ./plugins/pve ./plugins/pve/pvessh
 LXD := ./plugins/lxd/...
 # Tests of processtest that start LXD.
 LXD_TESTS := '^TestSideBySide$$'
+# Tests of scenarios that boot a machine with systemd.
+NODE_TESTS := '^TestUndoOfApply'
 
 # Root can start all servers that tests need, so a test that cannot start one fails. For other users it skips.
 ROOT := $(if $(filter 0,$(shell id -u)),1)
@@ -95,7 +97,7 @@ check-race check-lxd check-node: export GORACE = atexit_sleep_ms=100
 # core/api runs only its short tier here: its sweeps take ten times the processor time with the race detector. check-privileges runs them
 # without it.
 check-race: deps ui
-	$(GO) test $(RACE_FLAGS) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(PROGRAMS) $(NODE) $(LXD) ./core/api)")
+	$(GO) test $(RACE_FLAGS) -skip $(NODE_TESTS) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(PROGRAMS) $(NODE) $(LXD) ./core/api)")
 	$(GO) test -short $(RACE_FLAGS) ./core/api
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test $(RACE_FLAGS) ./...); done
 
@@ -108,6 +110,7 @@ check-lxd: deps
 
 check-node: deps
 	$(GO) test $(RACE_FLAGS) $(NODE)
+	$(GO) test $(RACE_FLAGS) -run $(NODE_TESTS) ./core/api/scenarios
 
 check-updater: deps ui
 	CGO_ENABLED=0 $(GO) test $(TEST_FLAGS) ./updater

@@ -86,6 +86,14 @@ func (a *Answer) Problem() string {
 	return p.Error
 }
 
+// Decode reads the body, which must be JSON, into a value.
+func (a *Answer) Decode(t testing.TB, into any) {
+	t.Helper()
+	if err := json.Unmarshal(a.Body, into); err != nil {
+		t.Fatalf("%v: %s", err, a.Body)
+	}
+}
+
 // patience is how long one request may take; what takes longer hangs.
 const patience = 2 * time.Minute
 
@@ -202,6 +210,23 @@ func (a *API) Run(t *testing.T, scenarios ...Scenario) {
 	for _, s := range scenarios {
 		t.Run(s.Name, func(t *testing.T) { a.run(t, s) })
 	}
+}
+
+// Ask makes a request below /api/v1 that must be answered with the status, the code of a problem and these texts, and gives the answer.
+func (a *API) Ask(t *testing.T, method, url, body string, as *Caller, status int, code string, contains ...string) (answer *Answer) {
+	t.Helper()
+	a.Run(t, Scenario{Name: method + " " + url, Method: method, URL: "/api/v1/" + url, Body: body, As: as, Status: status,
+		Error: code, Contains: contains, After: func(_ *testing.T, got *Answer) { answer = got }})
+	if answer == nil {
+		t.FailNow()
+	}
+	return answer
+}
+
+// Get is the answer to a viewer's read below /api/v1, into a value.
+func (a *API) Get(t *testing.T, url string, into any) {
+	t.Helper()
+	a.Ask(t, http.MethodGet, url, "", Viewer, http.StatusOK, "").Decode(t, into)
 }
 
 func (a *API) run(t *testing.T, s Scenario) {

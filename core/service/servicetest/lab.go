@@ -2,7 +2,6 @@ package servicetest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -114,8 +113,7 @@ func NewLab(t *testing.T, shape memdriver.Shape, register func(*op.API, api.Deps
 		})
 		b.Refs[g.name] = ref
 	}
-	b.enrol(t, info)
-	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	b.Enrol(t, "lab", b.Cluster, endpoint.Lifecycle)
 	for _, name := range []string{"files", "wiki"} {
 		b.Ask(t, "POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q,"name":%q}]}`, b.Refs[name].ID, name), apitest.Admin,
 			200, "")
@@ -123,62 +121,18 @@ func NewLab(t *testing.T, shape memdriver.Shape, register func(*op.API, api.Deps
 	return b
 }
 
-// enrol enrols the hypervisor and gives its host the token for lifecycle.
-func (b *Lab) enrol(t *testing.T, info hypervisor.Info) {
-	t.Helper()
-	credential := func(capability endpoint.Capability) map[string]any {
-		c := b.Cluster.Target(capability).Credential
-		body := map[string]any{"token_secret": string(c.Secret)}
-		if b.UIDs {
-			body["credential_form"] = endpoint.FormClientCertificate
-		} else {
-			body["token_id"] = c.ID
-		}
-		return body
-	}
-	monitoring, lifecycle := credential(endpoint.Monitoring), credential(endpoint.Lifecycle)
-	monitoring["name"], monitoring["address"], monitoring["tls_fingerprint"] = "lab", "pool.mem:9443", b.Cluster.Fingerprint()
-	monitoring["driver"] = info.Name
-	lifecycle["capability"] = endpoint.Lifecycle
-	for _, request := range []struct {
-		url    string
-		body   map[string]any
-		status int
-	}{{"hosts", monitoring, 201}, {"hosts/1/credentials", lifecycle, 200}} {
-		text, err := json.Marshal(request.body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Ask(t, "POST", request.url, string(text), apitest.Owner, request.status, "")
-	}
-}
-
-// Ask makes a request below /api/v1 that must be answered with the status, the code of a problem and these texts.
-func (b *Lab) Ask(t *testing.T, method, url, body string, as *apitest.Caller, status int, code string, contains ...string) {
-	t.Helper()
-	b.Run(t, apitest.Scenario{Name: method + " " + url, Method: method, URL: "/api/v1/" + url, Body: body, As: as, Status: status,
-		Error: code, Contains: contains})
-}
-
-// Get is the answer to a viewer's read below /api/v1, into a value.
-func (b *Lab) Get(t *testing.T, url string, into any) {
-	t.Helper()
-	b.Run(t, apitest.Scenario{Name: "GET " + url, Method: "GET", URL: "/api/v1/" + url, As: apitest.Viewer, Status: 200,
-		After: func(t *testing.T, a *apitest.Answer) {
-			t.Helper()
-			if err := json.Unmarshal(a.Body, into); err != nil {
-				t.Errorf("%v: %s", err, a.Body)
-			}
-		}})
-}
-
 // VM is the path of a VM.
 func (b *Lab) VM(name string) string {
 	return "vms/" + b.Value(fmt.Sprintf("SELECT id FROM guests WHERE ref = '%s'", b.Refs[name].ID))
 }
 
-// Trail is what the audit trail says of an action: the results and details of its rows in order.
-func (b *Lab) Trail(action string) string {
-	return b.Value(fmt.Sprintf(`SELECT coalesce(string_agg(result || CASE WHEN error = '' THEN '' ELSE ' ' || error END || ' ' ||
-		details::text, '; ' ORDER BY id), '') FROM audit WHERE action = '%s'`, action))
+// InBothShapes runs a test for a hypervisor of each shape.
+func InBothShapes(t *testing.T, test func(t *testing.T, shape memdriver.Shape)) {
+	t.Helper()
+	for _, shape := range memdriver.Shapes() {
+		t.Run(shape.Name, func(t *testing.T) {
+			t.Parallel()
+			test(t, shape)
+		})
+	}
 }

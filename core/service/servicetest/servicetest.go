@@ -4,6 +4,7 @@ package servicetest
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"path/filepath"
@@ -154,4 +155,10 @@ func (r *Resource) Account(c *apitest.Caller) *identitytest.Account {
 		r.accounts.made[name] = identitytest.User(r.t, r.Users, identitytest.In{team: c.Role})
 	}
 	return r.accounts.made[name]
+}
+
+// Trail is what the audit trail says of an action: the results and details of its rows in order.
+func (r *Resource) Trail(action string) string {
+	return r.Value(fmt.Sprintf(`SELECT coalesce(string_agg(result || CASE WHEN error = '' THEN '' ELSE ' ' || error END || ' ' ||
+		details::text, '; ' ORDER BY id), '') FROM audit WHERE action = '%s'`, action))
 }

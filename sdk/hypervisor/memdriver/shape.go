@@ -27,3 +27,11 @@ var (
 
 // Shapes are all shapes.
 func Shapes() []Shape { return []Shape{Tokens, Certificates} }
+
+// Shape is the shape of the driver that the cluster belongs to.
+func (c *Cluster) Shape() Shape {
+	if c.certified {
+		return Certificates
+	}
+	return Tokens
+}

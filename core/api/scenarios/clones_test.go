@@ -1,0 +1,283 @@
+package scenarios
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/clones"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+)
+
+// newClones is a Lab whose VMs and apps can be made, cloned and destroyed.
+func newClones(t *testing.T) *servicetest.Lab {
+	t.Helper()
+	return servicetest.NewLab(t, memdriver.Tokens, func(a *op.API, d api.Deps) { clones.Register(a, d.Clones) })
+}
+
+func TestCreateVM(t *testing.T) {
+	t.Parallel()
+	b := newClones(t)
+	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}, FreeGB: 9000})
+	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "away", VMs: true, FreeGB: 9000, Away: true})
+	order := func(more string) string {
+		return `{"host_id":1,"name":"web1","storage":"local","bridge":"br0"` + more + `}`
+	}
+	foreign := apitest.In(2, identity.Owner)
+	b.Ask(t, "POST", "vms", order(""), apitest.Operator, 403, "forbidden")
+	b.Ask(t, "POST", "vms", order(""), foreign, 404, "not_found")
+	b.Ask(t, "POST", "vms", `{"host_id":9,"name":"web1"}`, apitest.Admin, 404, "not_found")
+	b.Ask(t, "POST", "vms", `{"host_id":1}`, apitest.Admin, 422, "invalid", `"name"`)
+	b.Ask(t, "POST", "vms", `{"host_id":1,"name":"web1"}`, apitest.Admin, 422, "invalid", `["body","storage"]`, `["body","bridge"]`)
+	b.Ask(t, "POST", "vms", `{"host_id":1,"name":"-web_1","storage":"none","bridge":"br9","cores":900,"memory_mb":9000000,"disk_gb":900000,`+
+		`"ostype":"dos","iso":"local:iso/none.iso","vmid":7}`, apitest.Admin, 422, "invalid", `["body","name"]`, `["body","storage"]`,
+		`["body","bridge"]`, `["body","cores"]`, `["body","memory_mb"]`, `["body","disk_gb"]`, `["body","ostype"]`, `["body","iso"]`,
+		`["body","vmid"]`)
+	b.Ask(t, "POST", "vms", order(`,"node":"nowhere"`), apitest.Admin, 422, "invalid", `["body","node"]`)
+	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(`,"node":"nowhere"`), "web1", "a..b"), apitest.Admin, 422, "invalid", `["body","node"]`,
+		`["body","name"]`)
+	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), "web1", "a-.b"), apitest.Admin, 422, "invalid", `["body","name"]`)
+	b.Ask(t, "POST", "vms", order(`,"disk_gb":5000`), apitest.Admin, 422, "invalid", "has room for")
+	b.Ask(t, "POST", "vms", order(`,"cores":0`), apitest.Admin, 422, "invalid", `["body","cores"]`)
+	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"archive"`), apitest.Admin, 422, "invalid", "holds no disks")
+	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"away"`), apitest.Admin, 422, "invalid", "not available")
+	b.Ask(t, "POST", "vms", order(`,"cores":900,"vmid":`+string(b.Refs["stopped"].ID)), apitest.Admin, 422, "invalid", `["body","vmid"]`,
+		"is taken", `["body","cores"]`)
+	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "tight", VMs: true, FreeGB: 32})
+	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(`,"disk_gb":32`), `"local"`, `"tight"`), apitest.Admin, 422, "invalid", "has room for")
+	if n := b.Value("SELECT count(*) FROM jobs"); n != "0" {
+		t.Fatalf("%s jobs were made", n)
+	}
+	var first, second struct{ VMID int64 }
+	for _, into := range []any{&first, &second} {
+		b.Ask(t, "POST", "vms", order(`,"iso":"local:iso/installer.iso","node":null,"vlan_tag":7,"start":true`), apitest.Admin, 202, "",
+			`"kind":"vm.create"`, `"vmid":`).Decode(t, into)
+	}
+	if first.VMID == 0 || second.VMID == 0 || first.VMID == second.VMID {
+		t.Errorf("two VMs that are to be made have the numbers %d and %d", first.VMID, second.VMID)
+	}
+	b.Ask(t, "POST", "vms", order(fmt.Sprintf(`,"vmid":%d`, first.VMID)), apitest.Admin, 422, "invalid", `["body","vmid"]`, "a job is making")
+	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
+	b.Ask(t, "POST", "vms", order(""), apitest.Admin, 409, "capability_missing")
+}
+
+func TestPlacementOfVMs(t *testing.T) {
+	t.Parallel()
+	b := newClones(t)
+	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}, FreeGB: 9000})
+	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "away", VMs: true, FreeGB: 9000, Away: true})
+	node := b.Value("SELECT name FROM nodes ORDER BY name LIMIT 1")
+	url := "hosts/1/nodes/" + node + "/placement"
+	b.Ask(t, "GET", url, "", nil, 401, "unauthenticated")
+	b.Ask(t, "GET", url, "", apitest.In(2, identity.Owner), 404, "not_found")
+	b.Ask(t, "GET", "hosts/9/nodes/"+node+"/placement", "", apitest.Viewer, 404, "not_found")
+	b.Ask(t, "GET", "hosts/1/nodes/nowhere/placement", "", apitest.Viewer, 404, "not_found")
+	var first, second struct {
+		Number   int64
+		Bridges  []string
+		OSTypes  []string
+		Storages []struct {
+			Name                    string
+			VMs, Backups, Available bool
+			FreeBytes               int64 `json:"free_bytes"`
+		}
+		Limits struct{ Cores *int64 }
+	}
+	b.Get(t, url, &first)
+	if len(first.Bridges) == 0 || len(first.OSTypes) == 0 || first.Limits.Cores == nil {
+		t.Errorf("the node offers %+v", first)
+	}
+	for _, s := range first.Storages {
+		if s.Name == "archive" && (s.VMs || !s.Backups || s.FreeBytes != 9000<<30) || s.Name == "away" && (!s.VMs || s.Available) {
+			t.Errorf("a storage is %+v", s)
+		}
+	}
+	// A number that a job is about to use is not free.
+	b.Ask(t, "POST", "vms", fmt.Sprintf(`{"host_id":1,"name":"web1","storage":"local","bridge":"br0","vmid":%d}`, first.Number),
+		apitest.Admin, 202, "")
+	b.Get(t, url, &second)
+	if first.Number == 0 || second.Number <= first.Number {
+		t.Errorf("the free numbers are %d and then %d", first.Number, second.Number)
+	}
+}
+
+func TestDeleteVM(t *testing.T) {
+	t.Parallel()
+	b := newClones(t)
+	b.Exec(fmt.Sprintf(`INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled)
+		VALUES ('Nightly', '0 1 * * *', 'UTC', 'vm.start', '{"vm_id":%s}', true)`, strings.TrimPrefix(b.VM("stopped"), "vms/")))
+	b.Exec(fmt.Sprintf(`INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled) VALUES
+		('Both', '0 1 * * *', 'UTC', 'backup.run', '{"targets":[{"vm":%[1]s},{"app":1}]}', true),
+		('Alone', '0 1 * * *', 'UTC', 'backup.run', '{"targets":[{"vm":%[1]s}]}', true),
+		('Others', '0 1 * * *', 'UTC', 'backup.run', '{"targets":[{"app":1}]}', true)`, strings.TrimPrefix(b.VM("stopped"), "vms/")))
+	b.Ask(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.Admin, 403, "forbidden")
+	b.Ask(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.In(2, identity.Owner), 404, "not_found")
+	b.Ask(t, "DELETE", b.VM("running"), `{"confirm":"running"}`, apitest.Owner, 409, "guest_running")
+	b.Ask(t, "DELETE", b.VM("running")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"guest_running"`,
+		`"confirm_phrase":"running"`)
+	b.Ask(t, "DELETE", b.VM("stopped"), "", apitest.Owner, 409, "confirm_required", `"confirm_phrase":"stopped"`, `"size_bytes":34359738368`,
+		"backup jobs and its high availability forget stopped as well.", "The schedule Nightly finds nothing",
+		"The schedule Alone finds nothing", "The schedule Both goes on with its other targets.")
+	b.Run(t, apitest.Scenario{Name: "no others", Method: "DELETE", URL: "/api/v1/" + b.VM("stopped") + "?plan=true", As: apitest.Owner,
+		Status: 200, Lacks: []string{"The schedule Others"}})
+	b.Cluster.ChangeConfig(b.Refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = true })
+	b.Ask(t, "DELETE", b.VM("stopped"), "", apitest.Owner, 409, "protected")
+	b.Cluster.ChangeConfig(b.Refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = false })
+	b.Ask(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 202, "", `"kind":"vm.delete"`, `"params":{"purge":true}`)
+	b.Ask(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 409, "guest_busy")
+	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", `{"purge":false}`, apitest.Owner, 200, "", "high availability have of template stays.")
+	b.Ask(t, "DELETE", b.VM("template"), `{"confirm":"template","purge":false}`, apitest.Owner, 202, "", `"params":{"purge":false}`)
+	b.Exec("UPDATE jobs SET status = 'failed'")
+	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
+	b.Guests.Self.Hostname = "running"
+	b.Ask(t, "DELETE", b.VM("running"), "", apitest.Owner, 409, "self_target", `"confirm_phrase":"running"`, `"is_self":true`)
+	b.Ask(t, "DELETE", b.VM("running"), `{"confirm":"running"}`, apitest.Owner, 409, "guest_running")
+}
+
+// addVolumes gives a guest disks that it does not use, that wait, that belong to another guest and to none, and drives.
+func addVolumes(b *servicetest.Lab, id hypervisor.GuestID) {
+	b.Cluster.ChangeConfig(id, func(c *hypervisor.Config) {
+		size := int64(5)
+		c.Disks = append(c.Disks,
+			hypervisor.Disk{Key: "unused0", Storage: "local", Volume: "local:unused", Unused: true, Owner: id},
+			hypervisor.Disk{Key: "scsi2", Storage: "local", Volume: "local:waiting", Pending: true, SizeGB: &size},
+			hypervisor.Disk{Key: "scsi3", Storage: "local", Volume: "local:foreign", Owner: "999", Kept: true},
+			hypervisor.Disk{Key: "scsi4", Storage: "local", Volume: "local:nobodys", Kept: true},
+			hypervisor.Disk{Key: "ide0", Storage: "local", Volume: "local:made", Removable: true, Owner: id},
+			hypervisor.Disk{Key: "ide1", Storage: "local", Volume: "local:image", Removable: true},
+		)
+	})
+}
+
+// The plans of all that destroys a guest tell of each of its volumes whether it is destroyed or stays.
+func TestPlansOfDeletionTellOfEveryVolume(t *testing.T) {
+	t.Parallel()
+	b := newClones(t)
+	for path, ref := range map[string]hypervisor.GuestRef{b.VM("stopped"): b.Refs["stopped"], "apps/1": b.Refs["files"]} {
+		addVolumes(b, ref.ID)
+		b.Run(t, apitest.Scenario{Name: path, Method: "DELETE", URL: "/api/v1/" + path + "?plan=true", As: apitest.Owner, Status: 200,
+			Contains: []string{
+				`"text":"The unused disk unused0 on the storage local is destroyed with all that is on it.","name":"local:unused"`,
+				`"text":"The disk scsi2 on the storage local is destroyed with all that is on it.","name":"local:waiting","size_bytes":5368709120`,
+				`"text":"The image in the drive ide0 on the storage local, which the hypervisor made for `,
+				`The volume local:foreign, which scsi3 of `, `belongs to the guest 999 and stays.`,
+				`The volume local:nobodys, which scsi4 of `, `belongs to no guest and stays.`,
+			}, Lacks: []string{`"name":"local:foreign"`, `"name":"local:nobodys"`, "local:image"}})
+	}
+}
+
+// A VM that has no name is confirmed by what it is shown as.
+func TestDeleteVMWithoutAName(t *testing.T) {
+	t.Parallel()
+	b := newClones(t)
+	ref := b.Cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
+	b.Cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "" })
+	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	phrase := "VM " + string(ref.ID)
+	path, asks := "vms/"+b.Value("SELECT id FROM guests WHERE name = $1", phrase), fmt.Sprintf(`"confirm_phrase":%q`, phrase)
+	b.Ask(t, "DELETE", path+"?plan=true", "", apitest.Owner, 200, "", asks, phrase+" is destroyed.")
+	for _, body := range []string{"", `{"confirm":null}`, `{"confirm":""}`, `{"confirm":"VM"}`, `{"confirm":" "}`,
+		fmt.Sprintf(`{"confirm":%q}`, ref.ID), fmt.Sprintf(`{"confirm":"vm %s"}`, ref.ID), fmt.Sprintf(`{"confirm":"%s "}`, phrase)} {
+		b.Ask(t, "DELETE", path, body, apitest.Owner, 409, "confirm_required", asks)
+	}
+	if n := b.Value("SELECT count(*) FROM jobs WHERE kind = 'vm.delete'"); n != "0" {
+		t.Errorf("%s jobs were made", n)
+	}
+	b.Ask(t, "DELETE", path, fmt.Sprintf(`{"confirm":%q}`, phrase), apitest.Owner, 202, "", `"kind":"vm.delete"`)
+}
+
+func TestCloneGuests(t *testing.T) {
+	t.Parallel()
+	b := newClones(t)
+	clone := b.VM("stopped") + "/clone"
+	b.Ask(t, "POST", clone, "", apitest.Operator, 403, "forbidden")
+	b.Ask(t, "POST", clone, "", apitest.In(2, identity.Owner), 404, "not_found")
+	b.Ask(t, "POST", clone, `{"full":false}`, apitest.Admin, 409, "linked_clone_needs_template", "only of a template")
+	b.Ask(t, "POST", clone, `{"name":"a_b","storage":"none","newid":7}`, apitest.Admin, 422, "invalid", `["body","name"]`,
+		`["body","storage"]`, `["body","newid"]`)
+	b.Ask(t, "POST", clone, `{"target":"nowhere"}`, apitest.Admin, 422, "invalid", `["body","target"]`)
+	b.Ask(t, "POST", clone, `{"newid":`+string(b.Refs["running"].ID)+`}`, apitest.Admin, 422, "invalid", `["body","newid"]`)
+	b.Ask(t, "POST", b.VM("template")+"/clone", `{"full":false,"storage":"local"}`, apitest.Admin, 422, "invalid", `["body","storage"]`)
+	b.Ask(t, "POST", clone+"?plan=true", `{"name":"copy"}`, apitest.Admin, 200, "", "stopped is copied to copy", `"confirm_phrase":null`)
+	b.Ask(t, "POST", clone+"?plan=true", `{"full":false}`, apitest.Admin, 200, "", `"blockers":[{"error":"linked_clone_needs_template"`)
+	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 31})
+	b.Ask(t, "POST", clone, "", apitest.Admin, 422, "invalid", "the storage local has room for 31 GiB and the copy needs 32 GiB")
+	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 1000})
+	b.Ask(t, "POST", clone, "", apitest.Admin, 202, "", `"kind":"vm.clone"`, `"params":{"full":true}`, `"vmid":`)
+	b.Ask(t, "POST", b.VM("template")+"/clone", `{"full":false,"name":"linked"}`, apitest.Admin, 202, "",
+		`"params":{"full":false,"name":"linked"}`)
+	b.Ask(t, "POST", "apps/1/clone", `{"newid":4000,"name":null}`, apitest.Admin, 202, "", `"kind":"app.clone"`, `"vmid":4000`)
+	b.Ask(t, "POST", "apps/1/clone", "", apitest.Admin, 409, "guest_busy")
+	b.Exec("UPDATE jobs SET status = 'failed'")
+	b.Exec("UPDATE guests SET name = 'VM 7 (old)' WHERE name = 'stopped'")
+	b.Ask(t, "POST", clone, "", apitest.Admin, 202, "")
+	if got := b.Value("SELECT params->'spec'->>'Name' FROM jobs ORDER BY id DESC LIMIT 1"); got != "VM-7-old-copy" {
+		t.Errorf("the copy of a guest whose name no new one may have is called %q", got)
+	}
+	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
+	b.Ask(t, "POST", "apps/1/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
+}
+
+// Guests that are asked for at once get a number each.
+func TestGuestsThatAreMadeAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newClones(t)
+	for i := range 8 {
+		b.Refs[fmt.Sprint(i)] = b.Cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
+	}
+	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	requests := map[string]string{}
+	for i := range 8 {
+		ref := b.Refs[fmt.Sprint(i)].ID
+		path := "/api/v1/vms/" + b.Value(fmt.Sprintf("SELECT id FROM guests WHERE ref = '%s'", ref)) + "/clone"
+		requests[fmt.Sprint("clone ", i)] = path + " {}"
+		requests[fmt.Sprint("create ", i)] = fmt.Sprintf(`/api/v1/vms {"host_id":1,"name":"web%d","storage":"local","bridge":"br0"}`, i)
+	}
+	var all sync.WaitGroup
+	for name, request := range requests {
+		all.Go(func() {
+			path, body, _ := strings.Cut(request, " ")
+			r, err := http.NewRequest(http.MethodPost, b.URL+path, strings.NewReader(body))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r.Header.Set("Content-Type", "application/json")
+			if answer, err := b.Do(t.Context(), r, apitest.Admin); err != nil || answer.Status != http.StatusAccepted {
+				t.Errorf("%s: %v\n%s", name, err, answer.Body)
+			}
+		})
+	}
+	all.Wait()
+	if n := b.Value("SELECT count(DISTINCT params->'spec'->>'ID') FROM jobs WHERE kind IN ('vm.create', 'vm.clone')"); n != "16" {
+		t.Errorf("%s numbers for 16 guests", n)
+	}
+}
+
+func TestUninstallApp(t *testing.T) {
+	t.Parallel()
+	b := newClones(t)
+	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Operator, 403, "forbidden")
+	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.In(2, identity.Owner), 404, "not_found")
+	b.Ask(t, "DELETE", "apps/1", "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"files"`, `"kind":"disk"`)
+	b.Ask(t, "DELETE", "apps/1", `{"keep_ct":true}`, apitest.Admin, 409, "confirm_required", "its container stays as it is")
+	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Admin, 200, "", `"removed":false`, `"kind":"app.uninstall"`)
+	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 409, "guest_busy")
+	b.Exec("UPDATE jobs SET status = 'failed'")
+	b.Exec("UPDATE apps SET guest_id = NULL")
+	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Admin, 409, "invalid_state", "is not there")
+	b.Ask(t, "DELETE", "apps/1?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`)
+	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 200, "", `"removed":true,"ct_kept":true,"job":null`)
+	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 404, "not_found")
+	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'app.uninstall' AND result = 'ok'"); n != "2" {
+		t.Errorf("%s rows of success in the trail", n)
+	}
+}
