@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"path"
 	"slices"
@@ -60,8 +59,11 @@ func (o *DownloadOrder) check() (public string, faults []problem.Fault) {
 		fault("url", "it begins with https:// or http://")
 	case u.User != nil:
 		fault("url", "a user and password in a URL stand in the hypervisor's log for everybody; use one without")
-	case ownMachine(u.Hostname()):
-		fault("url", "the address is that of the hypervisor itself, or of nobody")
+	default: // the port is judged as well; what it is when there is none makes no difference
+		if _, err := host.ParseAddress(u.Host, "443", false); err != nil {
+			fault("url", "its server must be a name, or an IP address in its usual form that is not the hypervisor's own machine, nobody's or a "+
+				"cloud's metadata service")
+		}
 	}
 	if o.Filename == "" {
 		o.Filename = path.Base(u.Path)
@@ -78,16 +80,6 @@ func (o *DownloadOrder) check() (public string, faults []problem.Fault) {
 	}
 	u.User, u.RawQuery, u.Fragment, u.ForceQuery = nil, "", "", false
 	return u.String(), faults
-}
-
-// ownMachine reports whether a host in a URL is an address that must not be asked by the machine that fetches.
-func ownMachine(name string) bool {
-	name = strings.TrimSuffix(strings.ToLower(name), ".")
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(name)
-	return err == nil && endpoint.CheckAddress(addr, false) != nil
 }
 
 // Download asks a host's hypervisor to fetch a file and put it on a storage. All that is wrong with the order is one problem invalid;
