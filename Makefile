@@ -4,7 +4,7 @@
 # make build     all programs into bin/, plugins into bin/plugins/, with the web page in the service
 # make contract  the OpenAPI document through a linter, three client generators and schemathesis, against the real service
 # make bench     the figures of speed and load
-# make lint      gofmt, length of lines, vet, staticcheck, buf, shellcheck
+# make lint      gofmt, length of lines, vet, staticcheck, buf, shellcheck, and breaks of what others use (make breaking)
 # make ui        the web page, built from core/ui/web into core/ui/dist when its sources have changed; make ui-test tries it in a browser,
 #                make ui-dev serves its sources before a service that make run has started
 # make deb       the Debian package [VERSION=1.2.3]; make deb-check builds it twice and asks lintian; make package-test tries
@@ -32,6 +32,7 @@ EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
 OAPI_CODEGEN := $(TOOLS)/oapi-codegen-v2.8.2
 CONTRACT := core/api/contract
 BUF := $(TOOLS)/buf-v1.57.2
+OASDIFF := $(TOOLS)/oasdiff-v1.38.0
 PROTOC_GEN_GO := $(TOOLS)/v1.36.12/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/v1.6.2/protoc-gen-go-grpc
 
@@ -50,7 +51,7 @@ PAGE_SOURCES := $(shell find $(UI) -mindepth 1 \( -name node_modules -o -name jo
 	! -name '*.test.ts' ! -name '*.check.ts' ! -name 'openapi.json*' -print)
 # Ahead of a command in $(UI): with the Node that can build the page.
 NODE_PATH = PATH="$$(./node-folder):$$PATH"
-SCRIPTS := .ci/run .ci/check .ci/deps $(UI)/node-folder $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
+SCRIPTS := .ci/run .ci/check .ci/deps .ci/breaking $(UI)/node-folder $(addprefix $(PACKAGING)/,version changes changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
 	migrations/testdata/schema24/write $(wildcard plugins/scripts/overlay/*)
 
 PARTS ?= race kills lxd node updater contract page package privileges
@@ -170,7 +171,7 @@ ui-tools: $(UI)/node_modules/.installed
 
 $(UI)/node_modules/.installed: $(UI)/package-lock.json
 	@.ci/deps ui
-	@cd $(UI) && $(NODE_PATH) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@cd $(UI) && $(NODE_PATH) npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
 ui: core/ui/dist/index.html
@@ -225,15 +226,16 @@ lint: $(STATICCHECK) $(BUF)
 	$(BUF) lint
 	@$(MAKE) -s breaking
 	shellcheck -x $(SCRIPTS)
+	@$(PACKAGING)/changes >/dev/null
 	$(GO) mod tidy -diff
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) vet ./... && $(STATICCHECK) ./... && $(GO) mod tidy -diff); done
 
-# The interface of plugins must not break for those who wrote one: it is held against the newest release.
+# The interface of plugins and the API must not break for those who use them: they are held against the newest release.
 .PHONY: breaking
-breaking: $(BUF)
-	@tag=$$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || true); \
-	if [ -n "$$tag" ]; then $(BUF) breaking --against ".git#tag=$$tag"; \
-	elif git rev-parse -q --verify HEAD~1 >/dev/null && git cat-file -e HEAD~1:buf.yaml 2>/dev/null; then $(BUF) breaking --against ".git#ref=$$(git rev-parse HEAD~1)"; fi
+breaking: export CGO_ENABLED = 0
+breaking: export GOFLAGS = -trimpath
+breaking: $(BUF) $(OASDIFF)
+	@.ci/breaking $(BUF) $(OASDIFF)
 
 proto: $(BUF) $(PROTOC_GEN_GO) $(PROTOC_GEN_GO_GRPC)
 	PATH="$(dir $(PROTOC_GEN_GO)):$(dir $(PROTOC_GEN_GO_GRPC)):$$PATH" $(BUF) generate
@@ -247,7 +249,7 @@ generate: $(OAPI_CODEGEN)
 	$(GO) generate $(or $(GENERATE),./...)
 
 # Programs that make lint, make proto and make generate run.
-tools: $(STATICCHECK) $(BUF) $(OAPI_CODEGEN) $(PROTOC_GEN_GO) $(PROTOC_GEN_GO_GRPC)
+tools: $(STATICCHECK) $(BUF) $(OASDIFF) $(OAPI_CODEGEN) $(PROTOC_GEN_GO) $(PROTOC_GEN_GO_GRPC)
 
 deps:
 	@.ci/deps
@@ -270,6 +272,9 @@ $(OAPI_CODEGEN):
 
 $(BUF):
 	$(call install,github.com/bufbuild/buf/cmd/buf@v1.57.2)
+
+$(OASDIFF):
+	$(call install,github.com/oasdiff/oasdiff@v1.38.0)
 
 $(PROTOC_GEN_GO):
 	$(call install,google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12)

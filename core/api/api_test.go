@@ -1,13 +1,10 @@
 package api_test
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,11 +15,6 @@ import (
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/op"
 )
-
-// byPath orders operations as a person looks for them.
-func byPath(a, b *op.Operation) int {
-	return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Method, b.Method))
-}
 
 // declared is the API with nothing behind it: enough for all that its declarations decide.
 var declared = sync.OnceValue(declare)
@@ -35,39 +27,6 @@ func declare() *op.API {
 }
 
 var parameter = regexp.MustCompile(`\{[^}]+\}`)
-
-// specified is the set of all operations, their parameters without names. True are those of our own.
-func specified(t *testing.T) map[string]bool {
-	t.Helper()
-	list, err := os.ReadFile(filepath.Join("testdata", "operations.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := map[string]bool{}
-	for line := range strings.Lines(string(list)) {
-		if fields := strings.Fields(line); len(fields) >= 2 && fields[0] != "#" {
-			rows[fields[0]+" "+parameter.ReplaceAllString(fields[1], "{}")] = len(fields) == 3 && fields[2] == "ours"
-		}
-	}
-	return rows
-}
-
-func TestOperationsAreSpecified(t *testing.T) {
-	t.Parallel()
-	rows := specified(t)
-	all := len(rows)
-	for _, o := range declared().Operations() {
-		row := o.Method + " " + parameter.ReplaceAllString(o.Path, "{}")
-		if ours, listed := rows[row]; !listed {
-			t.Errorf("%s (%s) is not in testdata/operations.txt", row, o.Spec.ID)
-		} else if ours != o.Spec.Ours {
-			t.Errorf("%s (%s) declares Ours: %v, and testdata/operations.txt says otherwise: by the word ours at the end of its line",
-				row, o.Spec.ID, o.Spec.Ours)
-		}
-		delete(rows, row)
-	}
-	t.Logf("%d of %d operations are not built yet", len(rows), all)
-}
 
 func TestDeclarations(t *testing.T) {
 	t.Parallel()

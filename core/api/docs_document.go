@@ -33,7 +33,6 @@ type apiOperation struct {
 		When, Field, Phrase string
 	} `json:"x-confirm"`
 	Plan       bool   `json:"x-plan"`
-	Ours       bool   `json:"x-ours"`
 	Audit      string `json:"x-audit"`
 	Parameters []struct {
 		Name, In, Description string

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 
@@ -18,38 +17,9 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// The golden files say in full what the API is, and who may do what; a change of one is a change that somebody notices. Each
-// resource has its own in its folder's testdata; what belongs to all stands here. This writes all of them, as make generate does:
-// what compares with a golden file is called TestGolden. operations.txt is none: it is the list of operations, kept by hand.
-//go:generate go test . -count=1 -run TestGolden -update
-
-func TestGoldenOpenAPI(t *testing.T) {
-	t.Parallel()
-	first := wholeDocument()
-	if again := declare().Document(); !bytes.Equal(first, again) {
-		t.Fatal("the document is another each time it is made")
-	}
-	// Tests use it as the document of every instance.
-	real := newFixture(t)
-	real.Run(t, apitest.Scenario{Name: "real", Method: "GET", URL: "/api/openapi.json", Status: 200,
-		After: func(t *testing.T, answer *apitest.Answer) {
-			if !bytes.Equal(answer.Body, first) {
-				t.Error("a real instance has another document")
-			}
-		}})
-	a := &apitest.API{Handler: declared(), LogIn: apitest.FakeLogIn}
-	a.Run(t, apitest.Scenario{Name: "document", Method: "GET", URL: "/api/openapi.json", Status: 200,
-		After: func(t *testing.T, answer *apitest.Answer) {
-			for file, part := range parts(t, answer.Body) {
-				apitest.Golden(t, file, part)
-			}
-		}})
-}
-
 // TestGoldenRoles keeps one line for each operation: who may do it, where, and what the trail calls it.
 func TestGoldenRoles(t *testing.T) {
 	t.Parallel()
-	all := declared().Operations()
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Scope string `json:"x-scope"`
@@ -58,47 +28,26 @@ func TestGoldenRoles(t *testing.T) {
 	if err := json.Unmarshal(wholeDocument(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	slices.SortStableFunc(all, byPath)
-	files, tables := goldenFiles("roles.txt"), map[string]*roleTable{}
-	for _, o := range all {
+	files, tables := goldenFiles("roles.txt"), map[string]*apitest.Table{}
+	for _, o := range declared().Operations() {
 		role, on, action := o.Spec.Role.String(), o.Spec.On.String(), o.Spec.Audit.Action
 		switch {
 		case o.Spec.Public:
-			role, on = "anyone", "-"
+			role, on = "anyone", ""
 		case o.Spec.Role == identity.NoRole:
 			role, on = "logged in", "own account"
 		}
-		if action == "" {
-			action = "-"
-		}
-		scope := doc.Paths[o.Path][strings.ToLower(o.Method)].Scope
-		if scope == "" {
-			scope = "-"
-		}
 		table := tables[files[o.Spec.ID]]
 		if table == nil {
-			table = newRoleTable()
+			table = apitest.NewTable("", "PATH", "METHOD", "OPERATION", "ROLE", "ON", "KEY SCOPE", "AUDIT")
 			tables[files[o.Spec.ID]] = table
 		}
-		fmt.Fprintf(table.w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Method, o.Path, o.Spec.ID, role, on, scope, action)
+		scope := doc.Paths[o.Path][strings.ToLower(o.Method)].Scope
+		table.Add(o.Path, o.Method, o.Spec.ID, role, on, scope, action)
 	}
 	for file, table := range tables {
-		_ = table.w.Flush() // into memory
-		apitest.Golden(t, file, table.text.Bytes())
+		table.Golden(t, file)
 	}
-}
-
-// roleTable is what a file roles.txt holds.
-type roleTable struct {
-	text bytes.Buffer
-	w    *tabwriter.Writer
-}
-
-func newRoleTable() *roleTable {
-	table := &roleTable{}
-	table.w = tabwriter.NewWriter(&table.text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table.w, "METHOD\tPATH\tOPERATION\tROLE\tON\tKEY SCOPE\tAUDIT")
-	return table
 }
 
 func TestEveryOperationIsDescribed(t *testing.T) {

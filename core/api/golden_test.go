@@ -3,13 +3,21 @@ package api_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"path/filepath"
-	"regexp"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apitest"
 )
+
+// The golden files say in full what the API is, and who may do what; a change of one is a change that somebody notices. Each
+// resource has its own in its folder's testdata; what belongs to all stands here. This writes all of them, as make generate does:
+// what compares with a golden file is called TestGolden.
+//go:generate go test . -count=1 -run TestGolden -update
 
 // goldenFiles are the files of that name in the folders of the resources, by operation.
 func goldenFiles(name string) map[string]string {
@@ -23,140 +31,80 @@ func goldenFiles(name string) map[string]string {
 }
 
 // commonFile holds what belongs to no resource.
-var commonFile = filepath.Join("testdata", "openapi.json")
+var commonFile = filepath.Join("testdata", "openapi.txt")
 
-var reference = regexp.MustCompile(`"#/components/schemas/([A-Za-z]+)"`)
-
-// parts takes the document apart, by file: each resource's operations with all schemas that they refer to, and the rest. A
-// schema of several resources stands with each of them, so that none depends on which others there are.
-func parts(t *testing.T, document []byte) map[string][]byte {
-	t.Helper()
-	whole := members(t, document)
-	components := members(t, value(whole, "components"))
-	schemas := members(t, value(components, "schemas"))
-	files, paths := goldenFiles("openapi.json"), map[string]api.Members{}
-	for _, path := range members(t, value(whole, "paths")) {
-		split := map[string]api.Members{}
-		for _, operation := range members(t, path.Value) {
-			var o struct {
-				ID string `json:"operationId"`
-			}
-			if err := json.Unmarshal(operation.Value, &o); err != nil {
-				t.Fatal(err)
-			}
-			split[files[o.ID]] = append(split[files[o.ID]], operation)
-		}
-		for file, operations := range split {
-			paths[file] = append(paths[file], api.Member{Name: path.Name, Value: text(t, operations)})
-		}
-	}
-	all, common := map[string][]byte{}, reachable(schemas, value(components, "responses"))
-	for file, own := range paths {
-		needed := slices.DeleteFunc(reachable(schemas, text(t, own)), func(m api.Member) bool {
-			return slices.ContainsFunc(common, func(c api.Member) bool { return c.Name == m.Name })
-		})
-		all[file] = indented(t, api.Members{{Name: "paths", Value: text(t, own)}, {Name: "schemas", Value: text(t, needed)}})
-	}
-	set(components, "schemas", text(t, common))
-	set(whole, "components", text(t, components))
-	whole = slices.DeleteFunc(whole, func(m api.Member) bool { return m.Name == "paths" || m.Name == "tags" })
-	all[commonFile] = indented(t, whole)
-	return all
-}
-
-// reachable are the schemas that a text refers to, and those that these refer to, in the order of all.
-func reachable(all api.Members, text json.RawMessage) (found api.Members) {
-	seen := map[string]bool{}
-	var look func([]byte)
-	look = func(text []byte) {
-		for _, match := range reference.FindAllSubmatch(text, -1) {
-			if name := string(match[1]); !seen[name] {
-				seen[name] = true
-				look(value(all, name))
-			}
-		}
-	}
-	look(text)
-	for _, m := range all {
-		if seen[m.Name] {
-			found = append(found, m)
-		}
-	}
-	return found
-}
-
-// The parts say all that the document says: none of its operations and schemas is in no file.
-func TestPartsAreTheWholeDocument(t *testing.T) {
+// A file that is compared with nothing would go on telling of operations that are gone.
+func TestNoGoldenFileIsLeft(t *testing.T) {
 	t.Parallel()
-	document := wholeDocument()
-	var all []byte
-	for _, part := range parts(t, document) {
-		all = append(all, part...)
-	}
-	components := members(t, value(members(t, document), "components"))
-	for _, s := range members(t, value(components, "schemas")) {
-		if !bytes.Contains(all, []byte(`"`+s.Name+`": {`)) {
-			t.Errorf("no golden file has the schema %s", s.Name)
-		}
-	}
-	for _, o := range declared().Operations() {
-		if !bytes.Contains(all, []byte(`"operationId": "`+o.Spec.ID+`"`)) {
-			t.Errorf("no golden file has the operation %s", o.Spec.ID)
-		}
-	}
-}
-
-func members(t *testing.T, object []byte) (all api.Members) {
-	t.Helper()
-	if err := json.Unmarshal(object, &all); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-func value(object api.Members, name string) json.RawMessage {
-	for _, m := range object {
-		if m.Name == name {
-			return m.Value
-		}
-	}
-	return nil
-}
-
-func set(object api.Members, name string, value json.RawMessage) {
-	for i := range object {
-		if object[i].Name == name {
-			object[i].Value = value
-		}
-	}
-}
-
-// text is an object as JSON.
-func text(t *testing.T, object api.Members) json.RawMessage {
-	t.Helper()
-	b := bytes.NewBufferString("{")
-	for i, m := range object {
-		name, err := json.Marshal(m.Name)
+	for _, name := range []string{"roles.txt", "matrix.txt", "openapi.txt"} {
+		there, err := filepath.Glob(filepath.Join("*", "testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i > 0 {
-			b.WriteByte(',')
+		if made := slices.Compact(slices.Sorted(maps.Values(goldenFiles(name)))); !slices.Equal(there, made) {
+			t.Errorf("there are other files %s than those of the resources:\n%v\n%v", name, there, made)
 		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(m.Value)
 	}
-	b.WriteByte('}')
-	return b.Bytes()
 }
 
-func indented(t *testing.T, object api.Members) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := json.Indent(&b, text(t, object), "", "  "); err != nil {
+func TestGoldenOpenAPI(t *testing.T) {
+	t.Parallel()
+	first := wholeDocument()
+	if again := declare().Document(); !bytes.Equal(first, again) {
+		t.Fatal("the document is another each time it is made")
+	}
+	// Tests use it as the document of every instance.
+	real := newFixture(t)
+	real.Run(t, apitest.Scenario{Name: "real", Method: "GET", URL: "/api/openapi.json", Status: 200,
+		After: func(t *testing.T, answer *apitest.Answer) {
+			if !bytes.Equal(answer.Body, first) {
+				t.Error("a real instance has another document")
+			}
+		}})
+	a := &apitest.API{Handler: declared(), LogIn: apitest.FakeLogIn}
+	a.Run(t, apitest.Scenario{Name: "document", Method: "GET", URL: "/api/openapi.json", Status: 200,
+		After: func(t *testing.T, answer *apitest.Answer) {
+			for file, listing := range listings(t, answer.Body) {
+				listing.Golden(t, file)
+			}
+		}})
+}
+
+// The golden files together say all that the document says: it is made of them again.
+func TestRowsAreTheWholeDocument(t *testing.T) {
+	t.Parallel()
+	document := wholeDocument()
+	files := map[string][]byte{}
+	for file, listing := range listings(t, document) {
+		files[file] = listing.Bytes()
+		for row := range strings.Lines(string(files[file])) {
+			if length := len([]rune(row)); length > 300 {
+				t.Errorf("%s has a line of %d characters: %.100s", file, length, row)
+			}
+		}
+	}
+	var want any
+	if err := json.Unmarshal(document, &want); err != nil {
 		t.Fatal(err)
 	}
-	b.WriteByte('\n')
-	return b.Bytes()
+	got := assemble(t, files)
+	unordered(want)
+	unordered(got)
+	if where := apart(want, got, ""); where != "" {
+		t.Errorf("the golden files do not say what the document says: %s", where)
+	}
+}
+
+// Each row of a resource says something that no other row says.
+func TestNoRowCanBeSpared(t *testing.T) {
+	t.Parallel()
+	all, file := listings(t, wholeDocument()), filepath.Join("keys", "testdata", "openapi.txt")
+	files := map[string][]byte{commonFile: all[commonFile].Bytes(), file: all[file].Bytes()}
+	whole, rows := assemble(t, files), slices.Collect(strings.Lines(string(files[file])))
+	for i := 1; i < len(rows); i++ {
+		files[file] = []byte(strings.Join(slices.Concat(rows[:i], rows[i+1:]), ""))
+		if got, err := assembled(files); err == nil && reflect.DeepEqual(got, whole) {
+			t.Errorf("%s says the same without this row: %s", file, rows[i])
+		}
+	}
 }

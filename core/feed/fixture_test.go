@@ -95,9 +95,8 @@ type client struct {
 	last   string
 	known  map[string]map[string]any
 	resets []string
-	// told counts messages with changes, and times are when they came.
-	told  int
-	times []time.Time
+	// told counts messages with changes.
+	told int
 }
 
 // join joins a client that comes back with last.
@@ -151,7 +150,6 @@ func (c *client) take(m feed.Message) {
 		c.resets = append(c.resets, string(m.Data))
 	case "changes":
 		c.told++
-		c.times = append(c.times, time.Now())
 		for _, one := range changesOf(c.t, m) {
 			name := fmt.Sprint(one.Kind, one.ID)
 			switch {

@@ -100,7 +100,7 @@ func (p *place) checkDisks(o ConfigOrder, now hypervisor.Config) (grown []string
 		case i < 0:
 			p.faults = append(p.faults, problem.Fault{Loc: []any{"body", "disks", key}, Msg: "the guest has no such disk", Type: "value_error"})
 			continue
-		case now.Disks[i].Removable || now.Disks[i].Local || now.Disks[i].SizeGB == nil:
+		case now.Disks[i].Removable || now.Disks[i].Local || now.Disks[i].Unused || now.Disks[i].Pending || now.Disks[i].SizeGB == nil:
 			refuse("value_error", "this one has no size that can be changed")
 			continue
 		}

@@ -197,7 +197,7 @@ func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneO
 	}
 	total, needed := int64(0), map[string]int64{}
 	for _, d := range config.Disks {
-		if size := sizeOf(d); !d.Removable && !d.Local && size != nil {
+		if size := sizeOf(d); !d.Removable && !d.Local && !d.Unused && size != nil {
 			total += *size
 			needed[d.Storage] += *size
 		}

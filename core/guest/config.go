@@ -40,6 +40,10 @@ type Disk struct {
 	Removable bool    `json:"removable" doc:"A drive for images"`
 	Local     bool    `json:"local" doc:"A directory or a device of the node, which stays when the guest leaves"`
 	Path      *string `json:"path" doc:"Where a container has it mounted"`
+	Unused    bool    `json:"unused" doc:"The guest keeps the volume and does not use it, such as a disk that was detached; it is destroyed with the guest"`
+	Pending   bool    `json:"pending" doc:"It is attached at the next restart"`
+	Owner     *string `json:"owner_ref" example:"101" doc:"Id at the hypervisor of the guest that the volume belongs to; null for none, or where that is not known"`
+	Kept      bool    `json:"kept" doc:"It belongs to another guest, or to none, and stays when this one is destroyed"`
 }
 
 // NIC is a network interface in short.
@@ -77,7 +81,8 @@ func showConfig(c hypervisor.Config) Config {
 	}
 	for _, d := range c.Disks[:min(len(c.Disks), maxParts)] {
 		out.Disks = append(out.Disks, Disk{Key: host.Clean(d.Key), Storage: host.CleanOrNil(d.Storage), Volume: host.CleanOrNil(d.Volume),
-			SizeGB: d.SizeGB, Removable: d.Removable, Local: d.Local, Path: host.CleanOrNil(d.Path)})
+			SizeGB: d.SizeGB, Removable: d.Removable, Local: d.Local, Path: host.CleanOrNil(d.Path), Unused: d.Unused, Pending: d.Pending,
+			Owner: host.CleanOrNil(string(d.Owner)), Kept: d.Kept})
 	}
 	for _, n := range c.NICs[:min(len(c.NICs), maxParts)] {
 		out.NICs = append(out.NICs, NIC{Key: host.Clean(n.Key), Name: host.CleanOrNil(n.Name), MAC: host.CleanOrNil(n.MAC),

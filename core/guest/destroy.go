@@ -145,9 +145,15 @@ func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p
 		switch {
 		case d.Local:
 			p.Warn("%s of %s is of the node itself and stays.", d.Key, g.Name)
+		case d.Kept && d.Owner != "":
+			p.Warn("The volume %s, which %s of %s uses, belongs to the guest %s and stays.", d.Volume, d.Key, g.Name, d.Owner)
+		case d.Kept:
+			p.Warn("The volume %s, which %s of %s uses, belongs to no guest and stays.", d.Volume, d.Key, g.Name)
 		case !d.Removable:
-			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "The disk %s on the storage %s is destroyed with all that is on it.",
-				d.Key, d.Storage)
+			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "%s on the storage %s is destroyed with all that is on it.", diskWords(d), d.Storage)
+		case string(d.Owner) == g.Ref:
+			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "The image in the drive %s on the storage %s, which the hypervisor made for %s, "+
+				"is destroyed.", d.Key, d.Storage, g.Name)
 		}
 	}
 	snapshots, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
@@ -164,6 +170,17 @@ func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p
 		return err
 	}
 	return on.schedules(ctx, p)
+}
+
+// diskWords names a disk at the beginning of a sentence.
+func diskWords(d hypervisor.Disk) string {
+	switch {
+	case d.Unused:
+		return "The unused disk " + d.Key
+	case d.Path != "" && d.Path != "/":
+		return fmt.Sprintf("The disk %s (%s)", d.Key, d.Path)
+	}
+	return "The disk " + d.Key
 }
 
 // sizeOf is a disk's size in bytes; nil where it is not known.

@@ -292,7 +292,6 @@ func FuzzCron(f *testing.F) {
 		f.Add(seed, int64(1_770_000_000))
 	}
 	f.Fuzz(func(t *testing.T, text string, unix int64) {
-		begun := time.Now()
 		clean, err := schedule.ParseCron(text)
 		if err == nil {
 			at := time.Unix(unix%4_000_000_000, 0)
@@ -315,9 +314,6 @@ func FuzzCron(f *testing.F) {
 					}
 				}
 			}
-		}
-		if took := time.Since(begun); took > time.Minute {
-			t.Fatalf("%q took %s", text, took)
 		}
 	})
 }

@@ -27,7 +27,7 @@ func (h *Host) Config(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.
 	if err != nil {
 		return hypervisor.Config{}, err
 	}
-	return configOf(ref.Kind, rows), nil
+	return configOf(ref, rows), nil
 }
 
 // configRows reads a guest's configuration, of which at least the digest is there.
@@ -53,11 +53,11 @@ var unshown = []string{
 }
 
 var (
-	diskKey = regexp.MustCompile(`^((ide|sata|scsi|virtio|mp)\d+|efidisk0|tpmstate0|rootfs)$`)
+	diskKey = regexp.MustCompile(`^((ide|sata|scsi|virtio|mp|unused)\d+|efidisk0|tpmstate0|rootfs)$`)
 	nicKey  = regexp.MustCompile(`^net\d+$`)
 )
 
-func configOf(kind hypervisor.GuestKind, rows []configRow) hypervisor.Config {
+func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 	slices.SortFunc(rows, func(a, b configRow) int { return strings.Compare(string(a.Key), string(b.Key)) })
 	c := hypervisor.Config{Options: map[string]string{}, Pending: map[string]*string{}}
 	for _, row := range rows {
@@ -71,6 +71,11 @@ func configOf(kind hypervisor.GuestKind, rows []configRow) hypervisor.Config {
 			}
 		}
 		switch {
+		case value == "" && row.Pending != "" && diskKey.MatchString(key):
+			if disk := diskOf(key, string(row.Pending)); !unmade.MatchString(disk.Volume) {
+				disk.Pending = true
+				c.Disks = append(c.Disks, owned(disk, ref.ID))
+			}
 		case value == "":
 		case nicKey.MatchString(key):
 			nic := nicOf(key, value)
@@ -80,7 +85,7 @@ func configOf(kind hypervisor.GuestKind, rows []configRow) hypervisor.Config {
 			}
 			c.NICs = append(c.NICs, nic)
 		case diskKey.MatchString(key):
-			c.Disks = append(c.Disks, diskOf(key, value))
+			c.Disks = append(c.Disks, owned(diskOf(key, value), ref.ID))
 		case key == "hookscript":
 			c.Files = appendFile(c.Files, key, value)
 		case key == "cicustom":
@@ -89,7 +94,7 @@ func configOf(kind hypervisor.GuestKind, rows []configRow) hypervisor.Config {
 				c.Files = appendFile(c.Files, key+"."+name, volume)
 			}
 		default:
-			setConfig(&c, kind, key, value)
+			setConfig(&c, ref.Kind, key, value)
 		}
 	}
 	return c
@@ -172,7 +177,7 @@ func diskOf(key, value string) hypervisor.Disk {
 			volume = parts[name]
 		}
 	}
-	d := hypervisor.Disk{Key: key, Path: parts["mp"], Removable: parts["media"] == "cdrom"}
+	d := hypervisor.Disk{Key: key, Path: parts["mp"], Removable: parts["media"] == "cdrom", Unused: strings.HasPrefix(key, "unused")}
 	if key == "rootfs" {
 		d.Path = "/"
 	}
@@ -186,6 +191,35 @@ func diskOf(key, value string) hypervisor.Disk {
 	if size := parts["size"]; size != "" && !d.Local {
 		d.SizeGB = sizeGB(size)
 	}
+	return d
+}
+
+var (
+	// unmade is a volume that the hypervisor makes at the next restart, by its size.
+	unmade = regexp.MustCompile(`^[^:]+:\d+(\.\d+)?$`)
+	// ownFolder and ownName are where a volume's name has the guest that it belongs to; the folder goes before the name. A name of another
+	// form may have one that the hypervisor knows.
+	ownFolder = regexp.MustCompile(`[:/](\d+)/[^/]+$`)
+	ownName   = regexp.MustCompile(`[:/](?:vm|base|subvol|basevol)-(\d+)-[^/]+$`)
+	// unit is a volume of an iSCSI target, which belongs to no guest.
+	unit = regexp.MustCompile(`^[^:]+:\d+\.\d+\.\d+\.[^/]+$`)
+	// cloudInit is an image that the hypervisor makes for a guest.
+	cloudInit = regexp.MustCompile(`-cloudinit(\.\w+)?$`)
+)
+
+// owned says to whom a guest's volume belongs. The hypervisor destroys with a guest only those that are the guest's own.
+func owned(d hypervisor.Disk, guest hypervisor.GuestID) hypervisor.Disk {
+	if d.Removable && !cloudInit.MatchString(d.Volume) {
+		return d
+	}
+	found := ownFolder.FindStringSubmatch(d.Volume)
+	if found == nil {
+		found = ownName.FindStringSubmatch(d.Volume)
+	}
+	if found != nil {
+		d.Owner = hypervisor.GuestID(found[1])
+	}
+	d.Kept = found != nil && d.Owner != guest || unit.MatchString(d.Volume)
 	return d
 }
 

@@ -21,13 +21,18 @@ func TestConfigOfAVM(t *testing.T) {
 			"description": "first\nsecond: ü\n", "protection": 1, "balloon": 0, "sockets": 2, "cpu": "host", "onboot": 1, "hostpci0": "0000:01:00",
 			"smbios1": "uuid=4F6C1C1E-6B1C-4B6E-9D1E-0A5B8F1F2A3B,base64=1", "cipassword": "secret", "ide2": "none,media=cdrom",
 			"hookscript": "local:snippets/hook.pl", "cicustom": "user=nas:snippets/u.yaml,network=local:snippets/n.yaml",
-			"scsi1": "/dev/disk/by-id/x,size=10G", "efidisk0": "local-lvm:vm-100-disk-1,efitype=4m,size=4M",
-			"net0": "e1000=BC:24:11:00:00:01,bridge=vmbr0,firewall=1,tag=5,rate=1.5,mtu=1400,link_down=1,queues=4",
-			"net1": "model=virtio,macaddr=BC:24:11:00:00:02,bridge=vmbr0",
+			"scsi1": "/dev/disk/by-id/x,size=10G", "scsi3": "nas:999/vm-999-disk-0.qcow2,size=4G", "scsi4": "lun:0.0.1.scsi-3600,size=1T",
+			"unused0": "local-lvm:vm-100-disk-7", "ide0": "local-lvm:vm-100-cloudinit,media=cdrom,size=4M",
+			"ide1": "local:iso/100/debian.iso,media=cdrom", "virtio0": "zfs:base-99-disk-0/vm-100-disk-5,size=2G",
+			"sata0":    "linstor:pm-1f_7,size=1G",
+			"efidisk0": "local-lvm:vm-100-disk-1,efitype=4m,size=4M",
+			"net0":     "e1000=BC:24:11:00:00:01,bridge=vmbr0,firewall=1,tag=5,rate=1.5,mtu=1400,link_down=1,queues=4",
+			"net1":     "model=virtio,macaddr=BC:24:11:00:00:02,bridge=vmbr0",
 		},
 	})
 	must(t, "changing", w.ChangeGuest(100, func(s *pvesim.GuestSpec) {
-		s.Pending = map[string]any{"cores": 8, "balloon": nil, "net1": "model=virtio,macaddr=BC:24:11:00:00:02,bridge=vmbr1"}
+		s.Pending = map[string]any{"cores": 8, "balloon": nil, "net1": "model=virtio,macaddr=BC:24:11:00:00:02,bridge=vmbr1",
+			"scsi5": "local-lvm:vm-100-disk-8,size=1G"}
 	}))
 	got, err := w.host(t, endpoint.Monitoring).Config(t.Context(), ref)
 	must(t, "reading", err)
@@ -39,10 +44,18 @@ func TestConfigOfAVM(t *testing.T) {
 		Name: "web", Description: "first\nsecond: ü", Tags: []string{"a", "b"}, Protected: true, Mark: "4f6c1c1e-6b1c-4b6e-9d1e-0a5b8f1f2a3b",
 		CPUType: "host", Cores: ptr(int64(4)), Sockets: ptr(int64(2)), MemoryMB: ptr(int64(2048)), BalloonMB: ptr(int64(0)),
 		Disks: []hypervisor.Disk{
-			{Key: "efidisk0", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-1", SizeGB: ptr(int64(1))},
+			{Key: "efidisk0", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-1", SizeGB: ptr(int64(1)), Owner: "100"},
+			{Key: "ide0", Storage: "local-lvm", Volume: "local-lvm:vm-100-cloudinit", SizeGB: ptr(int64(1)), Removable: true, Owner: "100"},
+			{Key: "ide1", Storage: "local", Volume: "local:iso/100/debian.iso", Removable: true},
 			{Key: "ide2", Removable: true},
-			{Key: "scsi0", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-0", SizeGB: ptr(int64(32))},
+			{Key: "sata0", Storage: "linstor", Volume: "linstor:pm-1f_7", SizeGB: ptr(int64(1))},
+			{Key: "scsi0", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-0", SizeGB: ptr(int64(32)), Owner: "100"},
 			{Key: "scsi1", Local: true},
+			{Key: "scsi3", Storage: "nas", Volume: "nas:999/vm-999-disk-0.qcow2", SizeGB: ptr(int64(4)), Owner: "999", Kept: true},
+			{Key: "scsi4", Storage: "lun", Volume: "lun:0.0.1.scsi-3600", SizeGB: ptr(int64(1024)), Kept: true},
+			{Key: "scsi5", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-8", SizeGB: ptr(int64(1)), Owner: "100", Pending: true},
+			{Key: "unused0", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-7", Owner: "100", Unused: true},
+			{Key: "virtio0", Storage: "zfs", Volume: "zfs:base-99-disk-0/vm-100-disk-5", SizeGB: ptr(int64(2)), Owner: "100"},
 		},
 		NICs: []hypervisor.NIC{
 			{Key: "net0", Model: "e1000", MAC: "BC:24:11:00:00:01", Bridge: "vmbr0", Firewall: true, VLAN: ptr(int64(5)), Rate: ptr(1.5),
@@ -56,7 +69,8 @@ func TestConfigOfAVM(t *testing.T) {
 			{Key: "hookscript", Storage: "local", Volume: "local:snippets/hook.pl"},
 		},
 		Options: map[string]string{"protection": "1", "onboot": "1", "boot": "order=scsi0;net0"},
-		Pending: map[string]*string{"cores": ptr("8"), "balloon": nil, "net1": ptr("model=virtio,macaddr=BC:24:11:00:00:02,bridge=vmbr1")},
+		Pending: map[string]*string{"cores": ptr("8"), "balloon": nil, "net1": ptr("model=virtio,macaddr=BC:24:11:00:00:02,bridge=vmbr1"),
+			"scsi5": ptr("local-lvm:vm-100-disk-8,size=1G")},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -67,15 +81,16 @@ func TestConfigOfAContainer(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioOne, Guests: -1})
 	ref := w.guest(t, pvesim.GuestSpec{VMID: 101, Type: pvesim.LXC, Name: "wiki", Swap: 512 << 20, Config: map[string]any{
-		"mp0": "local-lvm:vm-101-disk-1,mp=/data,size=1536M", "mp1": "/srv/share,mp=/share",
+		"mp0": "local-lvm:vm-101-disk-1,mp=/data,size=1536M", "unused0": "zfs:subvol-101-disk-2", "mp1": "/srv/share,mp=/share",
 		"net0": "name=eth0,bridge=vmbr0,hwaddr=BC:24:11:00:00:03,ip=10.0.0.5/24,gw=10.0.0.1,ip6=auto,type=veth", "features": nil,
 	}})
 	got, err := w.host(t, endpoint.Monitoring).Config(t.Context(), ref)
 	must(t, "reading", err)
 	disks := []hypervisor.Disk{
-		{Key: "mp0", Storage: "local-lvm", Volume: "local-lvm:vm-101-disk-1", SizeGB: ptr(int64(2)), Path: "/data"},
+		{Key: "mp0", Storage: "local-lvm", Volume: "local-lvm:vm-101-disk-1", SizeGB: ptr(int64(2)), Path: "/data", Owner: "101"},
 		{Key: "mp1", Local: true, Path: "/share"},
-		{Key: "rootfs", Storage: "local-lvm", Volume: "local-lvm:vm-101-disk-0", SizeGB: ptr(int64(8)), Path: "/"},
+		{Key: "rootfs", Storage: "local-lvm", Volume: "local-lvm:vm-101-disk-0", SizeGB: ptr(int64(8)), Path: "/", Owner: "101"},
+		{Key: "unused0", Storage: "zfs", Volume: "zfs:subvol-101-disk-2", Owner: "101", Unused: true},
 	}
 	nics := []hypervisor.NIC{{Key: "net0", Name: "eth0", MAC: "BC:24:11:00:00:03", Bridge: "vmbr0", IP: "10.0.0.5/24", Gateway: "10.0.0.1",
 		IP6: "auto", Raw: "name=eth0,bridge=vmbr0,hwaddr=BC:24:11:00:00:03,ip=10.0.0.5/24,gw=10.0.0.1,ip6=auto,type=veth"}}

@@ -1,6 +1,7 @@
 package pve
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hostler/hostler/sdk/firewall"
@@ -32,7 +33,8 @@ func firewallError(err error) error {
 		return err
 	case isStale(&e):
 		return become(plugin.Conflict, firewall.FieldDigest)
-	case has("no rule at position"):
+	// The second is of a firewall that has no file yet, whose list of rules the hypervisor does not find.
+	case has("no rule at position"), has("array reference") && has("/firewall/rules.pm"):
 		return become(plugin.NotFound, firewall.FieldPosition)
 	case has("no such ipset '") && e.Kind == plugin.NotFound:
 		return become(plugin.NotFound, firewall.FieldName)
@@ -55,4 +57,18 @@ func firewallError(err error) error {
 		return become(plugin.NotFound, firewall.FieldCIDR)
 	}
 	return &e
+}
+
+// freshAfter judges the answer to a request that the hypervisor can never carry out. The request is sent because the hypervisor compares
+// the digest before anything else. Only another digest counts as a refusal: after any other one, in whatever words, the digest is the
+// list's, or the hypervisor will refuse the change itself. Done says what a hypervisor did that carried the request out.
+func freshAfter(err error, done string) error {
+	if err == nil {
+		return plugin.Errorf(plugin.Protocol, "the hypervisor %s instead of comparing the digest only", done)
+	}
+	e, refused := asError(firewallError(err))
+	if refused && slices.Contains([]plugin.ErrorKind{plugin.Invalid, plugin.NotFound, plugin.Refused}, e.Kind) {
+		return nil
+	}
+	return err
 }

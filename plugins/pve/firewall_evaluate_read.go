@@ -339,7 +339,7 @@ func (g *guestFacts) readNICs(kind hypervisor.GuestKind, rows []configRow) {
 	for _, row := range rows {
 		values[string(row.Key)] = string(row.Value)
 	}
-	for _, n := range configOf(kind, rows).NICs {
+	for _, n := range configOf(hypervisor.GuestRef{Kind: kind}, rows).NICs {
 		number := number(strings.TrimPrefix(n.Key, "net"))
 		if number == nil || *number < 0 || *number >= pvefirewall.MaxNICs {
 			continue

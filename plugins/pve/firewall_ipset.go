@@ -6,7 +6,6 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/firewall"
-	"github.com/hostler/hostler/sdk/plugin"
 )
 
 var _ firewall.IPSetter = (*Firewall)(nil)
@@ -93,12 +92,5 @@ func (f *Firewall) freshSets(ctx context.Context, at place, digest string) error
 		return nil
 	}
 	_, err := f.host.api.Post(ctx, at.path, url.Values{"name": {neverASet}, "rename": {neverASet}, "digest": {digest}}, nil)
-	e, refused := asError(firewallError(err))
-	switch {
-	case err == nil:
-		return plugin.Errorf(plugin.Protocol, "the hypervisor renamed a set that cannot be there")
-	case refused && e.Kind == plugin.NotFound && e.Field == firewall.FieldName:
-		return nil
-	}
-	return err
+	return freshAfter(err, "renamed a set that cannot exist")
 }

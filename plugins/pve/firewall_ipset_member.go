@@ -158,14 +158,7 @@ func (f *Firewall) freshMembers(ctx context.Context, at place, digest string) er
 		return err
 	}
 	_, err = f.host.api.Put(ctx, one.path, url.Values{"digest": {digest}}, nil)
-	e, refused := asError(firewallError(err))
-	switch {
-	case err == nil:
-		return plugin.Errorf(plugin.Protocol, "the hypervisor changed the member %s, which no set can have", neverAMember)
-	case refused && e.Kind == plugin.NotFound && e.Field == firewall.FieldCIDR:
-		return nil
-	}
-	return err
+	return freshAfter(err, "changed the member "+neverAMember)
 }
 
 // memberForm is all of a member but its address.

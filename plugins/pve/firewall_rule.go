@@ -114,10 +114,8 @@ func (f *Firewall) CreateRule(ctx context.Context, scope firewall.Scope, rule fi
 		return 0, "", err
 	}
 	err = f.change(ctx, at, func() error {
-		if digest != "" {
-			if _, err := f.look(ctx, at, 0, digest); err != nil {
-				return err
-			}
+		if err := f.freshRules(ctx, at, digest); err != nil {
+			return err
 		}
 		_, err := f.host.api.Post(ctx, at.path, form, nil)
 		return err
@@ -140,6 +138,19 @@ func sameRule(read, sent firewall.Rule) bool {
 	}
 	sent.Position, sent.Macro, sent.Comment = read.Position, read.Macro, read.Comment
 	return read == sent
+}
+
+// freshRules compares a digest with that of a list. It asks to take away what the first rule must have, as look does.
+func (f *Firewall) freshRules(ctx context.Context, at place, digest string) error {
+	if digest == "" {
+		return nil
+	}
+	one, err := at.below("0")
+	if err != nil {
+		return err
+	}
+	_, err = f.host.api.Put(ctx, one.path, url.Values{"delete": {"type"}, "digest": {digest}}, nil)
+	return freshAfter(err, "took away the type of the first rule")
 }
 
 // look asks whether a list has a rule at a position, and whether the digest is the list's; an empty one is not compared. It asks to take

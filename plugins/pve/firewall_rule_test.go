@@ -98,6 +98,36 @@ func TestNewRuleAmongOthers(t *testing.T) {
 	}
 }
 
+// TestCreate_NeedsNoWordsOfTheProbe: a digest is compared by requests that the hypervisor refuses. Only the words for another digest
+// count among them: new rules, sets and members are made in whatever words it refuses.
+func TestCreate_NeedsNoWordsOfTheProbe(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []string{"in words of another release", "no such thing", "400 Parameter verification failed."} {
+		w := newFirewalls(t, pvesim.Options{})
+		must(t, "setting firewalls", w.SetFirewalls(map[pvesim.FirewallScope]pvesim.FirewallConfig{pvesim.FirewallCluster: {
+			IPSets: []pvesim.FirewallIPSet{{Name: "web"}}}}))
+		fw, ctx := w.firewall(t, endpoint.Lifecycle), t.Context()
+		probe := func(method, path string, times int) {
+			t.Helper()
+			w.fault(t, pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: reason, Times: times,
+				Match: pvesim.Match{Method: method, Path: path}})
+		}
+		_, rules, err := fw.Rules(ctx, clusterScope)
+		must(t, "listing rules", err)
+		_, sets, err := fw.IPSets(ctx, clusterScope)
+		must(t, "listing sets", err)
+		_, members, err := fw.IPSetMembers(ctx, clusterScope, "web")
+		must(t, "listing members", err)
+		probe("PUT", "/cluster/firewall/rules/{pos}", 0)
+		_, _, err = fw.CreateRule(ctx, clusterScope, firewall.Rule{Direction: "in", Action: "ACCEPT"}, rules)
+		must(t, "creating a rule, "+reason, err)
+		probe("PUT", "/cluster/firewall/ipset/{name}/{cidr}", 0)
+		must(t, "adding a member, "+reason, fw.AddIPSetMember(ctx, clusterScope, "web", firewall.IPSetMember{CIDR: "192.0.2.1"}, members))
+		probe("POST", "/cluster/firewall/ipset", 1)
+		must(t, "creating a set, "+reason, fw.CreateIPSet(ctx, clusterScope, firewall.IPSet{Name: "mail"}, sets))
+	}
+}
+
 // TestRulesThatDoNotHold: a rule whose alias is gone stays in its place, and can be moved and deleted.
 func TestRulesThatDoNotHold(t *testing.T) {
 	t.Parallel()

@@ -48,6 +48,14 @@ type Disk struct {
 	Local bool
 	// Path is where a container has it mounted.
 	Path string
+	// Unused is true for a volume that the guest keeps and does not use, such as a disk that was detached. It is destroyed with the guest.
+	Unused bool
+	// Pending is true for a disk that is attached at the next restart.
+	Pending bool
+	// Owner is the guest that the volume belongs to; empty for none, or where the driver does not know.
+	Owner GuestID
+	// Kept is true for a volume that stays when the guest is destroyed, because it belongs to another guest or to none.
+	Kept bool
 }
 
 // File is a volume that is no disk and no drive, such as a hook script.

@@ -53,14 +53,14 @@ func configFromProto(c *hypervisorv1.Config) Config {
 func diskToProto(d Disk) *hypervisorv1.Disk {
 	return &hypervisorv1.Disk{
 		Key: wire.Text(d.Key), Storage: wire.Text(d.Storage), Volume: wire.Text(d.Volume), SizeGb: d.SizeGB, Removable: d.Removable,
-		Local: d.Local, Path: wire.Text(d.Path),
+		Local: d.Local, Path: wire.Text(d.Path), Unused: d.Unused, Pending: d.Pending, Owner: wire.Text(string(d.Owner)), Kept: d.Kept,
 	}
 }
 
 func diskFromProto(d *hypervisorv1.Disk) Disk {
 	return Disk{
 		Key: d.GetKey(), Storage: d.GetStorage(), Volume: d.GetVolume(), SizeGB: d.SizeGb, Removable: d.GetRemovable(), Local: d.GetLocal(),
-		Path: d.GetPath(),
+		Path: d.GetPath(), Unused: d.GetUnused(), Pending: d.GetPending(), Owner: GuestID(d.GetOwner()), Kept: d.GetKept(),
 	}
 }
 

@@ -2,18 +2,21 @@ package processtest
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 )
 
 // declaredOperation is what the tests read of an operation in the OpenAPI document.
 type declaredOperation struct {
-	ID          string `json:"operationId"`
-	Entitlement string `json:"x-entitlement"`
-	Security    []any
+	ID       string `json:"operationId"`
+	Security []any
 
 	method, path string
 }
+
+// placeholder is a parameter of a path.
+var placeholder = regexp.MustCompile(`\{[^}]+\}`)
 
 // declaredOperations are those of the running service that need a caller.
 func declaredOperations(t testing.TB, c *client) []declaredOperation {

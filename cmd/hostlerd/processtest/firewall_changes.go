@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // firewallChanges is a day at the firewall over real processes: names, rules that go to their places, somebody else who comes in between,
@@ -90,6 +92,8 @@ func firewallChanges(t *testing.T, owner *client) {
 		refused(http.StatusNotFound, "not_found", http.MethodPut, path+"/rules/7", m{"enable": 0})
 	}
 
+	firstRules(t, owner, host)
+
 	owner.must(t, http.StatusOK, http.MethodPost, center+"/aliases", m{"name": "backup", "cidr": "192.0.2.10"}, nil)
 	owner.must(t, http.StatusOK, http.MethodPost, center+"/ipsets", m{"name": "admins"}, nil)
 	owner.must(t, http.StatusOK, http.MethodPost, center+"/ipsets/admins/members", m{"cidr": "198.51.100.0/24"}, nil)
@@ -125,5 +129,61 @@ func firewallChanges(t *testing.T, owner *client) {
 		return before["dport"] == "80" && r.Details["after"] == nil
 	}) {
 		t.Errorf("the trail does not say what was deleted: %+v", rows)
+	}
+}
+
+// firstRules puts the first rule into firewalls that have no file at the hypervisor, by a draft and by a template.
+func firstRules(t *testing.T, owner *client, host int64) {
+	t.Helper()
+	type m = map[string]any
+	list := func(path string) (rules []ruleView) {
+		t.Helper()
+		owner.must(t, http.StatusOK, http.MethodGet, path, nil, &rules)
+		return rules
+	}
+	commit := func(path string, body m) {
+		t.Helper()
+		var made struct{ ID int64 }
+		owner.must(t, http.StatusCreated, http.MethodPost, path, body, &made)
+		one := fmt.Sprintf("/api/v1/firewall/drafts/%d", made.ID)
+		job := started(t, owner, one+"/commit", m{"window_seconds": 600, "confirm": body["name"]})
+		waittest.Until(t, "the draft waits", func() bool {
+			var now struct{ Status string }
+			owner.must(t, http.StatusOK, http.MethodGet, one, nil, &now)
+			if j := progress(t, owner, job.ID); j.Status != "queued" && j.Status != "running" {
+				t.Fatalf("%s: the job ended %s: %s\n%s", path, j.Status, j.Error, transcript(t, owner, job.ID))
+			}
+			return now.Status == "waiting"
+		})
+		owner.must(t, http.StatusOK, http.MethodPost, one+"/confirm", nil, nil)
+		if end := ended(t, owner, job.ID); end.Status != "succeeded" {
+			t.Errorf("%s: the job ended %s: %s", path, end.Status, end.Error)
+		}
+	}
+	rule := m{"type": "in", "action": "ACCEPT", "enable": 1, "comment": "first"}
+
+	vms := listVMs(t, owner, host)
+	ofVM := func(vm guestView) string { return fmt.Sprintf("/api/v1/vms/%d/firewall/rules", vm.ID) }
+	i := slices.IndexFunc(vms, func(vm guestView) bool { return len(list(ofVM(vm))) == 0 })
+	if i < 0 {
+		t.Fatal("every VM has rules")
+	}
+	commit("/api/v1/firewall/drafts", m{"host_id": host, "name": "first", "changes": []m{
+		{"scope": m{"kind": "vm", "id": vms[i].ID}, "action": "create_rule", "pos": 0, "rule": rule}}})
+
+	ofNode := fmt.Sprintf("/api/v1/firewall/nodes/%d/pve2/rules", host)
+	for range list(ofNode) { // what the scenario has
+		owner.must(t, http.StatusOK, http.MethodDelete, ofNode+"/0", nil, nil)
+	}
+	var kept struct{ ID int64 }
+	owner.must(t, http.StatusCreated, http.MethodPost, "/api/v1/firewall/templates",
+		m{"name": "base", "content": m{"rules": []m{rule}}}, &kept)
+	commit(fmt.Sprintf("/api/v1/firewall/templates/%d/drafts", kept.ID), m{"host_id": host, "name": "base",
+		"scopes": []m{{"kind": "node", "node": "pve2"}}})
+
+	for _, path := range []string{ofVM(vms[i]), ofNode} {
+		if rules := list(path); len(rules) != 1 || rules[0].Enable != 1 {
+			t.Errorf("%s: %+v", path, rules)
+		}
 	}
 }

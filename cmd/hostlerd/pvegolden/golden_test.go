@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,9 +23,10 @@ import (
 // The golden files begin with these words.
 const (
 	requestsHead = `
-# What every operation that asks the hypervisor sends to it until its jobs have ended: which request of the API, how often.
+# What every operation that asks the hypervisor sends to it until its jobs have ended: which request of the API, how often. A request is
+# its own, about one of its tasks, or one of polls. 501 is for what the hypervisor does not have: nothing is asked of it.
 # The simulator's tasks are over at once: real ones are asked after more often. Made by go generate ./cmd/hostlerd/pvegolden.
-# A list takes one request; one that takes more says why below its figure.
+# A list takes one request of its own; for one that takes more, a row says why.
 `
 	privilegesHead = `
 # Without which privilege an operation or its job fails, and which token needs it, found by taking one at a time from the token's role.
@@ -44,19 +44,15 @@ var roles = map[endpoint.Capability]string{
 	endpoint.Backup: "ServiceBackup", endpoint.NodePower: "ServiceNodePower",
 }
 
-// files are the golden files in the making, each a block of lines by act.
-type files struct {
-	mu                   sync.Mutex
-	requests, privileges map[string]string
-}
-
 // In the short tier one act in so many runs.
 const sampled = 24
 
 // TestGoldenRequestsAndPrivileges lets each act happen with all privileges, and without each one that was looked for.
 func TestGoldenRequestsAndPrivileges(t *testing.T) {
 	t.Parallel()
-	made := files{requests: map[string]string{}, privileges: map[string]string{}}
+	var mu sync.Mutex
+	requests := apitest.NewTable(requestsHead[1:], "ACT", "JOBS", "KIND", "REQUEST", "TIMES")
+	privileges := apitest.NewTable(privilegesHead[1:], "ACT", "JOBS", "TOKEN", "ADDED", "PRIVILEGE")
 	plain, err := pvesim.New(pvesim.Options{Guests: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -71,19 +67,29 @@ func TestGoldenRequestsAndPrivileges(t *testing.T) {
 			t.Run(a.Name(), func(t *testing.T) {
 				t.Parallel()
 				w, back := shared.take(t, &a)
-				requests, privileges := try(t, w, &a, plain)
+				sent, needed := try(t, w, &a, plain)
 				back() // not after a failure: nobody knows what it has left
-				made.mu.Lock()
-				defer made.mu.Unlock()
-				made.requests[a.Name()], made.privileges[a.Name()] = requests, privileges
+				mu.Lock()
+				defer mu.Unlock()
+				for _, row := range sent {
+					requests.Add(row...)
+				}
+				for _, row := range needed {
+					privileges.Add(row...)
+				}
 			})
 		}
 	})
 	if t.Failed() {
 		return
 	}
-	golden(t, "requests.txt", requestsHead, made.requests)
-	golden(t, "privileges.txt", privilegesHead, made.privileges)
+	for name, table := range map[string]*apitest.Table{"requests.txt": requests, "privileges.txt": privileges} {
+		if file := filepath.Join("testdata", name); testing.Short() {
+			table.GoldenPart(t, file)
+		} else {
+			table.Golden(t, file)
+		}
+	}
 }
 
 // worlds are reused by acts that only read, or that change a guest, which is made again for the next act: making a world takes ten times
@@ -117,8 +123,8 @@ func (s *worlds) take(t *testing.T, a *pvegolden.Act) (w *pvegolden.World, back 
 	}
 }
 
-// try is the blocks of one act in both files.
-func try(t *testing.T, w *pvegolden.World, a *pvegolden.Act, plain *pvesim.Cluster) (requests, privileges string) {
+// try is the rows of one act in both files.
+func try(t *testing.T, w *pvegolden.World, a *pvegolden.Act, plain *pvesim.Cluster) (requests, privileges [][]string) {
 	w.Prepare(a)
 	done := w.Do(a)
 	stats := w.Stats()
@@ -126,7 +132,7 @@ func try(t *testing.T, w *pvegolden.World, a *pvegolden.Act, plain *pvesim.Clust
 		if done.Status != http.StatusNotImplemented || len(stats.Requests) > 0 {
 			t.Errorf("it should be refused, and nothing asked: %v %v", done, stats.Requests)
 		}
-		return a.Name() + ": 501\n", a.Name() + ": 501\n"
+		return [][]string{{a.Name(), "", "501", "", "0"}}, [][]string{{a.Name(), "", "", "", "501"}}
 	}
 	if !done.Good() {
 		t.Fatalf("with all privileges: %v", done)
@@ -134,34 +140,36 @@ func try(t *testing.T, w *pvegolden.World, a *pvegolden.Act, plain *pvesim.Clust
 	if a.Long {
 		maps.DeleteFunc(stats.Requests, func(request string, _ int64) bool { return strings.Contains(request, "/tasks/{upid}/") })
 	}
-	cost := costOf(stats.Requests)
-	if cost.own > a.Most && a.Most > 0 {
-		t.Errorf("%d requests of its own, more than %d: %v", cost.own, a.Most, stats.Requests)
+	var own int64
+	for request, n := range stats.Requests {
+		kind := kindOf(request)
+		if kind == "own" {
+			own += n
+		}
+		requests = append(requests, []string{a.Name(), done.Kinds(), kind, request, fmt.Sprint(n)})
 	}
-	head := a.Name()
-	if kinds := done.Kinds(); kinds != "" {
-		head += " → " + kinds
+	if own > a.Most && a.Most > 0 {
+		t.Errorf("%d requests of its own, more than %d: %v", own, a.Most, stats.Requests)
 	}
-	requests, privileges = head+": "+cost.String()+"\n", head+"\n"
 	list := a.Method == http.MethodGet && strings.HasPrefix(a.Operation, "list_")
-	if (list && cost.own > 1) != (a.Why != "") {
-		t.Errorf("it takes %d requests, and why is %q: a list that takes more than one says why, and nothing else does", cost.own, a.Why)
+	if (list && own > 1) != (a.Why != "") {
+		t.Errorf("it takes %d requests, and why is %q: a list that takes more than one says why, and nothing else does", own, a.Why)
 	}
 	if a.Why != "" {
-		requests += "    # " + a.Why + "\n"
+		requests = append(requests, []string{a.Name(), done.Kinds(), "why", a.Why, ""})
 	}
-	for _, request := range slices.Sorted(maps.Keys(stats.Requests)) {
-		requests += fmt.Sprintf("    %d  %s\n", stats.Requests[request], request)
+	if len(requests) == 0 {
+		requests = [][]string{{a.Name(), done.Kinds(), "none", "", "0"}}
 	}
 	for _, who := range slices.Sorted(maps.Keys(stats.Privileges)) {
 		capability := endpoint.Capability(strings.TrimPrefix(who, pvesim.ServiceUser+"!"))
 		role := roles[capability]
 		line := func(words ...string) {
-			mark := " "
+			mark := ""
 			if !slices.Contains(plain.Role(role), words[0]) {
 				mark = "+"
 			}
-			privileges += fmt.Sprintf("  %s %-10s  %s\n", mark, capability, strings.Join(words, " or "))
+			privileges = append(privileges, []string{a.Name(), done.Kinds(), string(capability), mark, strings.Join(words, " or ")})
 		}
 		// Of several that do each can be missing, and not all.
 		var spare []string
@@ -198,35 +206,21 @@ func try(t *testing.T, w *pvegolden.World, a *pvegolden.Act, plain *pvesim.Clust
 			})...)...)
 		}
 	}
+	if len(privileges) == 0 {
+		privileges = [][]string{{a.Name(), done.Kinds(), "", "", ""}}
+	}
 	return requests, privileges
 }
 
-// cost is how many requests an act takes: its own, those that follow tasks, and those of polls.
-type cost struct{ own, tasks, polls int64 }
-
-func costOf(requests map[string]int64) (c cost) {
-	for request, n := range requests {
-		switch {
-		case strings.Contains(request, "/tasks/{upid}/"):
-			c.tasks += n
-		case request == "GET /cluster/resources", request == "GET /cluster/status":
-			c.polls += n
-		default:
-			c.own += n
-		}
+// kindOf tells the requests of an act from those that follow its tasks and from those of polls.
+func kindOf(request string) string {
+	switch {
+	case strings.Contains(request, "/tasks/{upid}/"):
+		return "task"
+	case request == "GET /cluster/resources", request == "GET /cluster/status":
+		return "poll"
 	}
-	return c
-}
-
-func (c cost) String() string {
-	text := fmt.Sprint(c.own)
-	if c.tasks > 0 {
-		text += fmt.Sprintf(", and %d about its tasks", c.tasks)
-	}
-	if c.polls > 0 {
-		text += fmt.Sprintf(", and %d of polls", c.polls)
-	}
-	return text
+	return "own"
 }
 
 // named fails unless an act was refused for exactly one privilege, and with the command that grants it.
@@ -244,29 +238,6 @@ func named(t *testing.T, d pvegolden.Done, privilege, role string) {
 	case !strings.Contains(refusal.Text, command):
 		t.Errorf("without %s: the command %s is not named: %v", privilege, command, d)
 	}
-}
-
-// golden holds blocks against a file, or writes it. In the short tier the file has more blocks than these.
-func golden(t *testing.T, name, head string, blocks map[string]string) {
-	t.Helper()
-	if testing.Short() {
-		file, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, act := range slices.Sorted(maps.Keys(blocks)) {
-			if !strings.Contains(string(file)+"\n", "\n\n"+blocks[act]+"\n") {
-				t.Errorf("%s differs in this block; go generate writes the file anew:\n%s", name, blocks[act])
-			}
-		}
-		return
-	}
-	var text strings.Builder
-	text.WriteString(head[1:])
-	for _, act := range slices.Sorted(maps.Keys(blocks)) {
-		text.WriteString("\n" + blocks[act])
-	}
-	apitest.Golden(t, filepath.Join("testdata", name), []byte(text.String()))
 }
 
 // Every operation that asks the hypervisor has an act.
@@ -306,5 +277,10 @@ func TestGoldenRefusals(t *testing.T) {
 		}
 		made[a.Name()] = a.Name() + "\n" + done.Lasting()
 	}
-	golden(t, "refusals.txt", refusalsHead, made)
+	var text strings.Builder
+	text.WriteString(refusalsHead[1:])
+	for _, act := range slices.Sorted(maps.Keys(made)) {
+		text.WriteString("\n" + made[act])
+	}
+	apitest.Golden(t, filepath.Join("testdata", "refusals.txt"), []byte(text.String()))
 }

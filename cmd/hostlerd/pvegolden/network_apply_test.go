@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/cmd/hostlerd/pvegolden"
 	"github.com/hostler/hostler/cmd/hostlerd/pvegolden/layouttest"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -169,8 +170,7 @@ func restores(t *testing.T, transcript, now, before string) {
 	t.Helper()
 	tool, err := exec.LookPath("patch")
 	if err != nil {
-		t.Log("the program patch is not here: what is to be typed is not tried")
-		return
+		programtest.Missing(t, "there is no program patch")
 	}
 	_, text, found := strings.Cut(transcript, "to get the network back that was in force before, type these lines at the node's console:\n")
 	text, _, ends := strings.Cut(text, "\nifreload -a\n")

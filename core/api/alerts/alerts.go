@@ -31,7 +31,7 @@ func Register(a *op.API, deps Deps) {
 			"off, has the greater one as `cause_id`, and `folded=false` leaves it out. Alerts that are resolved are kept for a year.",
 	})
 	op.Get(a, "/api/v1/alerts/:alert_id", h.get, op.Spec{
-		ID: "get_alert", Summary: "Get an alert", Tag: tag, Ours: true, Role: identity.Viewer, On: op.Alert,
+		ID: "get_alert", Summary: "Get an alert", Tag: tag, Role: identity.Viewer, On: op.Alert,
 		Description: "With what raised it: the rule's levels as they were then, and the samples over the time for which it had to last and " +
 			"five minutes before, at most 60. `history` is what became of it, with each acknowledgement and silence, the newest 500, who it was " +
 			"and the note; and `earlier` are the alerts of the same rule about the same thing.",
@@ -43,14 +43,14 @@ func Register(a *op.API, deps Deps) {
 			"it again takes it over, and who did before stays in `history`. One that is resolved is 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/alerts/:alert_id/silence", h.silence, op.Spec{
-		ID: "silence_alert", Summary: "Silence an alert", Tag: tag, Ours: true, Role: identity.Operator, On: op.Alert,
+		ID: "silence_alert", Summary: "Silence an alert", Tag: tag, Role: identity.Operator, On: op.Alert,
 		Audit: op.Audit{Action: "alert.silence"}, Recall: h.again, Faults: silenceFaults,
 		Description: "Nobody is told of it, nor of the next alerts of its rule about the same thing, `until` a time or `for_s` seconds from " +
 			"now, of which exactly one is given. What is still so then, and was not told before, is told then; and so is the end of what was. " +
 			"`for_s` 0, or a time that has come, ends a silence. One that is resolved is 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/alerts/:alert_id/resolve", h.resolve, op.Spec{
-		ID: "resolve_alert", Summary: "Resolve an alert", Tag: tag, Ours: true, Role: identity.Operator, On: op.Alert,
+		ID: "resolve_alert", Summary: "Resolve an alert", Tag: tag, Role: identity.Operator, On: op.Alert,
 		Audit: op.Audit{Action: "alert.resolve"}, Recall: h.again,
 		Description: "Ends an alert by hand. As long as what it is about goes on, it is not raised again; once that was over it may be. One " +
 			"that is resolved already is 409 `invalid_state`.",

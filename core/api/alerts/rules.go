@@ -30,7 +30,7 @@ func registerRules(a *op.API, h handlers) {
 			"good for; `seeded` ends with the first change, after which no later release changes them.",
 	})
 	op.Get(a, "/api/v1/alert-rules/kinds", h.kinds, op.Spec{
-		ID: "list_alert_kinds", Summary: "List what alert rules can watch", Tag: tag, Ours: true, Role: identity.Viewer,
+		ID: "list_alert_kinds", Summary: "List what alert rules can watch", Tag: tag, Role: identity.Viewer,
 		Description: "The list is not paged.",
 	})
 	op.Post(a, "/api/v1/alert-rules", h.createRule, op.Spec{

@@ -22,28 +22,28 @@ const opening = "A window is open once, from `starts_at` to `ends_at`, or again 
 
 func registerWindows(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/maintenance-windows", h.windows, op.Spec{
-		ID: "list_maintenance_windows", Summary: "List maintenance windows", Tag: tag, Ours: true, Role: identity.Viewer,
+		ID: "list_maintenance_windows", Summary: "List maintenance windows", Tag: tag, Role: identity.Viewer,
 		Description: "In the order in which they were made. `open` says which are open now.",
 	})
 	op.Post(a, "/api/v1/maintenance-windows", h.createWindow, op.Spec{
-		ID: "create_maintenance_window", Summary: "Create a maintenance window", Tag: tag, Ours: true, Role: identity.Admin,
+		ID: "create_maintenance_window", Summary: "Create a maintenance window", Tag: tag, Role: identity.Admin,
 		Status: http.StatusCreated, Audit: op.Audit{Action: "maintenance_window.create"}, Recall: h.windowMade, Faults: windowFaults,
 		Description: "While a window is open nobody is told of alerts that it is about, neither of their beginning nor of their end. They are " +
 			"listed with its id. When it ends, what is still open is told, and the end of what was told before; what began and ended in it never " +
 			"is.\n\n" + opening + "\n\nThere are at most 500 windows, beyond that 409 `conflict`.",
 	})
 	op.Get(a, "/api/v1/maintenance-windows/:window_id", h.window, op.Spec{
-		ID: "get_maintenance_window", Summary: "Get a maintenance window", Tag: tag, Ours: true, Role: identity.Viewer,
+		ID: "get_maintenance_window", Summary: "Get a maintenance window", Tag: tag, Role: identity.Viewer,
 		Description: "`open` says whether it is open now.",
 	})
 	op.Patch(a, "/api/v1/maintenance-windows/:window_id", h.updateWindow, op.Spec{
-		ID: "update_maintenance_window", Summary: "Change a maintenance window", Tag: tag, Ours: true, Role: identity.Admin,
+		ID: "update_maintenance_window", Summary: "Change a maintenance window", Tag: tag, Role: identity.Admin,
 		Audit: op.Audit{Action: "maintenance_window.update", Target: "window_id"},
 		Description: "`cron` and `duration_s` take the place of `starts_at` and `ends_at`, and these of those. `timezone` null means " +
 			"`UTC`, and `on` replaces all of it; null makes it all things.\n\n" + opening,
 	})
 	op.Delete(a, "/api/v1/maintenance-windows/:window_id", h.removeWindow, op.Spec{
-		ID: "delete_maintenance_window", Summary: "Delete a maintenance window", Tag: tag, Ours: true, Role: identity.Admin,
+		ID: "delete_maintenance_window", Summary: "Delete a maintenance window", Tag: tag, Role: identity.Admin,
 		Status: http.StatusNoContent, Audit: op.Audit{Action: "maintenance_window.delete", Target: "window_id"},
 		Description: "One that is open ends with it.",
 	})

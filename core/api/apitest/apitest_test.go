@@ -114,7 +114,7 @@ func both(t *testing.T, run func(t *testing.T, a *apitest.API)) {
 
 func TestMatrix(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, a *apitest.API) { a.Matrix(t) })
+	both(t, func(t *testing.T, a *apitest.API) { a.MatrixWith(t, apitest.MatrixConfig{}) })
 }
 
 func TestGarbage(t *testing.T) {

@@ -1,7 +1,6 @@
 package apitest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"text/tabwriter"
 
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/internal/sampletest"
@@ -39,19 +37,22 @@ type Column struct {
 
 // Cells of the matrix.
 const (
-	cellOK           = "ok"
-	cellUnknown      = "401"
-	cellForbidden    = "403"
-	cellSwitchedOff  = "403e"
-	cellNotThere     = "404"
-	matrixCellLegend = `ok    admitted. A read is answered; a write is sent with a faulty query string and stops at 422, which is told
-      after every refusal
-401   unauthenticated
-403   forbidden, by role or by the key's scope
-403e  entitlement_required: the operation's feature is switched off
-404   not_found, in every byte but the request's id like the answer for an id that does not exist
-`
+	cellOK          = "ok"
+	cellUnknown     = "401"
+	cellForbidden   = "403"
+	cellSwitchedOff = "403e"
+	cellNotThere    = "404"
 )
+
+// meanings say what a cell means.
+var meanings = map[string]string{
+	cellOK: "admitted. A read is answered; a write is sent with a faulty query string and stops at 422, which is told after every " +
+		"refusal",
+	cellUnknown:     "unauthenticated",
+	cellForbidden:   "forbidden, by role or by the key's scope",
+	cellSwitchedOff: "entitlement_required: the operation's feature is switched off",
+	cellNotThere:    "not_found, in every byte but the request's id like the answer for an id that does not exist",
+}
 
 // refusals are the status and the identifier of each cell that is no admission.
 var refusals = map[string]struct {
@@ -83,12 +84,6 @@ type MatrixConfig struct {
 	Sample uint32
 }
 
-// Matrix holds every operation against the usual callers, for a resource by itself: MatrixWith without anything there.
-func (a *API) Matrix(t *testing.T) {
-	t.Helper()
-	a.MatrixWith(t, MatrixConfig{})
-}
-
 // MatrixWith makes a table from the operations' declarations, one row for an operation and one column for a caller, and
 // holds the handler against each of its cells. Paths that do not exist are 401 for nobody as well.
 func (a *API) MatrixWith(t *testing.T, config MatrixConfig) {
@@ -98,7 +93,7 @@ func (a *API) MatrixWith(t *testing.T, config MatrixConfig) {
 	}
 	d := a.document(t)
 	if config.Golden != "" {
-		Golden(t, config.Golden, matrixLegend(config.Columns))
+		matrixLegend(config.Columns).Golden(t, config.Golden)
 		rows := map[string][]*operation{}
 		for _, o := range d.operations {
 			file, ok := config.GoldenRows[o.ID]
@@ -108,7 +103,7 @@ func (a *API) MatrixWith(t *testing.T, config MatrixConfig) {
 			rows[file] = append(rows[file], o)
 		}
 		for file, operations := range rows {
-			Golden(t, file, matrixRows(operations, config.Columns))
+			matrixRows(operations, config.Columns).Golden(t, file)
 		}
 	}
 	m := &matrix{API: a, config: config}
@@ -204,36 +199,33 @@ func (o *operation) inScope(scopes []string) bool {
 }
 
 // matrixLegend says what the table's cells and columns mean.
-func matrixLegend(columns []Column) []byte {
-	var text bytes.Buffer
-	text.WriteString("Who may do what: made from the operations' declarations, and held against the real service by a test.\n\n" +
-		matrixCellLegend + "\n")
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	for _, c := range columns {
-		fmt.Fprintf(w, "%s\t%s\n", c.Name, c.Legend)
+func matrixLegend(columns []Column) *Table {
+	table := NewTable("# Who may do what: made from the operations' declarations, and held against the real service by a test.\n",
+		"KIND", "NAME", "MEANING")
+	for cell, meaning := range meanings {
+		table.Add("cell", cell, meaning)
 	}
-	_ = w.Flush() // into memory
-	return text.Bytes()
+	for _, c := range columns {
+		table.Add("column", c.Name, c.Legend)
+	}
+	return table
 }
 
 // matrixRows is a part of the table as a person reads it.
-func matrixRows(operations []*operation, columns []Column) []byte {
-	var text bytes.Buffer
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "METHOD\tPATH\tOPERATION")
+func matrixRows(operations []*operation, columns []Column) *Table {
+	head := []string{"PATH", "METHOD", "OPERATION"}
 	for _, c := range columns {
-		fmt.Fprint(w, "\t"+c.Name)
+		head = append(head, c.Name)
 	}
-	fmt.Fprintln(w)
+	table := NewTable("", head...)
 	for _, o := range operations {
-		fmt.Fprintf(w, "%s\t%s\t%s", o.method, o.path, o.ID)
+		row := []string{o.path, o.method, o.ID}
 		for _, c := range columns {
-			fmt.Fprint(w, "\t"+c.expect(o))
+			row = append(row, c.expect(o))
 		}
-		fmt.Fprintln(w)
+		table.Add(row...)
 	}
-	_ = w.Flush()
-	return text.Bytes()
+	return table
 }
 
 var (

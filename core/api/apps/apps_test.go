@@ -172,11 +172,3 @@ func TestOwnContainer(t *testing.T) {
 			As: apitest.Operator, Status: 202},
 	)
 }
-
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	b := newFixture(t)
-	inventorytest.Adopt(t, b.DB, 1, 101, "The wiki")
-	b.Matrix(t)
-	b.Garbage(t, apitest.GarbageConfig{Seed: 6, Values: map[string]string{"app_id": "1"}})
-}

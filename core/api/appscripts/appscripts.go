@@ -64,7 +64,7 @@ func Register(a *op.API, deps Deps) {
 			"`no_commit`, `current`. `last` is what came of the last update. " + sourceFails,
 	})
 	op.Get(a, "/api/v1/apps/updates", h.updates, op.Spec{
-		ID: "list_app_updates", Summary: "Tell which apps have an update", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
+		ID: "list_app_updates", Summary: "Tell which apps have an update", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "One for each app, by its id, from what the last refresh of the catalog has found: no source is asked, and no bundle is " +
 			"made. Where there is none, `reason` is the first of these that holds: `edited`, `no_entry`, `no_commit`, `no_script`, `current`. " +
 			"`no_script` is an app of which nobody knows which state of the entry it is of: it is updated alone for the first time. " +

@@ -46,7 +46,7 @@ func Register(a *op.API, deps Deps) {
 			"two of one user (429). Every export is in the trail.",
 	})
 	op.Get(a, "/api/v1/audit/verification", h.verify, op.Spec{
-		ID: "verify_audit", Summary: "Verify the audit trail", Tag: "Audit", Ours: true, Role: identity.Admin, Timeout: 15 * time.Minute,
+		ID: "verify_audit", Summary: "Verify the audit trail", Tag: "Audit", Role: identity.Admin, Timeout: 15 * time.Minute,
 		Description: "Reads the whole chain of the trail as it is at one moment, and says the first place that is not what the service " +
 			"wrote: a row that was altered, removed, put in or moved, or the note of a clearing. Rows of the last seconds may have no place yet " +
 			"(`unsealed`). `seq` and `hash` are the end of the chain: noted elsewhere, they prove a later trail to be the same. It reads about a " +

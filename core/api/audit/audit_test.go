@@ -225,13 +225,6 @@ func TestWhoSeesWhichRows(t *testing.T) {
 	}
 }
 
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	s, _ := newService(t, sample()...)
-	s.Matrix(t)
-	s.Garbage(t, apitest.GarbageConfig{Seed: 3})
-}
-
 // The trail is verified as it stands, and what somebody has changed is told by its place alone.
 func TestVerification(t *testing.T) {
 	t.Parallel()

@@ -121,13 +121,3 @@ func (s *service) trail(t *testing.T) []audit.Row {
 	}
 	return rows
 }
-
-func TestEveryOperationAgainstEveryCaller(t *testing.T) {
-	t.Parallel()
-	newService(t).Matrix(t)
-}
-
-func TestGarbage(t *testing.T) {
-	t.Parallel()
-	newService(t).Garbage(t, apitest.GarbageConfig{Seed: 1, Skip: []string{"log_out", "log_out_at_provider"}})
-}

@@ -15,7 +15,7 @@ import (
 // registerPasskeys declares the operations of passkeys.
 func registerPasskeys(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/auth/passkeys/login/begin", h.beginPasskeyLogIn, op.Spec{
-		ID: "begin_passkey_log_in", Summary: "Begin a log-in by a passkey", Tag: tag, Secret: true, Ours: true, Public: true, ReadOnly: true,
+		ID: "begin_passkey_log_in", Summary: "Begin a log-in by a passkey", Tag: tag, Secret: true, Public: true, ReadOnly: true,
 		Description: "Answers with `options` for `navigator.credentials.get`, as `PublicKeyCredential.parseRequestOptionsFromJSON` reads " +
 			"them, " +
 			"and with `ceremony`, which goes back with the answer within 5 minutes. Without `pending` the passkey is all that is asked for, and " +
@@ -23,7 +23,7 @@ func registerPasskeys(a *op.API, h handlers) {
 			"Where the service has no domain of its own (`HOSTLER_BASE_URL`), it is 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/auth/passkeys/login", h.logInPasskey, op.Spec{
-		ID: "complete_passkey_log_in", Summary: "Log in by a passkey", Tag: tag, Secret: true, Ours: true, Public: true,
+		ID: "complete_passkey_log_in", Summary: "Log in by a passkey", Tag: tag, Secret: true, Public: true,
 		Audit: op.Audit{Action: "auth.login"},
 		Description: "Takes what the authenticator has answered, once, and opens a session as a log-in by password does. An answer that is " +
 			"not " +
@@ -33,11 +33,11 @@ func registerPasskeys(a *op.API, h handlers) {
 			"password logs in by its provider, and a passkey is the second factor there.",
 	})
 	op.Get(a, "/api/v1/auth/passkeys", h.passkeys, op.Spec{
-		ID: "list_passkeys", Summary: "List own passkeys", Tag: tag, Ours: true, On: op.Anywhere,
+		ID: "list_passkeys", Summary: "List own passkeys", Tag: tag, On: op.Anywhere,
 		Description: "The caller's passkeys, the oldest first; at most 20.",
 	})
 	op.Post(a, "/api/v1/auth/passkeys/begin", h.beginPasskey, op.Spec{
-		ID: "begin_passkey", Summary: "Begin to make a passkey", Tag: tag, Secret: true, Ours: true, On: op.Anywhere,
+		ID: "begin_passkey", Summary: "Begin to make a passkey", Tag: tag, Secret: true, On: op.Anywhere,
 		Audit: op.Audit{Action: "auth.passkey_begin"},
 		Description: "Answers with `options` for `navigator.credentials.create`, as `PublicKeyCredential.parseCreationOptionsFromJSON` reads " +
 			"them, and with `ceremony`, which goes back with the answer within 5 minutes and in the same session. It needs the password, where " +
@@ -46,7 +46,7 @@ func registerPasskeys(a *op.API, h handlers) {
 			"20 passkeys, and where the service has no domain of its own (`HOSTLER_BASE_URL`), it is 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/auth/passkeys", h.addPasskey, op.Spec{
-		ID: "add_passkey", Summary: "Add a passkey", Tag: tag, Secret: true, Ours: true, On: op.Anywhere, Status: http.StatusCreated,
+		ID: "add_passkey", Summary: "Add a passkey", Tag: tag, Secret: true, On: op.Anywhere, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "auth.passkey_add"}, Recall: h.madePasskey,
 		Description: "Takes what the authenticator has made. From then on a log-in by password asks for a second factor, and a passkey is " +
 			"one. " +
@@ -54,12 +54,12 @@ func registerPasskeys(a *op.API, h handlers) {
 			"is not believed is a 422 at `credential`, and one to a request that is over, or of another session, at `ceremony`.",
 	})
 	op.Patch(a, "/api/v1/auth/passkeys/:passkey_id", h.renamePasskey, op.Spec{
-		ID: "rename_passkey", Summary: "Rename a passkey", Tag: tag, Ours: true, On: op.Anywhere,
+		ID: "rename_passkey", Summary: "Rename a passkey", Tag: tag, On: op.Anywhere,
 		Audit:       op.Audit{Action: "auth.passkey_rename"},
 		Description: "Gives one of the caller's passkeys another name. Somebody else's is 404, like one that does not exist.",
 	})
 	op.Delete(a, "/api/v1/auth/passkeys/:passkey_id", h.deletePasskey, op.Spec{
-		ID: "delete_passkey", Summary: "Delete a passkey", Tag: tag, Ours: true, On: op.Anywhere, Status: http.StatusNoContent,
+		ID: "delete_passkey", Summary: "Delete a passkey", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,
 		Audit: op.Audit{Action: "auth.passkey_delete"},
 		Description: "Needs the password, in the body, where the account has one. Log-ins that wait for a second factor are over, and with " +
 			"the " +

@@ -12,11 +12,11 @@ import (
 // registerProviders declares log-in and log-out by providers of identities.
 func registerProviders(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/auth/providers", h.offers, op.Spec{
-		ID: "list_log_in_providers", Summary: "List how one can log in", Tag: tag, Ours: true, Public: true,
+		ID: "list_log_in_providers", Summary: "List how one can log in", Tag: tag, Public: true,
 		Description: "The identity providers that are switched on, by name, for a page to offer; empty while `HOSTLER_BASE_URL` is not set.",
 	})
 	op.Post(a, "/api/v1/auth/providers/:provider_id/login", h.begin, op.Spec{
-		ID: "begin_provider_log_in", Summary: "Begin to log in by an identity provider", Tag: tag, Secret: true, Ours: true, Public: true,
+		ID: "begin_provider_log_in", Summary: "Begin to log in by an identity provider", Tag: tag, Secret: true, Public: true,
 		ReadOnly: true,
 		Description: "Answers with the address at the provider where the browser goes on, and sets the cookie `service_sign_on` " +
 			"(`__Host-service_sign_on` over TLS) for 10 minutes, without which the provider's answer is not taken. The provider sends the " +
@@ -24,7 +24,7 @@ func registerProviders(a *op.API, h handlers) {
 			"way: the last one. A provider that is switched off or does not answer is 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/auth/providers/:provider_id/callback", h.completeProvider, op.Spec{
-		ID: "complete_provider_log_in", Summary: "Complete a log-in by an identity provider", Tag: tag, Secret: true, Ours: true, Public: true,
+		ID: "complete_provider_log_in", Summary: "Complete a log-in by an identity provider", Tag: tag, Secret: true, Public: true,
 		Audit: op.Audit{Action: "auth.login"},
 		Description: "Takes what the provider has added to the address of the callback page, once, and from the browser that began. It opens " +
 			"a session as a log-in by password does, with `return_to`, the path that was asked for at the beginning, or `/`. An account with a " +
@@ -34,7 +34,7 @@ func registerProviders(a *op.API, h handlers) {
 			"the provider's rules.",
 	})
 	op.Post(a, "/api/v1/auth/logout/provider", h.logOutProvider, op.Spec{
-		ID: "log_out_at_provider", Summary: "Log out here and at the identity provider", Tag: tag, Ours: true, On: op.Anywhere,
+		ID: "log_out_at_provider", Summary: "Log out here and at the identity provider", Tag: tag, On: op.Anywhere,
 		Status: http.StatusOK, Audit: op.Audit{Action: "auth.logout"},
 		Description: "Ends the session that the request came with and clears its cookie. `url` is where the browser goes to log out at the " +
 			"provider by which one came in; null after a log-in by password, and where the provider has no such address.",

@@ -11,7 +11,7 @@ import (
 // registerTOTP declares the operations of the second factor.
 func registerTOTP(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/auth/totp", h.logInTOTP, op.Spec{
-		ID: "complete_log_in", Summary: "Complete a log-in with the second factor", Tag: tag, Secret: true, Ours: true, Public: true,
+		ID: "complete_log_in", Summary: "Complete a log-in with the second factor", Tag: tag, Secret: true, Public: true,
 		Audit: op.Audit{Action: "auth.login"},
 		Description: "The second step of a log-in that answered `totp_required`: opens a session and sets its cookie. `code` is the " +
 			"authenticator's six digits or a recovery code, in any case, with blanks and hyphens or without. A code is good once. A wrong or " +
@@ -21,20 +21,20 @@ func registerTOTP(a *op.API, h handlers) {
 			"own, as at the log-in.",
 	})
 	op.Post(a, "/api/v1/auth/totp/enroll", h.enroll, op.Spec{
-		ID: "enroll_totp", Summary: "Begin a second factor", Tag: tag, Secret: true, Ours: true, On: op.Anywhere,
+		ID: "enroll_totp", Summary: "Begin a second factor", Tag: tag, Secret: true, On: op.Anywhere,
 		Audit: op.Audit{Action: "auth.totp_enroll"},
 		Description: "Makes the secret for an authenticator app (RFC 6238: SHA-1, six digits, 30 seconds) and ten recovery codes, each good " +
 			"once; all of it is shown this once. It has no effect until it is confirmed, and asking again replaces it. With a second factor on " +
 			"it is 409 `invalid_state`, and also with an API key: a second factor is enrolled in a session.",
 	})
 	op.Post(a, "/api/v1/auth/totp/confirm", h.confirm, op.Spec{
-		ID: "confirm_totp", Summary: "Switch the second factor on", Tag: tag, Ours: true, On: op.Anywhere, Status: http.StatusNoContent,
+		ID: "confirm_totp", Summary: "Switch the second factor on", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,
 		Audit: op.Audit{Action: "auth.totp_confirm"},
 		Description: "Takes a code of the enrolled secret; from then on log-in asks for one. A wrong code is a 422 at `code`; ten of them " +
 			"within 15 minutes are 429 `rate_limited`. Nothing to confirm, and an API key, are 409 `invalid_state`.",
 	})
 	op.Delete(a, "/api/v1/auth/totp", h.disable, op.Spec{
-		ID: "disable_totp", Summary: "Switch the second factor off", Tag: tag, Ours: true, On: op.Anywhere, Status: http.StatusNoContent,
+		ID: "disable_totp", Summary: "Switch the second factor off", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,
 		Audit: op.Audit{Action: "auth.totp_disable"},
 		Description: "Needs the password, in the body. Forgets the secret and the recovery codes, an enrolment that was not confirmed too. " +
 			"A wrong " +

@@ -39,14 +39,14 @@ func Register(a *op.API, deps Deps) {
 			"`app_id` are null.",
 	})
 	op.Get(a, "/api/v1/backups/storages", h.storages, op.Spec{
-		ID: "list_backup_storages", Summary: "List the storages of backups", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
+		ID: "list_backup_storages", Summary: "List the storages of backups", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "With the time at which each was last listed, and the reason where the last try failed or no host of its " +
 			"cluster has a " +
 			"token for backups. What was known before a failure stays listed. The list is not paged.",
 	})
 	op.Get(a, "/api/v1/backups/coverage", h.coverage, op.Spec{
 		ID: "list_backup_coverage", Summary: "List guests by the age of their newest backup", Tag: tag, Role: identity.Viewer,
-		On: op.Anywhere, Ours: true,
+		On: op.Anywhere,
 		Description: "Each VM and container with its newest backup that was not found damaged, and whether that is older than " +
 			"promised: by the " +
 			"guest's tag `backup-<n>d`, such as `backup-1d`, or else the setting `backup.max_age_days`. The tag `backup-none` " +
@@ -86,7 +86,7 @@ func Register(a *op.API, deps Deps) {
 			"of, or by `guest_ref` where no name is known.",
 	})
 	op.Patch(a, "/api/v1/backups/:backup_id", h.patch, op.Spec{
-		ID: "update_backup", Summary: "Protect a backup, or end that", Tag: tag, Role: identity.Operator, On: op.Backup, Ours: true,
+		ID: "update_backup", Summary: "Protect a backup, or end that", Tag: tag, Role: identity.Operator, On: op.Backup,
 		Calls: true, Needs: endpoint.Backup, Audit: op.Audit{Action: "backup.update"},
 		Description: "A protected backup is deleted neither by this service nor by the hypervisor. Done when it is answered.",
 	})

@@ -293,13 +293,6 @@ func TestProtect(t *testing.T) {
 	}
 }
 
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	b := newFixture(t)
-	b.Matrix(t)
-	b.Garbage(t, apitest.GarbageConfig{Seed: 7, Values: map[string]string{"backup_id": b.backup("web")}})
-}
-
 // asked is what the newest job was asked for.
 func (b *fixture) asked() string {
 	return b.Value("SELECT kind || ' ' || target_kind || ' ' || target_name || ' ' || coalesce(exclusive, '') FROM jobs ORDER BY id " +

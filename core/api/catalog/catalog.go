@@ -134,7 +134,7 @@ func (h handlers) icon(ctx context.Context, in *struct{ Slugged }) (*op.Image, e
 // registerPlans declares what is shown before anybody agrees.
 func (h handlers) registerPlans(a *op.API, one string) {
 	op.Get(a, one+"/plan", h.plan, op.Spec{
-		ID: "plan_catalog_entry", Summary: "Show what an install would run", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		ID: "plan_catalog_entry", Summary: "Show what an install would run", Tag: tag, Role: identity.Admin, On: op.Anywhere,
 		Entitlement: entitlement, Timeout: 5 * time.Minute,
 		Description: "All that people should see before they agree that scripts run as root on a host of which they are an admin: every file " +
 			"with " +
@@ -146,7 +146,7 @@ func (h handlers) registerPlans(a *op.API, one string) {
 			"`protocol` (what it sent is wrong), `not_installed`, or another word.",
 	})
 	op.Get(a, one+"/files", h.file, op.Spec{
-		ID: "get_catalog_file", Summary: "Show a file of a bundle", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		ID: "get_catalog_file", Summary: "Show a file of a bundle", Tag: tag, Role: identity.Admin, On: op.Anywhere,
 		Entitlement: entitlement,
 		Description: "One file of a bundle that is kept, as it would run. `sum` and `path` are those of the plan.",
 	})
@@ -177,13 +177,13 @@ func (h handlers) file(ctx context.Context, in *fileInput) (*op.Body[*catalog.Fi
 // registerSources declares what owners do with sources.
 func (h handlers) registerSources(a *op.API, all string) {
 	op.Get(a, all, h.sources, op.Spec{
-		ID: "list_catalog_sources", Summary: "List the sources of the catalog", Tag: tag, Role: identity.Admin, Ours: true,
+		ID: "list_catalog_sources", Summary: "List the sources of the catalog", Tag: tag, Role: identity.Admin,
 		Description: "The plugins of the kind `catalog` that are installed, and sources that were configured and whose plugin is gone. One " +
 			"that " +
 			"was never switched on is off. Secrets are never told.",
 	})
 	op.Patch(a, all+"/:source", h.update, op.Spec{
-		ID: "update_catalog_source", Summary: "Configure a source of the catalog", Tag: tag, Role: identity.Owner, Ours: true,
+		ID: "update_catalog_source", Summary: "Configure a source of the catalog", Tag: tag, Role: identity.Owner,
 		Audit: op.Audit{Action: "catalog_source.update", Target: "source"},
 		Description: "A source hands over what runs as root on hosts. So it is switched on only by an owner who has read whom one trusts by " +
 			"that: " +
@@ -195,7 +195,7 @@ func (h handlers) registerSources(a *op.API, all string) {
 			"409 `invalid_state` where its plugin does not run on the instance that answers.",
 	})
 	op.Post(a, all+"/:source/accept", h.accept, op.Spec{
-		ID: "accept_catalog_loss", Summary: "Accept that entries of a source go", Tag: tag, Role: identity.Owner, Ours: true,
+		ID: "accept_catalog_loss", Summary: "Accept that entries of a source go", Tag: tag, Role: identity.Owner,
 		Status: http.StatusAccepted, Job: catalog.RefreshKind, Audit: op.Audit{Action: "catalog_source.accept", Target: "source"},
 		Recall: h.again,
 		Description: "A source that suddenly has more than a fifth fewer entries is not believed: nothing of that refresh is taken, and " +

@@ -40,7 +40,7 @@ func (h handlers) registerInstalls(a *op.API, one string) {
 // registerLeftovers declares what becomes of installs that have failed.
 func (h handlers) registerLeftovers(a *op.API, all string) {
 	op.Delete(a, all+"/installs/:job_id", h.discard, op.Spec{
-		ID: "discard_install", Summary: "Destroy what a failed install has left", Tag: tag, Role: identity.Admin, On: op.Job, Ours: true,
+		ID: "discard_install", Summary: "Destroy what a failed install has left", Tag: tag, Role: identity.Admin, On: op.Job,
 		Calls: true, Job: guest.Discard.Kind,
 		Status: http.StatusAccepted, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"}, Plan: true,
 		Audit: op.Audit{Action: guest.Discard.Kind},

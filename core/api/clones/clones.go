@@ -42,7 +42,7 @@ func Register(a *op.API, deps Deps) {
 		h := handlers{s.guests, deps.Actor}
 		op.Post(a, "/api/v1/"+s.kind+"s/:"+s.kind+"_id/clone", h.clone, op.Spec{
 			ID: "clone_" + s.kind, Summary: "Copy " + s.one, Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Plan: true,
-			Ours: s.on == op.App, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".clone"},
+			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".clone"},
 			Recall: h.cloned,
 			Description: "Answers with the job that does it and the copy's number. A linked copy (`full` false) can be made of a template only " +
 				"(409 `linked_clone_needs_template`). Without `name` the copy is called after what it is a copy of; on another node (`target`) " +

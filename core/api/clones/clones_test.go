@@ -208,6 +208,38 @@ func TestDelete(t *testing.T) {
 	b.ask("DELETE", b.vm("running"), `{"confirm":"running"}`, apitest.Owner, 409, "guest_running")
 }
 
+// addVolumes gives a guest disks that it does not use, that wait, that belong to another guest and to none, and drives.
+func (b *fixture) addVolumes(id hypervisor.GuestID) {
+	b.cluster.ChangeConfig(id, func(c *hypervisor.Config) {
+		size := int64(5)
+		c.Disks = append(c.Disks,
+			hypervisor.Disk{Key: "unused0", Storage: "local", Volume: "local:unused", Unused: true, Owner: id},
+			hypervisor.Disk{Key: "scsi2", Storage: "local", Volume: "local:waiting", Pending: true, SizeGB: &size},
+			hypervisor.Disk{Key: "scsi3", Storage: "local", Volume: "local:foreign", Owner: "999", Kept: true},
+			hypervisor.Disk{Key: "scsi4", Storage: "local", Volume: "local:nobodys", Kept: true},
+			hypervisor.Disk{Key: "ide0", Storage: "local", Volume: "local:made", Removable: true, Owner: id},
+			hypervisor.Disk{Key: "ide1", Storage: "local", Volume: "local:image", Removable: true},
+		)
+	})
+}
+
+// The plans of all that destroys a guest tell of each of its volumes whether it is destroyed or stays.
+func TestPlansTellOfEveryVolume(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	for path, ref := range map[string]hypervisor.GuestRef{b.vm("stopped"): b.refs["stopped"], "apps/1": b.refs["files"]} {
+		b.addVolumes(ref.ID)
+		b.Run(t, apitest.Scenario{Name: path, Method: "DELETE", URL: "/api/v1/" + path + "?plan=true", As: apitest.Owner, Status: 200,
+			Contains: []string{
+				`"text":"The unused disk unused0 on the storage local is destroyed with all that is on it.","name":"local:unused"`,
+				`"text":"The disk scsi2 on the storage local is destroyed with all that is on it.","name":"local:waiting","size_bytes":5368709120`,
+				`"text":"The image in the drive ide0 on the storage local, which the hypervisor made for `,
+				`The volume local:foreign, which scsi3 of `, `belongs to the guest 999 and stays.`,
+				`The volume local:nobodys, which scsi4 of `, `belongs to no guest and stays.`,
+			}, Lacks: []string{`"name":"local:foreign"`, `"name":"local:nobodys"`, "local:image"}})
+	}
+}
+
 // A VM that has no name is confirmed by what it is shown as.
 func TestDeleteWithoutAName(t *testing.T) {
 	t.Parallel()

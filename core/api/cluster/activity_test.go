@@ -167,11 +167,3 @@ func TestEntriesAsTheyAreAnswered(t *testing.T) {
 			Error: "invalid"})
 	}
 }
-
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	s := newFixture(t)
-	s.furnish()
-	s.Matrix(t)
-	s.Garbage(t, apitest.GarbageConfig{Seed: 5, PerOperation: 50})
-}

@@ -44,14 +44,14 @@ func Register(a *op.API, deps Deps) {
 		h := handlers{s.guests, deps.Apps, deps.Actor}
 		op.Get(a, "/api/v1/"+s.kind+"s/:"+s.kind+"_id/config", h.get, op.Spec{
 			ID: "get_" + s.kind + "_config", Summary: "Get the configuration of " + s.one, Tag: s.tag, Role: identity.Viewer, On: s.on,
-			Ours: true, Calls: true, Needs: endpoint.Monitoring,
+			Calls: true, Needs: endpoint.Monitoring,
 			Description: "Asked of the hypervisor; nothing of it is kept. What is in force stands in the fields, and what waits for a restart in " +
 				"`pending`, by the hypervisor's keys.",
 		})
 	}
 	h := handlers{deps.VMs, deps.Apps, deps.Actor}
 	op.Patch(a, "/api/v1/vms/:vm_id", h.patchVM, op.Spec{
-		ID: "reconfigure_vm", Summary: "Change the configuration of a VM", Tag: "VMs", Role: identity.Operator, On: op.VM, Ours: true,
+		ID: "reconfigure_vm", Summary: "Change the configuration of a VM", Tag: "VMs", Role: identity.Operator, On: op.VM,
 		Calls: true, Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "vm.reconfigure"}, Timeout: changeTime,
 		Description: "Done at once, without a job, and refused with 409 `guest_busy` while a job works on the VM. The hypervisor is sent one " +
 			"request for all figures and texts and then one for each disk, each once. When a later one fails, `done` of the answer names the " +

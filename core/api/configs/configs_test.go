@@ -43,6 +43,14 @@ func TestConfigIsRead(t *testing.T) {
 		b.Ask(t, "GET", "vms/999/config", "", apitest.Viewer, 404, "not_found")
 		b.Cluster.ChangeConfig(b.Refs["running"].ID, func(c *hypervisor.Config) { c.Description = "a\x00b\xff" + strings.Repeat("x", 1<<20) })
 		b.Ask(t, "GET", vm, "", apitest.Viewer, 200, "", `"description":"ab`)
+		b.Cluster.ChangeConfig(b.Refs["running"].ID, func(c *hypervisor.Config) {
+			c.Disks = append(c.Disks, hypervisor.Disk{Key: "unused0", Storage: "local", Volume: "local:old", Unused: true},
+				hypervisor.Disk{Key: "scsi1", Storage: "local", Volume: "local:other", Pending: true, Owner: "999", Kept: true})
+		})
+		b.Ask(t, "GET", vm, "", apitest.Viewer, 200, "", `{"key":"unused0","storage":"local","volume":"local:old","size_gb":null,`+
+			`"removable":false,"local":false,"path":null,"unused":true,"pending":false,"owner_ref":null,"kept":false}`,
+			`"unused":false,"pending":true,"owner_ref":"999","kept":true}`)
+		b.Ask(t, "PATCH", vm[:len(vm)-len("/config")], `{"disks":{"unused0":{"size_gb":40}}}`, apitest.Operator, 422, "invalid", `"unused0"`)
 		b.Cluster.SetFault("config", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 		b.Ask(t, "GET", vm, "", apitest.Viewer, 502, "hypervisor_error", `"reason":"unreachable"`)
 		b.Cluster.SetFault("config", memdriver.Fault{})
@@ -304,11 +312,4 @@ func TestAppIsReconfigured(t *testing.T) {
 		b.Ask(t, "PATCH", "apps/2", `{"cores":2}`, apitest.Owner, 409, "invalid_state", "no host")
 		b.Ask(t, "PATCH", "apps/2", `{"name":"wiki"}`, apitest.Owner, 200, "", `"name":"wiki"`, `"present":false`)
 	})
-}
-
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	b := servicetest.NewLab(t, memdriver.Tokens, func(a *op.API, d api.Deps) { configs.Register(a, d.Configs) })
-	b.Matrix(t)
-	b.Garbage(t, apitest.GarbageConfig{Seed: 7, Values: map[string]string{"vm_id": "1", "app_id": "1"}})
 }

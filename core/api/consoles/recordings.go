@@ -19,23 +19,23 @@ func registerRecordings(a *op.API, consoles *console.Store) {
 	h := recordings{consoles}
 	const tag, path = "Consoles", "/api/v1/console-recordings"
 	op.Get(a, path, h.list, op.Spec{
-		ID: "list_console_recordings", Summary: "List recordings of consoles", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		ID: "list_console_recordings", Summary: "List recordings of consoles", Tag: tag, Role: identity.Admin, On: op.Anywhere,
 		Description: "What terminals showed while the settings `console.record_apps`, `console.record_vms` and `console.record_shells` asked " +
 			"for it, the newest first. What was typed is not recorded. An admin of the team `default` sees all of them, an admin of other teams " +
 			"those of consoles on hosts that were these teams' then. They are deleted after `console.recording_days`.",
 	})
 	op.Get(a, path+"/:recording_id", h.get, op.Spec{
-		ID: "get_console_recording", Summary: "Get a recording of a console", Tag: tag, Role: identity.Admin, On: op.Recording, Ours: true,
+		ID: "get_console_recording", Summary: "Get a recording of a console", Tag: tag, Role: identity.Admin, On: op.Recording,
 		Description: "Tells of a recording without what it shows. One that is made just now tells how far it has come.",
 	})
 	op.Download(a, path+"/:recording_id/cast", h.cast, op.Spec{
 		ID: "get_console_recording_cast", Summary: "Fetch a recording of a console", Tag: tag, Role: identity.Admin, On: op.Recording,
-		Ours: true, Content: []string{castMedia}, Audit: op.Audit{Action: "console_recording.read"},
+		Content: []string{castMedia}, Audit: op.Audit{Action: "console_recording.read"},
 		Description: "The recording as an asciicast v2, which asciinema and its players play. One that is made just now has what was shown " +
 			"until about a second ago. Every fetch is in the trail.",
 	})
 	op.Delete(a, path+"/:recording_id", h.delete, op.Spec{
-		ID: "delete_console_recording", Summary: "Delete a recording of a console", Tag: tag, Role: identity.Admin, On: op.Recording, Ours: true,
+		ID: "delete_console_recording", Summary: "Delete a recording of a console", Tag: tag, Role: identity.Admin, On: op.Recording,
 		Status: http.StatusNoContent, Audit: op.Audit{Action: "console_recording.delete"},
 		Description: "Deletes it with what it shows. A console that it is still made of ends.",
 	})

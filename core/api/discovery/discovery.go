@@ -26,7 +26,7 @@ type handlers struct{ discovery *discovery.Store }
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Discovery}
 	op.Get(a, "/api/v1/sd/prometheus", h.prometheus, op.Spec{
-		ID: "discover_prometheus_targets", Summary: "Tell Prometheus what there is to watch", Tag: "Metrics", Ours: true,
+		ID: "discover_prometheus_targets", Summary: "Tell Prometheus what there is to watch", Tag: "Metrics",
 		Role: identity.Viewer, On: op.Anywhere,
 		Description: "What you may see, as `http_sd_configs` of Prometheus reads it: let it come with an API key of the scope `read`. " +
 			"With the role `guest`, or without one, it is every guest that has told an address and is no template, at `port`; with `app` the " +

@@ -179,10 +179,3 @@ func TestPrometheusTakesTheTargets(t *testing.T) {
 		t.Errorf("it has read of %s guests", got)
 	}
 }
-
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	s := servicetest.NewResourceOfUsers(t, func(a *op.API, d api.Deps) { discovery.Register(a, d.Discovery) })
-	s.Matrix(t)
-	s.Garbage(t, apitest.GarbageConfig{Seed: 9, PerOperation: 50})
-}

@@ -13,14 +13,14 @@ const lacking = "A node and a security group have none with most hypervisors: 50
 
 func (h handlers) registerAliases(a *op.API, d declared) {
 	const things, one = "/aliases", "/aliases/:name"
-	op.Get(a, d.path+things, h.aliases, d.read("list_%_aliases", "List the firewall aliases", "aliases", things,
+	op.Get(a, d.path+things, h.aliases, d.read("list_%_aliases", "List the firewall aliases", things,
 		"Names for addresses and networks, which rules and IP sets may use. Asked of the hypervisor. "+lacking))
-	op.Post(a, d.path+things, h.createAlias, d.write("create_%_alias", "Make a firewall alias", "aliases", things, "alias_create",
+	op.Post(a, d.path+things, h.createAlias, d.write("create_%_alias", "Make a firewall alias", things, "alias_create",
 		"A name that is taken is 409 `conflict`. "+lacking+stale))
-	op.Put(a, d.path+one, h.changeAlias, d.write("change_%_alias", "Change a firewall alias", "aliases", one, "alias_change",
+	op.Put(a, d.path+one, h.changeAlias, d.write("change_%_alias", "Change a firewall alias", one, "alias_change",
 		"`rename` gives it another name, which what names it does not learn: one that is in use is 409 `in_use` with `places` until `confirm` "+
 			"holds its name. "+lacking+stale))
-	op.Delete(a, d.path+one, h.deleteAlias, d.write("delete_%_alias", "Delete a firewall alias", "aliases", one, "alias_delete",
+	op.Delete(a, d.path+one, h.deleteAlias, d.write("delete_%_alias", "Delete a firewall alias", one, "alias_delete",
 		inUse+lacking+stale))
 }
 

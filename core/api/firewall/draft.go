@@ -18,7 +18,7 @@ func (h handlers) registerDrafts(a *op.API) {
 	const all, one = "/api/v1/firewall/drafts", "/api/v1/firewall/drafts/:draft_id"
 	op.Post(a, all, h.createDraft, op.Spec{
 		ID: "create_firewall_draft", Summary: "Make a draft of changes of firewalls", Tag: tag, Role: identity.Operator, On: op.Anywhere,
-		Calls: true, Ours: true, Status: http.StatusCreated, Audit: op.Audit{Action: "firewall.draft_create"}, Timeout: changeTime,
+		Calls: true, Status: http.StatusCreated, Audit: op.Audit{Action: "firewall.draft_create"}, Timeout: changeTime,
 		Recall: h.draftAgain,
 		Description: "Changes of one or several scopes of one cluster that are made together, or not at all; nothing is changed before the " +
 			"draft is committed. They are applied in their order to what the firewall has now, so a place (`pos`) is that in the list after the " +
@@ -28,29 +28,29 @@ func (h handlers) registerDrafts(a *op.API) {
 			"is a deletion and a creation.",
 	})
 	op.Get(a, all, h.listDrafts, op.Spec{
-		ID: "list_firewall_drafts", Summary: "List drafts of changes of firewalls", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
+		ID: "list_firewall_drafts", Summary: "List drafts of changes of firewalls", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "The newest first.",
 	})
 	op.Get(a, one, h.getDraft, op.Spec{
-		ID: "get_firewall_draft", Summary: "Get a draft", Tag: tag, Role: identity.Viewer, On: op.Draft, Ours: true,
+		ID: "get_firewall_draft", Summary: "Get a draft", Tag: tag, Role: identity.Viewer, On: op.Draft,
 		Description: "With each of its scopes before and after, and with how its last job ended.",
 	})
 	op.Put(a, one, h.changeDraft, op.Spec{
 		ID: "change_firewall_draft", Summary: "Replace the changes of a draft", Tag: tag, Role: identity.Operator, On: op.Draft, Calls: true,
-		Needs: endpoint.Monitoring, Ours: true, Audit: op.Audit{Action: "firewall.draft_change"}, Timeout: changeTime,
+		Needs: endpoint.Monitoring, Audit: op.Audit{Action: "firewall.draft_change"}, Timeout: changeTime,
 		Description: "They are applied to what the firewall has now, so this also brings a draft up to date. A `version` that is another by " +
 			"now is 409 `digest_conflict` with the draft as it is in `current`. 409 `invalid_state` while a job carries the draft out, and once " +
 			"its changes " +
 			"have stayed.",
 	})
 	op.Delete(a, one, h.deleteDraft, op.Spec{
-		ID: "delete_firewall_draft", Summary: "Forget a draft", Tag: tag, Role: identity.Operator, On: op.Draft, Ours: true,
+		ID: "delete_firewall_draft", Summary: "Forget a draft", Tag: tag, Role: identity.Operator, On: op.Draft,
 		Audit:       op.Audit{Action: "firewall.draft_delete"},
 		Description: "What it has changed stays. 409 `invalid_state` while a job carries it out: cancel that, and everything is put back.",
 	})
 	op.Post(a, one+"/commit", h.commitDraft, op.Spec{
 		ID: "commit_firewall_draft", Summary: "Try the changes of a draft out", Tag: tag, Role: identity.Operator, On: op.Draft, Calls: true,
-		Needs: endpoint.Lifecycle, Ours: true, Plan: true, Status: http.StatusAccepted, Audit: op.Audit{Action: "firewall.draft_commit"},
+		Needs: endpoint.Lifecycle, Plan: true, Status: http.StatusAccepted, Audit: op.Audit{Action: "firewall.draft_commit"},
 		Job: "firewall.draft", Timeout: changeTime, Recall: h.committedAgain, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
 		Description: "Answers with the job that makes the changes, in an order in which nothing is open in between that is open neither " +
 			"before nor afterwards, and then waits for `confirm`. When nobody confirms within `window_seconds`, when a node does " +
@@ -67,7 +67,7 @@ func (h handlers) registerDrafts(a *op.API) {
 			"another draft is tried out at one of its scopes.",
 	})
 	op.Post(a, one+"/confirm", h.confirmDraft, op.Spec{
-		ID: "confirm_firewall_draft", Summary: "Keep the changes of a draft", Tag: tag, Role: identity.Operator, On: op.Draft, Ours: true,
+		ID: "confirm_firewall_draft", Summary: "Keep the changes of a draft", Tag: tag, Role: identity.Operator, On: op.Draft,
 		Audit:       op.Audit{Action: "firewall.draft_confirm"},
 		Description: "409 `invalid_state` before all changes are made and once the window is over. Its job ends a moment later.",
 	})

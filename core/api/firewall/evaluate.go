@@ -26,13 +26,13 @@ func (h handlers) registerEvaluation(a *op.API) {
 		"is `current`, or the id of a draft. 501 `unsupported` where the host's firewall cannot be judged."
 	op.Post(a, "/api/v1/firewall/test", h.test, op.Spec{
 		ID: "test_firewall_packet", Summary: "See why a packet passes or is dropped", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Calls: true, ReadOnly: true, Ours: true, Timeout: changeTime,
+		Calls: true, ReadOnly: true, Timeout: changeTime,
 		Description: "The verdict, the rule that decides, and every rule that the packet came to with the reason why it did not match. " + ends +
 			truth + " Rules of the two ends, their nodes and their cluster are told, all of which the caller may list.",
 	})
 	op.Post(a, "/api/v1/firewall/reach", h.reach, op.Spec{
 		ID: "list_firewall_reach", Summary: "See who gets through to a guest or node", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Calls: true, ReadOnly: true, Ours: true, Timeout: changeTime,
+		Calls: true, ReadOnly: true, Timeout: changeTime,
 		Description: "One row for who is outside, with an address that no rule should name, and one for each guest of the cluster that the " +
 			"caller may see, at most `limit` together: the ports that are open from there, and whether a ping is. " + ends + truth,
 	})

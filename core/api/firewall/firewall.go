@@ -53,30 +53,23 @@ type declared struct {
 	alias string
 	on    op.On
 	// role is that of changes.
-	role identity.Role
-	// ours says which of the operations the API's specification does not have at this scope.
-	ours  func(things string) bool
+	role  identity.Role
 	scope func(context.Context) (firewall.Scope, error)
 }
-
-func never(string) bool { return false }
 
 // scopes are all of them.
 func scopes(deps Deps) []declared {
 	return []declared{
-		{kind: "app", one: "an app", path: "/api/v1/apps/:app_id/firewall", on: op.App, role: identity.Operator, ours: never,
+		{kind: "app", one: "an app", path: "/api/v1/apps/:app_id/firewall", on: op.App, role: identity.Operator,
 			scope: ofGuest(deps.Apps)},
-		{kind: "vm", one: "a VM", path: "/api/v1/vms/:vm_id/firewall", on: op.VM, role: identity.Operator, ours: never,
+		{kind: "vm", one: "a VM", path: "/api/v1/vms/:vm_id/firewall", on: op.VM, role: identity.Operator,
 			scope: ofGuest(deps.VMs)},
 		{kind: "cluster", one: "a cluster", path: "/api/v1/firewall/cluster/:host_id", on: op.Host, role: identity.Admin,
-			ours: func(things string) bool {
-				return things == "rules" || things == "options" || things == "log" || things == "refs"
-			},
 			scope: ofCluster},
 		{kind: "node", one: "a node", path: "/api/v1/firewall/nodes/:host_id/:node", alias: "/api/v1/firewall/node/:host_id/:node",
-			on: op.Node, role: identity.Admin, ours: never, scope: ofNode},
+			on: op.Node, role: identity.Admin, scope: ofNode},
 		{kind: "group", one: "a security group", path: "/api/v1/firewall/cluster/:host_id/groups/:group", on: op.Group,
-			role: identity.Admin, ours: func(things string) bool { return things == "rules" }, scope: ofGroup},
+			role: identity.Admin, scope: ofGroup},
 	}
 }
 
@@ -100,17 +93,17 @@ func Register(a *op.API, deps Deps) {
 }
 
 // read is the declaration of an operation that reads. id has the scope's word where it has a percent sign.
-func (d declared) read(id, summary, things, suffix, description string) op.Spec {
+func (d declared) read(id, summary, suffix, description string) op.Spec {
 	return op.Spec{
 		ID: strings.Replace(id, "%", d.kind+"_firewall", 1), Summary: summary + " of " + d.one, Tag: tag, Aliases: d.aliases(id, suffix),
-		Role: identity.Viewer, On: d.on, Calls: true, Needs: endpoint.Monitoring, Ours: d.ours(things),
+		Role: identity.Viewer, On: d.on, Calls: true, Needs: endpoint.Monitoring,
 		Description: strings.TrimSpace(description),
 	}
 }
 
 // write is the declaration of an operation that changes something.
-func (d declared) write(id, summary, things, suffix, action, description string) op.Spec {
-	s := d.read(id, summary, things, suffix, description)
+func (d declared) write(id, summary, suffix, action, description string) op.Spec {
+	s := d.read(id, summary, suffix, description)
 	s.Role, s.Needs, s.Timeout, s.Audit = d.role, endpoint.Lifecycle, changeTime, op.Audit{Action: "firewall." + action}
 	return s
 }

@@ -231,13 +231,3 @@ func TestHostOfAnotherDriver(t *testing.T) {
 	b.Exec("UPDATE hosts SET driver = 'other'")
 	b.Run(t, list("cluster", "firewall/cluster/1", apitest.Viewer, 502, "hypervisor_error", `"reason":"unreachable"`))
 }
-
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	b := newFixture(t)
-	b.Matrix(t)
-	b.Garbage(t, apitest.GarbageConfig{Seed: 12, PerOperation: 15, Values: map[string]string{
-		"vm_id": fmt.Sprint(b.vm), "app_id": "1", "host_id": "1", "node": "node1", "group": "web", "name": "management", "pos": "0",
-		"cidr": "192.0.2.9",
-	}})
-}

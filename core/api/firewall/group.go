@@ -12,17 +12,16 @@ import (
 // registerGroups declares what clusters alone have.
 func (h handlers) registerGroups(a *op.API) {
 	cluster := "/api/v1/firewall/cluster/:host_id"
-	d := declared{kind: "cluster", one: "a cluster", on: op.Host, role: identity.Admin, ours: never}
-	op.Get(a, cluster+"/groups", h.groups, d.read("list_firewall_groups", "List the security groups", "groups", "",
+	d := declared{kind: "cluster", one: "a cluster", on: op.Host, role: identity.Admin}
+	op.Get(a, cluster+"/groups", h.groups, d.read("list_firewall_groups", "List the security groups", "",
 		"Named lists of rules, for each of which one rule of the type `group` stands elsewhere. Asked of the hypervisor; the rules of a group "+
 			"are at `groups/{group}/rules`."))
-	op.Post(a, cluster+"/groups", h.createGroup, d.write("create_firewall_group", "Make a security group", "groups", "", "group_create",
+	op.Post(a, cluster+"/groups", h.createGroup, d.write("create_firewall_group", "Make a security group", "", "group_create",
 		"A group without rules. A name that is taken is 409 `conflict`. "+stale))
-	d.ours = func(string) bool { return true }
-	op.Get(a, cluster+"/macros", h.macros, d.read("list_firewall_macros", "List the firewall macros", "macros", "",
+	op.Get(a, cluster+"/macros", h.macros, d.read("list_firewall_macros", "List the firewall macros", "",
 		"The services that rules may name as `macro` in place of protocol and ports, for pickers."))
-	d.on, d.ours = op.Group, never
-	op.Delete(a, cluster+"/groups/:group", h.deleteGroup, d.write("delete_firewall_group", "Delete a security group", "groups", "",
+	d.on = op.Group
+	op.Delete(a, cluster+"/groups/:group", h.deleteGroup, d.write("delete_firewall_group", "Delete a security group", "",
 		"group_delete", inUse+"One that has rules is 409 `invalid_state`: delete these first. "+stale))
 }
 

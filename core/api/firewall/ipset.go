@@ -10,19 +10,19 @@ import (
 
 func (h handlers) registerIPSets(a *op.API, d declared) {
 	const things, one, members, member = "/ipsets", "/ipsets/:name", "/ipsets/:name/members", "/ipsets/:name/members/*cidr"
-	op.Get(a, d.path+things, h.ipSets, d.read("list_%_ipsets", "List the IP sets", "ipsets", things,
+	op.Get(a, d.path+things, h.ipSets, d.read("list_%_ipsets", "List the IP sets", things,
 		"Named sets of addresses and networks, which rules may use. Asked of the hypervisor. "+lacking))
-	op.Post(a, d.path+things, h.createIPSet, d.write("create_%_ipset", "Make an IP set", "ipsets", things, "ipset_create",
+	op.Post(a, d.path+things, h.createIPSet, d.write("create_%_ipset", "Make an IP set", things, "ipset_create",
 		"A set without members. A name that is taken is 409 `conflict`. "+lacking+stale))
-	op.Delete(a, d.path+one, h.deleteIPSet, d.write("delete_%_ipset", "Delete an IP set", "ipsets", one, "ipset_delete",
+	op.Delete(a, d.path+one, h.deleteIPSet, d.write("delete_%_ipset", "Delete an IP set", one, "ipset_delete",
 		inUse+"So is one that has `members`, which go with it. "+lacking+stale))
-	op.Get(a, d.path+members, h.members, d.read("list_%_ipset_members", "List the members of an IP set", "ipsets", members,
+	op.Get(a, d.path+members, h.members, d.read("list_%_ipset_members", "List the members of an IP set", members,
 		"Asked of the hypervisor. "+lacking))
-	op.Post(a, d.path+members, h.addMember, d.write("add_%_ipset_member", "Add a member to an IP set", "ipsets", members,
+	op.Post(a, d.path+members, h.addMember, d.write("add_%_ipset_member", "Add a member to an IP set", members,
 		"ipset_member_add", "A member that is there is 409 `conflict`. "+lacking+stale))
-	op.Put(a, d.path+member, h.changeMember, d.write("change_%_ipset_member", "Change a member of an IP set", "ipsets", member,
+	op.Put(a, d.path+member, h.changeMember, d.write("change_%_ipset_member", "Change a member of an IP set", member,
 		"ipset_member_change", "What is absent stays; null clears the comment, and is 0 in the case of `nomatch`. "+lacking+stale))
-	op.Delete(a, d.path+member, h.removeMember, d.write("remove_%_ipset_member", "Remove a member of an IP set", "ipsets", member,
+	op.Delete(a, d.path+member, h.removeMember, d.write("remove_%_ipset_member", "Remove a member of an IP set", member,
 		"ipset_member_remove", "The answer has the member as it was. "+lacking+stale))
 }
 

@@ -9,9 +9,9 @@ import (
 )
 
 func (h handlers) registerOptions(a *op.API, d declared) {
-	op.Get(a, d.path+"/options", h.options, d.read("get_%_options", "Get the firewall options", "options", "/options",
+	op.Get(a, d.path+"/options", h.options, d.read("get_%_options", "Get the firewall options", "/options",
 		"Asked of the hypervisor. What is not set is null: its own default holds. Options that not every hypervisor has are in `other`."))
-	op.Put(a, d.path+"/options", h.changeOptions, d.write("change_%_options", "Change the firewall options", "options", "/options",
+	op.Put(a, d.path+"/options", h.changeOptions, d.write("change_%_options", "Change the firewall options", "/options",
 		"options_change", "What is absent stays; null, or being named in `delete`, puts an option back to the hypervisor's default. What this "+
 			"scope does not have is 422. The answer has all options as they are then. "+stale))
 }

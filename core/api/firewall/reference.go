@@ -8,7 +8,7 @@ import (
 )
 
 func (h handlers) registerReferences(a *op.API, d declared) {
-	op.Get(a, d.path+"/refs", h.references, d.read("list_%_refs", "List what rules may name in the firewall", "refs", "/refs",
+	op.Get(a, d.path+"/refs", h.references, d.read("list_%_refs", "List what rules may name in the firewall", "/refs",
 		"The aliases and IP sets that `source` and `dest` of rules may name here, those of the cluster too, for pickers. A node has none of "+
 			"its own with most hypervisors: 501 `unsupported_at_scope`."))
 }

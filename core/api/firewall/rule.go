@@ -13,22 +13,22 @@ const stale = "A `digest` that is not that of the list any more is 409 `digest_c
 
 func (h handlers) registerRules(a *op.API, d declared) {
 	const things, one = "/rules", "/rules/:pos"
-	op.Get(a, d.path+things, h.rules, d.read("list_%_rules", "List the firewall rules", "rules", things,
+	op.Get(a, d.path+things, h.rules, d.read("list_%_rules", "List the firewall rules", things,
 		"Asked of the hypervisor, in the order in which the rules are tried; nothing of it is kept. Only rules of this scope: "+
 			"those of the scopes around it are not among them, and a security group is one rule of the type `group`."))
-	op.Post(a, d.path+things, h.createRule, d.write("create_%_rule", "Make a firewall rule", "rules", things, "rule_create",
+	op.Post(a, d.path+things, h.createRule, d.write("create_%_rule", "Make a firewall rule", things, "rule_create",
 		"A new rule is switched off unless `enable` is 1, and stands where the hypervisor puts new ones, mostly first, unless `pos` says "+
 			"where. With `pos` it is made, moved there, and only then switched on, so that it never holds at another place. When a later "+
 			"step fails, the answer is that step's problem with what stands: `done`, `failed`, `pos`, `digest` and `rule`. All that is wrong "+
 			"with the body is 422; what the hypervisor alone can judge is, too. "+stale+
 			"Refused with 409 `guest_busy` while another change of this scope is under way."))
-	op.Put(a, d.path+one, h.changeRule, d.write("change_%_rule", "Change a firewall rule", "rules", one, "rule_change",
+	op.Put(a, d.path+one, h.changeRule, d.write("change_%_rule", "Change a firewall rule", one, "rule_change",
 		"What is absent stays; null, or being named in `delete`, takes a field away, and switches the rule off in the case of `enable`. A rule "+
 			"has always `type` and `action`: null keeps them. The rule stays where it is. "+stale))
-	op.Delete(a, d.path+one, h.deleteRule, d.write("delete_%_rule", "Delete a firewall rule", "rules", one, "rule_delete",
+	op.Delete(a, d.path+one, h.deleteRule, d.write("delete_%_rule", "Delete a firewall rule", one, "rule_delete",
 		"Rules below move up. The answer has the rule as it was. Send the `digest` of the list that `pos` was taken from: without it, the rule "+
 			"goes that stands there now. "+stale))
-	op.Put(a, d.path+one+"/move", h.moveRule, d.write("move_%_rule", "Move a firewall rule", "rules", one+"/move", "rule_move",
+	op.Put(a, d.path+one+"/move", h.moveRule, d.write("move_%_rule", "Move a firewall rule", one+"/move", "rule_move",
 		"`moveto` is the place where the rule stands afterwards: 0 is the first. "+stale))
 }
 

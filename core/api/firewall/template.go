@@ -15,7 +15,7 @@ import (
 func (h handlers) registerTemplates(a *op.API) {
 	const all, one = "/api/v1/firewall/templates", "/api/v1/firewall/templates/:template_id"
 	op.Post(a, all, h.createTemplate, op.Spec{
-		ID: "create_firewall_template", Summary: "Make a template of rules", Tag: tag, Role: identity.Operator, On: op.Anywhere, Ours: true,
+		ID: "create_firewall_template", Summary: "Make a template of rules", Tag: tag, Role: identity.Operator, On: op.Anywhere,
 		Status: http.StatusCreated, Audit: op.Audit{Action: "firewall.template_create"}, Recall: h.templateAgain,
 		Description: "A named set of rules, with the aliases, IP sets and options that belong to them, which this service keeps. It belongs " +
 			"to a team, the default team without `team_id`, of which the caller must be an operator; `shared` ones of the default " +
@@ -23,27 +23,27 @@ func (h handlers) registerTemplates(a *op.API) {
 			"Names need not be unique. A team has at most 200 templates, beyond that 409 `conflict`.",
 	})
 	op.Get(a, all, h.listTemplates, op.Spec{
-		ID: "list_firewall_templates", Summary: "List templates of rules", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
+		ID: "list_firewall_templates", Summary: "List templates of rules", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "Those of the caller's teams and shared ones, by name.",
 	})
 	op.Get(a, one, h.getTemplate, op.Spec{
-		ID: "get_firewall_template", Summary: "Get a template of rules", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
+		ID: "get_firewall_template", Summary: "Get a template of rules", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "One of the caller's teams, or a shared one; any other is 404.",
 	})
 	op.Put(a, one, h.changeTemplate, op.Spec{
-		ID: "change_firewall_template", Summary: "Replace a template of rules", Tag: tag, Role: identity.Operator, On: op.Anywhere, Ours: true,
+		ID: "change_firewall_template", Summary: "Replace a template of rules", Tag: tag, Role: identity.Operator, On: op.Anywhere,
 		Audit: op.Audit{Action: "firewall.template_change", Target: "template_id"},
 		Description: "What was filled with it before stays as it is: make a draft of it again where it shall be different. A `version` " +
 			"that is another by now is 409 `digest_conflict` with the template as it is in `current`.",
 	})
 	op.Delete(a, one, h.deleteTemplate, op.Spec{
-		ID: "delete_firewall_template", Summary: "Forget a template of rules", Tag: tag, Role: identity.Operator, On: op.Anywhere, Ours: true,
+		ID: "delete_firewall_template", Summary: "Forget a template of rules", Tag: tag, Role: identity.Operator, On: op.Anywhere,
 		Audit:       op.Audit{Action: "firewall.template_delete", Target: "template_id"},
 		Description: "Drafts that were made of it, and what was filled with it, stay.",
 	})
 	op.Post(a, one+"/drafts", h.fillFromTemplate, op.Spec{
 		ID: "create_firewall_draft_of_template", Summary: "Put a template into firewalls, as a draft", Tag: tag, Role: identity.Operator,
-		On: op.Anywhere, Calls: true, Ours: true, Status: http.StatusCreated, Timeout: changeTime, Recall: h.draftAgain,
+		On: op.Anywhere, Calls: true, Status: http.StatusCreated, Timeout: changeTime, Recall: h.draftAgain,
 		Audit: op.Audit{Action: "firewall.draft_create"},
 		Description: "The draft has the changes that the scopes lack. Aliases, members of sets and rules that they have already are left " +
 			"out, a rule also where only its comment differs; an alias that stands for something else there is 422, options are " +

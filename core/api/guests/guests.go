@@ -27,14 +27,14 @@ type handlers struct {
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Guests, deps.Actor}
 	op.Get(a, "/api/v1/guests", h.list, op.Spec{
-		ID: "list_guests", Summary: "List VMs, containers and apps", Tag: "Guests", Role: identity.Viewer, On: op.Anywhere, Ours: true,
+		ID: "list_guests", Summary: "List VMs, containers and apps", Tag: "Guests", Role: identity.Viewer, On: op.Anywhere,
 		Description: "Every VM and container of the hosts that the caller may see, as the last poll found it, each once. A " +
 			"container that is " +
 			"an app has `app_id`; templates are marked. An app whose container is away is under /apps only. The list is not paged.",
 	})
 	op.Post(a, "/api/v1/guests/actions", h.act, op.Spec{
 		ID: "act_on_guests", Summary: "Start, stop or otherwise change the power state of many guests", Tag: "Guests",
-		Role: identity.Operator, On: op.Anywhere, Ours: true, Status: http.StatusAccepted, Plan: true,
+		Role: identity.Operator, On: op.Anywhere, Status: http.StatusAccepted, Plan: true,
 		Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Audit: op.Audit{Action: "guests.act"}, Recall: h.acted,
 		Description: "At most 500 VMs and apps. Each is checked as if it were asked for alone; what is refused is in `skipped` with the " +
 			"reason, and all jobs begin together. The guest that the service itself runs in is skipped (`self_target`) unless `confirm` " +

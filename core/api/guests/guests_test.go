@@ -128,13 +128,6 @@ func TestShape(t *testing.T) {
 	)
 }
 
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	r := newFixture(t)
-	r.Matrix(t)
-	r.Garbage(t, apitest.GarbageConfig{Seed: 8})
-}
-
 // BenchmarkList is GET /api/v1/guests of 10,000 guests, with no app and with thousands: what the apps are joined with costs little.
 func BenchmarkList(b *testing.B) {
 	for name, containers := range map[string]int{"VMs": 0, "half containers": 5_000} {

@@ -67,7 +67,7 @@ func Register(a *op.API, deps Deps) {
 			"they are needed.",
 	})
 	op.Get(a, "/api/v1/hosts/drivers", h.drivers, op.Spec{
-		ID: "list_drivers", Summary: "List the drivers of hypervisors", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
+		ID: "list_drivers", Summary: "List the drivers of hypervisors", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "Those that run, by name, with what a form to enrol a host needs: the forms of credentials with their labels, the " +
 			"default port, the capabilities, what rights can be narrowed to, and what guests can do.",
 	})

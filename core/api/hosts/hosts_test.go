@@ -397,11 +397,3 @@ func request(method, url, body string) *http.Request {
 	r.Header.Set("Content-Type", "application/json")
 	return r
 }
-
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	b := newFixture(t)
-	b.enrol()
-	b.Matrix(t)
-	b.Garbage(t, apitest.GarbageConfig{Seed: 4, Values: map[string]string{"host_id": "1", "node": "node1"}})
-}

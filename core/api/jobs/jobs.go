@@ -29,30 +29,30 @@ func Register(a *op.API, deps Deps) {
 		Description: "The jobs on hosts that the caller may see, the newest first. Filters narrow the list together.",
 	})
 	op.Get(a, "/api/v1/jobs/:job_id", h.get, op.Spec{
-		ID: "get_job", Summary: "Get a job", Tag: tag, Ours: true, Role: identity.Viewer, On: op.Job,
+		ID: "get_job", Summary: "Get a job", Tag: tag, Role: identity.Viewer, On: op.Job,
 		Description: "The job as it is now; its transcript is at `events`.",
 	})
 	op.Get(a, "/api/v1/jobs/:job_id/events", h.events, op.Spec{
-		ID: "list_job_events", Summary: "Read a job's transcript", Tag: tag, Ours: true, Role: identity.Viewer, On: op.Job,
+		ID: "list_job_events", Summary: "Read a job's transcript", Tag: tag, Role: identity.Viewer, On: op.Job,
 		Description: "The lines of the hypervisor's task log, the service's own notes and the changes of the job's status, in order. " +
 			"Events are numbered from 1 without a gap: read on with `after` set to the last number seen.",
 	})
 	op.Stream(a, "/api/v1/jobs/:job_id/events/stream", h.stream, op.Spec{
-		ID: "stream_job_events", Summary: "Follow a job's transcript", Tag: tag, Ours: true, Role: identity.Viewer, On: op.Job,
+		ID: "stream_job_events", Summary: "Follow a job's transcript", Tag: tag, Role: identity.Viewer, On: op.Job,
 		Description: "Server-Sent Events: first what there is, then each event as it comes. An event's id is its number, its name its kind " +
 			"(`log`, `note`, `status`), its data the event as in the list. When the job has ended, an event `end` carries the job and the " +
 			"stream ends. A reader that comes back with `Last-Event-ID` misses nothing and gets nothing twice. A stream lasts half an hour at " +
 			"most; without `end` the job goes on, and the reader comes back.",
 	})
 	op.Again[retryInput, again](a, "/api/v1/jobs/:job_id/retry", h.retry, op.Spec{
-		ID: "retry_job", Summary: "Ask for a job again", Tag: tag, Ours: true, Role: identity.Operator, On: op.Job, Calls: true,
+		ID: "retry_job", Summary: "Ask for a job again", Tag: tag, Role: identity.Operator, On: op.Job, Calls: true,
 		Status: http.StatusAccepted, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "target.name"},
 		Description: "Asks for the same again: the request that the job was made by is made once more, by you, with your rights and all " +
 			"checks, and answers as it does. What asks to be confirmed does so again, with `confirm`. A job that has not ended, one " +
 			"that no request asks for, and one of a file that was sent, which is not kept, are 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/jobs/:job_id/cancel", h.cancel, op.Spec{
-		ID: "cancel_job", Summary: "Cancel a job", Tag: tag, Ours: true, Role: identity.Operator, On: op.Job, Status: http.StatusAccepted,
+		ID: "cancel_job", Summary: "Cancel a job", Tag: tag, Role: identity.Operator, On: op.Job, Status: http.StatusAccepted,
 		Audit: op.Audit{Action: "job.cancel"}, Recall: h.wasCanceled,
 		Description: "A queued job is canceled at once. A running one stops the hypervisor's task too and ends as `canceled` when that has " +
 			"ended, or as `succeeded` when the task was done before it could be stopped. A job that has ended is 409 `job_finished`.",

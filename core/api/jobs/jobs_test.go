@@ -351,17 +351,3 @@ func TestStreamEndsWithTheService(t *testing.T) {
 		}
 	}
 }
-
-func TestAdmissions(t *testing.T) {
-	t.Parallel()
-	s := newService(t)
-	s.Matrix(t)
-}
-
-func TestGarbage(t *testing.T) {
-	t.Parallel()
-	s := newService(t)
-	id := s.enqueue(t, "fail", 1, 3)
-	s.await(t, id, job.Failed)
-	s.Garbage(t, apitest.GarbageConfig{Seed: 1, Values: map[string]string{"job_id": fmt.Sprint(id)}})
-}

@@ -78,16 +78,6 @@ func (s *service) trail() []audit.Row {
 	return rows
 }
 
-func TestEveryOperationAgainstEveryCaller(t *testing.T) {
-	t.Parallel()
-	newService(t).Matrix(t)
-}
-
-func TestGarbage(t *testing.T) {
-	t.Parallel()
-	newService(t).Garbage(t, apitest.GarbageConfig{Seed: 5, Skip: []string{"log_out", "log_out_at_provider", "revoke_session"}})
-}
-
 func TestLifeOfAKey(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

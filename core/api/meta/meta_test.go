@@ -1,9 +1,7 @@
 package meta_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -166,30 +164,4 @@ func TestBrokenFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Run(t, get("nothing left", paths[0], `"current_version":"1.0.0"`, `"problems":[]`))
-}
-
-func TestGarbage(t *testing.T) {
-	t.Parallel()
-	s := newService(t, nil)
-	s.Publish("1.1.0", nil)
-	s.Garbage(t, apitest.GarbageConfig{Seed: 5, PerOperation: 100})
-	var status selfupdate.Status
-	answer, err := s.Do(t.Context(), mustRequest(t, paths[0]), apitest.Viewer)
-	if err != nil || json.Unmarshal(answer.Body, &status) != nil || status.State != "requested" {
-		t.Errorf("%+v, %v", answer, err) // an empty body is a good one
-	}
-}
-
-func mustRequest(t *testing.T, url string) *http.Request {
-	t.Helper()
-	r, err := http.NewRequest(http.MethodGet, url, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func TestMatrix(t *testing.T) {
-	t.Parallel()
-	newService(t, nil).Matrix(t)
 }

@@ -38,7 +38,7 @@ func Register(a *op.API, deps Deps) {
 			"alerts of the targets in that time, the newest 500. A target that is not there, or not yours to see, is 404.",
 	})
 	op.Download(a, "/api/v1/metrics/guests", h.guests, op.Spec{
-		ID: "scrape_guests", Summary: "Read the figures of all guests as OpenMetrics", Tag: tag, Ours: true, Role: identity.Viewer,
+		ID: "scrape_guests", Summary: "Read the figures of all guests as OpenMetrics", Tag: tag, Role: identity.Viewer,
 		On: op.Anywhere, Content: []string{"application/openmetrics-text"}, Timeout: 5 * time.Minute,
 		Description: "The last figures of every guest that you may see, for Prometheus and all that reads OpenMetrics 1.0, written as they " +
 			"are read. Let it come with an API key of the scope `read`. Figures that no poll has told of for five minutes, or for three polls " +
@@ -52,11 +52,11 @@ func Register(a *op.API, deps Deps) {
 	})
 	const receiver = "/api/v1/metrics/remote-write"
 	op.Get(a, receiver, h.receiver, op.Spec{
-		ID: "get_remote_write", Summary: "Tell where samples are sent", Tag: tag, Ours: true, Role: identity.Admin,
+		ID: "get_remote_write", Summary: "Tell where samples are sent", Tag: tag, Role: identity.Admin,
 		Description: "The receiver of samples, how late it is and what went wrong last; its password or token is never shown.",
 	})
 	op.Put(a, receiver, h.setReceiver, op.Spec{
-		ID: "set_remote_write", Summary: "Send samples to a receiver", Tag: tag, Ours: true, Role: identity.Admin,
+		ID: "set_remote_write", Summary: "Send samples to a receiver", Tag: tag, Role: identity.Admin,
 		Audit: op.Audit{Action: "metrics.remote_write"},
 		Description: "A Prometheus (started with `--web.enable-remote-write-receiver`), a VictoriaMetrics or another that speaks remote write " +
 			"1.0. It gets what polls measure of guests, nodes, hosts and storages, in order, under the names of GET /metrics/guests: a new one " +
@@ -64,7 +64,7 @@ func Register(a *op.API, deps Deps) {
 			"polled (`metrics.retention_raw_days`). The body replaces all: without a password or token there is none. Redirects are not followed.",
 	})
 	op.Delete(a, receiver, h.removeReceiver, op.Spec{
-		ID: "delete_remote_write", Summary: "Send samples nowhere", Tag: tag, Ours: true, Role: identity.Admin,
+		ID: "delete_remote_write", Summary: "Send samples nowhere", Tag: tag, Role: identity.Admin,
 		Audit:       op.Audit{Action: "metrics.remote_write_end"},
 		Description: "How far the receiver was is forgotten. 404 when there is none.",
 	})

@@ -177,10 +177,3 @@ func TestThroughput(t *testing.T) {
 			Error: "invalid"})
 	}
 }
-
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	s := servicetest.NewResourceOfUsers(t, register)
-	s.Matrix(t)
-	s.Garbage(t, apitest.GarbageConfig{Seed: 8, PerOperation: 50})
-}

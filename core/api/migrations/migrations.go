@@ -44,7 +44,7 @@ func Register(a *op.API, deps Deps) {
 		path := "/api/v1/" + s.kind + "s/:" + s.kind + "_id/migrate"
 		op.Post(a, path+"/preflight", h.preflight, op.Spec{
 			ID: "check_" + s.kind + "_migration", Summary: "Check the migration of " + s.one, Tag: s.tag, Role: identity.Admin, On: s.on,
-			Calls: true, ReadOnly: true, Ours: s.on == op.VM, Needs: endpoint.Lifecycle,
+			Calls: true, ReadOnly: true, Needs: endpoint.Lifecycle,
 			Description: "Tells how it would be moved to a host, what is in the way (`blockers`) and what is to be known besides (`warnings`), " +
 				"each with a code. Both hosts are asked; nothing is reserved and nothing changes. A host of the same cluster means a node of " +
 				"it: `node` says which, where it can not only be one. `strategy` is the first way that is there, or the one that is asked for; " +
@@ -52,7 +52,7 @@ func Register(a *op.API, deps Deps) {
 		})
 		op.Post(a, path, h.migrate, op.Spec{
 			ID: "migrate_" + s.kind, Summary: "Migrate " + s.one, Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Plan: true,
-			Ours: s.on == op.VM, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".migrate"},
+			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".migrate"},
 			Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Recall: h.migrating,
 			Description: "Answers with the job that does it and the check that the request passed; the job checks once more. What is in the way " +
 				"is 409 `migration_blocked` with `blockers`. Where it would be stopped for the move, its name is asked for " +

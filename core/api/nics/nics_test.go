@@ -265,10 +265,3 @@ func TestLostAnswers(t *testing.T) {
 		})
 	}
 }
-
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	b := servicetest.NewLab(t, memdriver.Tokens, func(a *op.API, d api.Deps) { nics.Register(a, d.NICs) })
-	b.Matrix(t)
-	b.Garbage(t, apitest.GarbageConfig{Seed: 8, Values: map[string]string{"vm_id": "1", "app_id": "1", "iface": "net0"}})
-}

@@ -46,41 +46,41 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Channels}
 	const all, one = "/api/v1/notification-channels", "/api/v1/notification-channels/:channel_id"
 	op.Get(a, all, h.list, op.Spec{
-		ID: "list_notification_channels", Summary: "List channels", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		ID: "list_notification_channels", Summary: "List channels", Tag: tag, Role: identity.Admin, On: op.Anywhere,
 		Description: "Those of the teams of which the caller is an admin, by name. Secrets are never told.",
 	})
 	op.Post(a, all, h.create, op.Spec{
-		ID: "create_notification_channel", Summary: "Make a channel", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		ID: "create_notification_channel", Summary: "Make a channel", Tag: tag, Role: identity.Admin, On: op.Anywhere,
 		Status: http.StatusCreated, Audit: op.Audit{Action: "notification_channel.create"}, Recall: h.again,
 		Description: "The caller must be an admin of its team. " + form + "\n\nA team has at most 100 channels, beyond that 409 `conflict`. " +
 			"`account_mail` makes a mail channel of the default team the one by which users are told, at their own addresses, of log-ins to " +
 			"their accounts from new places; a second one is 409 `conflict`.",
 	})
 	op.Get(a, one, h.get, op.Spec{
-		ID: "get_notification_channel", Summary: "Get a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
+		ID: "get_notification_channel", Summary: "Get a channel", Tag: tag, Role: identity.Admin, On: op.Channel,
 		Description: "With how it does: what waits, since when it fails and why.",
 	})
 	op.Patch(a, one, h.update, op.Spec{
-		ID: "update_notification_channel", Summary: "Change a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
+		ID: "update_notification_channel", Summary: "Change a channel", Tag: tag, Role: identity.Admin, On: op.Channel,
 		Audit: op.Audit{Action: "notification_channel.update"},
 		Description: "`settings`, `quiet_hours` and `routes` are replaced as a whole. Of `secrets`, those that are given are set, null clears " +
 			"one, and all others stay. Where the server, its certificate or the security changes, secrets that cross must be given again. " +
 			"What waits is tried again at once. " + form,
 	})
 	op.Delete(a, one, h.remove, op.Spec{
-		ID: "delete_notification_channel", Summary: "Delete a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
+		ID: "delete_notification_channel", Summary: "Delete a channel", Tag: tag, Role: identity.Admin, On: op.Channel,
 		Status: http.StatusNoContent, Audit: op.Audit{Action: "notification_channel.delete"},
 		Description: "With what waits to be told there, and the log of what was told.",
 	})
 	op.Post(a, one+"/test", h.try, op.Spec{
-		ID: "test_notification_channel", Summary: "Send a test to a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
+		ID: "test_notification_channel", Summary: "Send a test to a channel", Tag: tag, Role: identity.Admin, On: op.Channel,
 		Audit: op.Audit{Action: "notification_channel.test"},
 		Description: "A message is sent at once, also to a channel that is switched off or in its quiet hours, and the answer tells what " +
 			"became of it: `state` is `sent`, or `failed` with the `error`. It is tried once. Where `HOSTLER_BASE_URL` is not set, messages have " +
 			"no links, and `notice` says so.",
 	})
 	op.Get(a, "/api/v1/notification-deliveries", h.deliveries, op.Spec{
-		ID: "list_notification_deliveries", Summary: "List what channels were told", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		ID: "list_notification_deliveries", Summary: "List what channels were told", Tag: tag, Role: identity.Admin, On: op.Anywhere,
 		Description: "What became of each event at the channels of the teams of which the caller is an admin, the newest first. It is kept " +
 			"for 30 days.",
 	})

@@ -139,7 +139,7 @@ func TestDocumentSaysWhatAClientAsksBefore(t *testing.T) {
 				return nil, nil
 			}, spec)
 		}
-		put("power", power(func(s *op.Spec) { s.Plan, s.Ours, s.Unsupported, s.Calls = true, true, true, true }))
+		put("power", power(func(s *op.Spec) { s.Plan, s.Unsupported, s.Calls = true, true, true }))
 		put("wipe", power(func(s *op.Spec) {
 			s.ID, s.Needs, s.Confirm = "wipe", "", op.Confirm{When: op.ConfirmAlways, Phrase: "wipe it"}
 		}))
@@ -154,8 +154,7 @@ func TestDocumentSaysWhatAClientAsksBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for of, want := range map[string]string{
-		"put power": `{"x-capability":"lifecycle","x-confirm":{"field":"name","when":"self"},"x-entitlement":"power","x-ours":true,` +
-			`"x-plan":true}`,
+		"put power": `{"x-capability":"lifecycle","x-confirm":{"field":"name","when":"self"},"x-entitlement":"power","x-plan":true}`,
 		"put wipe":  `{"x-confirm":{"phrase":"wipe it","when":"always"},"x-entitlement":"power"}`,
 		"put name":  `{"x-confirm":{"when":"never"}}`,
 		"get power": `{"x-capability":"lifecycle"}`,

@@ -129,8 +129,6 @@ type Spec struct {
 	Confirm Confirm
 	// Plan says that the query parameter plan=true answers 200 with what would happen. The input embeds Planned.
 	Plan bool
-	// Ours marks an operation that the API's specification does not have.
-	Ours bool
 	// Scope is the resource of an API key's scope; by default the first segment after /api/v1. GET needs "read" or
 	// "<scope>:write", every other method "<scope>:write".
 	Scope string

@@ -268,9 +268,6 @@ func (o *Operation) extend(extensions map[string]any) {
 	if s.Plan {
 		extensions["x-plan"] = true
 	}
-	if s.Ours {
-		extensions["x-ours"] = true
-	}
 }
 
 // errorTable lists every problem code by status and name.

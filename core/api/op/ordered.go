@@ -112,7 +112,7 @@ func dropKeyword(tree any, keyword string) {
 
 // ranks is the order of the keys that OpenAPI knows; others follow as they are.
 var ranks = strings.Fields(`openapi info servers tags title version name in operationId summary $ref type anyOf format description
-	x-role x-on x-scope x-entitlement x-capability x-confirm x-plan x-ours x-audit get post put patch delete
+	x-role x-on x-scope x-entitlement x-capability x-confirm x-plan x-audit get post put patch delete
 	required enum default minimum maximum minLength maxLength pattern
 	schema security parameters requestBody content example examples items properties additionalProperties responses
 	paths components schemas securitySchemes x-errors`)

@@ -164,10 +164,3 @@ func (h breaking) Reconfigure(ctx context.Context, ref hypervisor.GuestRef, chan
 	defer h.after()
 	return h.Host.Reconfigure(ctx, ref, change)
 }
-
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	b := newLab(t, memdriver.Tokens)
-	b.Matrix(t)
-	b.Garbage(t, apitest.GarbageConfig{Seed: 9, Values: map[string]string{"vm_id": "1"}})
-}

@@ -21,7 +21,7 @@ type handlers struct{ plugins Manager }
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Plugins}
 	op.Get(a, "/api/v1/plugins", h.list, op.Spec{
-		ID: "list_plugins", Summary: "List plugins", Tag: "Plugins", Ours: true, Role: identity.Admin,
+		ID: "list_plugins", Summary: "List plugins", Tag: "Plugins", Role: identity.Admin,
 		Description: "The plugins that were pinned on the machine, and how their processes are on the instance that answers. Plugins are " +
 			"pinned and verified with `hostlerd plugin` on the machine, never over HTTP.",
 	})

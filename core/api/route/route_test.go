@@ -1,11 +1,11 @@
 package route_test
 
 import (
-	"bufio"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,22 +16,27 @@ import (
 
 type row struct{ method, path string }
 
-// rows reads the list of all operations.
+// rows are all operations: each has a row in its resource's table of roles.
 func rows(t testing.TB) []row {
 	t.Helper()
-	f, err := os.Open("../testdata/operations.txt")
+	files, err := filepath.Glob("../*/testdata/roles.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
 	var all []row
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if fields := strings.Fields(s.Text()); len(fields) >= 2 && fields[0] != "#" {
-			all = append(all, row{fields[0], fields[1]})
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if cells := strings.Split(line, "\t"); cells[0] != "PATH" {
+				all = append(all, row{method: cells[1], path: cells[0]})
+			}
 		}
 	}
 	if len(all) < 250 {
-		t.Fatalf("only %d operations in the list", len(all))
+		t.Fatalf("only %d operations in the tables", len(all))
 	}
 	return all
 }

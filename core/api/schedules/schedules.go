@@ -52,11 +52,11 @@ func Register(a *op.API, deps Deps) {
 		Description: "In the order in which they were made.",
 	})
 	op.Get(a, "/api/v1/schedules/kinds", h.kinds, op.Spec{
-		ID: "list_schedule_kinds", Summary: "List the kinds of jobs that a schedule may ask for", Tag: tag, Ours: true, Role: identity.Viewer,
+		ID: "list_schedule_kinds", Summary: "List the kinds of jobs that a schedule may ask for", Tag: tag, Role: identity.Viewer,
 		Description: "Those that need no typed confirmation, each with the JSON schema of its parameters. The list is not paged.",
 	})
 	op.Get(a, "/api/v1/schedules/times", h.times, op.Spec{
-		ID: "list_schedule_times", Summary: "List the next times of an expression", Tag: tag, Ours: true, Role: identity.Viewer,
+		ID: "list_schedule_times", Summary: "List the next times of an expression", Tag: tag, Role: identity.Viewer,
 		Description: "The next five times at which a schedule with this `cron` and `timezone` would be due, as the service reckons them: " +
 			"to be looked at before one is written. An expression or a zone that a schedule may not have is 422.",
 	})

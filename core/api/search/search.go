@@ -20,7 +20,7 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Search}
 	op.Get(a, "/api/v1/search", h.find, op.Spec{
 		ID: "search", Summary: "Search guests, hosts, nodes, storages, schedules, the catalog and jobs", Tag: "Search",
-		Role: identity.Viewer, On: op.Anywhere, Ours: true,
+		Role: identity.Viewer, On: op.Anywhere,
 		Description: "Finds what the caller may see, the best first, as the last polls found it. `q` holds words and fields with " +
 			"blanks between them, all of which must fit, such as `web tag:prod status:running`. A word may stand anywhere in " +
 			"names, numbers, addresses, tags, nodes, hosts and clusters, in any case; who is called exactly so comes first, " +

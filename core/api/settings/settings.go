@@ -35,7 +35,7 @@ func Register(a *op.API, deps Deps) {
 			"trail does. The answer is the list of all settings.",
 	})
 	op.Get(a, "/api/v1/entitlements", h.entitlements, op.Spec{
-		ID: "list_entitlements", Summary: "List features that can be switched off", Tag: tag, Ours: true, Role: identity.Viewer, On: op.Anywhere,
+		ID: "list_entitlements", Summary: "List features that can be switched off", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "The features that this release knows, for the whole instance. The setting `entitlements.disabled` switches them off; an " +
 			"operation of one that is off is refused with `entitlement_required`. A feature that is not listed is off.",
 	})

@@ -183,13 +183,6 @@ func TestEntitlements(t *testing.T) {
 	)
 }
 
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	s, _ := newService(t)
-	s.Matrix(t)
-	s.Garbage(t, apitest.GarbageConfig{Seed: 11})
-}
-
 // A short time for the trail is as good as clearing it, which is the owner's.
 func TestOnlyOwnersShortenTheTrail(t *testing.T) {
 	t.Parallel()

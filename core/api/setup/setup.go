@@ -19,11 +19,11 @@ type handlers struct{ setup *identity.Setup }
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Setup}
 	op.Get(a, "/api/v1/setup", h.needed, op.Spec{
-		ID: "get_setup", Summary: "Ask whether the instance needs its first owner", Tag: "Setup", Ours: true, Public: true,
+		ID: "get_setup", Summary: "Ask whether the instance needs its first owner", Tag: "Setup", Public: true,
 		Description: "While no user exists `needed` is true. Afterwards the answer is 409 `already_set_up`.",
 	})
 	op.Post(a, "/api/v1/setup", h.complete, op.Spec{
-		ID: "complete_setup", Summary: "Make the first owner", Tag: "Setup", Secret: true, Ours: true, Public: true, Status: http.StatusCreated,
+		ID: "complete_setup", Summary: "Make the first owner", Tag: "Setup", Secret: true, Public: true, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "setup.complete"},
 		Description: "Needs the one-time token that the service has written to the file `setup-token` in its state directory and named in its " +
 			"log. A wrong token is 401 `invalid_credentials`. It works once: afterwards the answer is 409 `already_set_up`. It does not log in.",

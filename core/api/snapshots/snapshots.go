@@ -40,26 +40,26 @@ func Register(a *op.API, deps Deps) {
 		h, path := handlers{s.guests, deps.Actor}, "/api/v1/"+s.kind+"s/:"+s.kind+"_id/snapshots"
 		op.Get(a, path, h.list, op.Spec{
 			ID: "list_" + s.kind + "_snapshots", Summary: "List the snapshots of " + s.one,
-			Tag: s.tag, Role: identity.Viewer, On: s.on, Calls: true, Ours: s.on == op.App,
+			Tag: s.tag, Role: identity.Viewer, On: s.on, Calls: true,
 			Description: "Asked of the hypervisor, oldest first; nothing of it is kept. The present state is no snapshot.",
 		})
 		op.Post(a, path, h.take, op.Spec{
 			ID: "create_" + s.kind + "_snapshot", Summary: "Take a snapshot of " + s.one,
-			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true, Ours: s.on == op.App,
+			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true,
 			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_create"}, Recall: h.started,
 			Description: "Answers with the job that does it. A name that is taken is 409 `conflict`. `vmstate` keeps the memory too, where the " +
 				"hypervisor can.",
 		})
 		op.Delete(a, path+"/:name", h.remove, op.Spec{
 			ID: "delete_" + s.kind + "_snapshot", Summary: "Delete a snapshot of " + s.one,
-			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true, Ours: s.on == op.App,
+			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true,
 			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_delete", Target: "name"},
 			Plan:        true,
 			Description: "Answers with the job that does it. The guest and its other snapshots stay as they are.",
 		})
 		op.Post(a, path+"/:name/rollback", h.rollBack, op.Spec{
 			ID: "rollback_" + s.kind + "_snapshot", Summary: "Set " + s.one + " back to a snapshot",
-			Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Ours: s.on == op.App,
+			Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true,
 			Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
 			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_rollback", Target: "name"}, Recall: h.started,
 			Plan: true,

@@ -302,13 +302,6 @@ func TestOwnGuest(t *testing.T) {
 	}
 }
 
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	b := newFixture(t, nil)
-	b.Matrix(t)
-	b.Garbage(t, apitest.GarbageConfig{Seed: 11, Values: map[string]string{"vm_id": "1", "app_id": "1", "name": "fresh"}})
-}
-
 // What would happen is told before it does, by those who may ask for it only, and a plan that has changed since refuses the request.
 func TestPlan(t *testing.T) {
 	t.Parallel()

@@ -35,34 +35,34 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Providers}
 	const all, one = "/api/v1/identity-providers", "/api/v1/identity-providers/:provider_id"
 	op.Get(a, all, h.list, op.Spec{
-		ID: "list_identity_providers", Summary: "List identity providers", Tag: tag, Role: identity.Owner, Ours: true,
+		ID: "list_identity_providers", Summary: "List identity providers", Tag: tag, Role: identity.Owner,
 		Description: "All providers of OpenID Connect, by name; at most 20. Client secrets are never told.",
 	})
 	op.Post(a, all, h.create, op.Spec{
-		ID: "create_identity_provider", Summary: "Make an identity provider", Tag: tag, Role: identity.Owner, Ours: true,
+		ID: "create_identity_provider", Summary: "Make an identity provider", Tag: tag, Role: identity.Owner,
 		Status: http.StatusCreated, Audit: op.Audit{Action: "identity_provider.create"}, Recall: h.again,
 		Description: form + "\n\nA name that is taken, in whatever case, and more than 20 providers are 409 `conflict`. At the provider, the " +
 			"client must allow the `redirect_uri` of the answer, and `post_logout_redirect_uri` for log-out.",
 	})
 	op.Get(a, one, h.get, op.Spec{
-		ID: "get_identity_provider", Summary: "Get an identity provider", Tag: tag, Role: identity.Owner, Ours: true,
+		ID: "get_identity_provider", Summary: "Get an identity provider", Tag: tag, Role: identity.Owner,
 		Description: "With what its client must allow. The client secret is never told.",
 	})
 	op.Patch(a, one, h.update, op.Spec{
-		ID: "update_identity_provider", Summary: "Change an identity provider", Tag: tag, Role: identity.Owner, Ours: true,
+		ID: "update_identity_provider", Summary: "Change an identity provider", Tag: tag, Role: identity.Owner,
 		Audit: op.Audit{Action: "identity_provider.update", Target: "provider_id"},
 		Description: "`scopes` and `rules` are replaced as a whole. `client_secret` null clears it; it must be given again with another " +
 			"issuer or certificate. With another issuer, accounts are joined to it anew. That and switching it off end the sessions of who came " +
 			"in by it. " + form,
 	})
 	op.Delete(a, one, h.remove, op.Spec{
-		ID: "delete_identity_provider", Summary: "Delete an identity provider", Tag: tag, Role: identity.Owner, Ours: true,
+		ID: "delete_identity_provider", Summary: "Delete an identity provider", Tag: tag, Role: identity.Owner,
 		Status: http.StatusNoContent, Audit: op.Audit{Action: "identity_provider.delete", Target: "provider_id"},
 		Description: "Ends the sessions of who came in by it. Accounts and their roles stay; who has no password comes in again by another " +
 			"provider, or when an admin sets one.",
 	})
 	op.Post(a, one+"/test", h.try, op.Spec{
-		ID: "test_identity_provider", Summary: "Test an identity provider", Tag: tag, Role: identity.Owner, Ours: true,
+		ID: "test_identity_provider", Summary: "Test an identity provider", Tag: tag, Role: identity.Owner,
 		Audit: op.Audit{Action: "identity_provider.test", Target: "provider_id"},
 		Description: "Asks the provider at once what it is, also one that is switched off, and tells what it says. `ok` is false with the " +
 			"`error` where that fails. Whether the client secret is right shows at a log-in only.",

@@ -38,7 +38,7 @@ func (h handlers) contents(a *op.API) {
 			"for itself, `node` is needed.",
 	})
 	op.Post(a, one+"/content/download", h.download, op.Spec{
-		ID: "download_storage_content", Summary: "Have the hypervisor download a file", Tag: tag, Role: identity.Admin, On: op.Host, Ours: true,
+		ID: "download_storage_content", Summary: "Have the hypervisor download a file", Tag: tag, Role: identity.Admin, On: op.Host,
 		Calls: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.download", Target: "name"},
 		Recall: h.again,
 		Description: "Answers with the job that follows it. The node fetches the file itself, from its own network, and compares the " +
@@ -49,12 +49,12 @@ func (h handlers) contents(a *op.API) {
 	})
 	op.Get(a, one+"/templates", h.templates, op.Spec{
 		ID: "list_storage_templates", Summary: "List the templates that can be fetched to a storage", Tag: tag, Role: identity.Viewer,
-		On:   op.Host,
-		Ours: true, Calls: true, Needs: endpoint.Monitoring,
+		On:    op.Host,
+		Calls: true, Needs: endpoint.Monitoring,
 		Description: "Those of containers that the hypervisor's own source has, as the node last heard of it.",
 	})
 	op.Post(a, one+"/templates", h.fetchTemplate, op.Spec{
-		ID: "fetch_storage_template", Summary: "Fetch a template to a storage", Tag: tag, Role: identity.Admin, On: op.Host, Ours: true,
+		ID: "fetch_storage_template", Summary: "Fetch a template to a storage", Tag: tag, Role: identity.Admin, On: op.Host,
 		Calls: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.fetch_template", Target: "name"},
 		Recall:      h.again,
 		Description: "Answers with the job that follows it. One that is there is 409 `conflict`.",

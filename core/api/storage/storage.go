@@ -59,7 +59,7 @@ func (h handlers) definitions(a *op.API) {
 	})
 	op.Get(a, "/api/v1/storage/:host_id/types", h.types, op.Spec{
 		ID: "list_storage_types", Summary: "List the types of storages that can be attached", Tag: tag, Role: identity.Viewer, On: op.Host,
-		Ours: true, Calls: true, Needs: endpoint.Monitoring,
+		Calls: true, Needs: endpoint.Monitoring,
 		Description: "With the keys that each has. Secret ones are taken and never shown.",
 	})
 	op.Get(a, one, h.get, op.Spec{

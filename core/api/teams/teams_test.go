@@ -241,17 +241,3 @@ func TestARoleHoldsAtOnce(t *testing.T) {
 		}
 	}
 }
-
-func TestEveryOperationAgainstEveryCaller(t *testing.T) {
-	t.Parallel()
-	newService(t).Matrix(t)
-}
-
-func TestGarbage(t *testing.T) {
-	t.Parallel()
-	s := newService(t)
-	blue := identitytest.Team(t, s.DB, "blue")
-	user := identitytest.As(t, s.Users, identity.Viewer)
-	s.Garbage(t, apitest.GarbageConfig{Seed: 9, PerOperation: 150,
-		Values: map[string]string{"team_id": fmt.Sprint(blue), "user_id": fmt.Sprint(user.ID), "slug": "blue"}})
-}

@@ -58,7 +58,7 @@ func Register(a *op.API, deps Deps) {
 			"GET /hosts/{host_id}/uploads/{upload_id} tells how much has arrived, on every instance.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/uploads/:upload_id", h.get, op.Spec{
-		ID: "get_upload", Summary: "Get how far an upload has come", Tag: tag, Role: identity.Viewer, On: op.Host, Ours: true,
+		ID: "get_upload", Summary: "Get how far an upload has come", Tag: tag, Role: identity.Viewer, On: op.Host,
 		Description: "While the file arrives `received_bytes` is a second old at most; how much of it the job has sent on is the job's " +
 			"`progress`. It is known for a week after its last change.",
 	})

@@ -64,7 +64,7 @@ func Register(a *op.API, deps Deps) {
 			outranks + " The rules for passwords are those of creating a user.",
 	})
 	op.Delete(a, "/api/v1/users/:user_id/totp", h.resetTOTP, op.Spec{
-		ID: "reset_totp", Summary: "Reset a user's second factor", Tag: tag, Ours: true, Role: identity.Admin,
+		ID: "reset_totp", Summary: "Reset a user's second factor", Tag: tag, Role: identity.Admin,
 		Status: http.StatusNoContent, Audit: op.Audit{Action: "user.totp_reset", Target: "user_id"},
 		Description: "For somebody who has lost it: the authenticator app, passkeys and recovery codes are void, and log-in asks for the " +
 			"password alone from then on. The password stays, and sessions go on. No second factor is 409 `invalid_state`, and so is one's own, " +

@@ -313,16 +313,3 @@ func TestTheNextRequestIsRefused(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-func TestEveryOperationAgainstEveryCaller(t *testing.T) {
-	t.Parallel()
-	newService(t).Matrix(t)
-}
-
-func TestGarbage(t *testing.T) {
-	t.Parallel()
-	s := newService(t)
-	user := identitytest.As(t, s.Users, identity.Viewer)
-	s.Garbage(t, apitest.GarbageConfig{Seed: 5, PerOperation: 150,
-		Values: map[string]string{"user_id": fmt.Sprint(user.ID), "password": "canary-mehlwurm-zebra-19", "role": "viewer"}})
-}

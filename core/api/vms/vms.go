@@ -43,7 +43,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/nodes/:node/placement", h.placement, op.Spec{
 		ID: "get_placement", Summary: "Tell what a guest can be made of on a node", Tag: tag, Role: identity.Viewer, On: op.Host, Calls: true,
-		Needs: endpoint.Monitoring, Ours: true,
+		Needs: endpoint.Monitoring,
 		Description: "What forms offer: the storages of the node and what is left of them, the networks that a NIC can be attached to, the " +
 			"words for operating systems, the hypervisor's bounds, and a number that is free. It is asked of the hypervisor, and the same that " +
 			"orders of new guests, copies and restored ones are checked against. Nothing is reserved. A node that is not there is 404.",

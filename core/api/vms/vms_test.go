@@ -108,13 +108,6 @@ func TestStartOfWhatWasMoved(t *testing.T) {
 	b.Run(t, act("without the tag", "start", "", 202, ""))
 }
 
-func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
-	t.Parallel()
-	b := newFixture(t)
-	b.Matrix(t)
-	b.Garbage(t, apitest.GarbageConfig{Seed: 5, Values: map[string]string{"vm_id": "1"}})
-}
-
 // What the hypervisor of a VM cannot do is refused at once.
 func TestActionsThatTheDriverDoesNotHave(t *testing.T) {
 	t.Parallel()

@@ -163,8 +163,8 @@ func insertion(scope, at int, rule sdk.Rule) step {
 		}}
 }
 
-// request is a step of one request on a part of a scope. R and W are what the firewall must be able to do at a scope, which for a group may
-// be the cluster's.
+// request is a step of one request on a part of a scope. R and W are what the firewall must be able to do at a scope, which for a group
+// may be the cluster's.
 type request[R, W any] struct {
 	scope int
 	// at is where the firewall must be able to do it; nil where the scope is.

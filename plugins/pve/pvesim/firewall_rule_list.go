@@ -70,8 +70,15 @@ func readFirewallRule(r *request) (result, *apiError) {
 
 func noRule(r *request) *apiError { return failure("no rule at position %s", r.values.text("pos")) }
 
-// firewallRuleOfPath finds the list and the position in it after the request's digest was compared. The list is a copy.
-func (r *request) firewallRuleOfPath() (rules []FirewallRule, pos int, err *apiError) {
+// The lines of the real server's source at which a change and a deletion fail where there is no list of rules at all.
+const (
+	lineOfUpdate = 373
+	lineOfDelete = 462
+)
+
+// firewallRuleOfPath finds the list and the position in it after the request's digest was compared. The list is a copy. A configuration
+// without a file has no list, which the real server does not expect: it names the line of its source that failed.
+func (r *request) firewallRuleOfPath(line int) (rules []FirewallRule, pos int, err *apiError) {
 	_, digest, err := r.firewallRows()
 	if err != nil {
 		return nil, 0, err
@@ -79,7 +86,11 @@ func (r *request) firewallRuleOfPath() (rules []FirewallRule, pos int, err *apiE
 	if err := r.unmodified(digest); err != nil {
 		return nil, 0, err
 	}
-	scope, _ := r.firewallScope()
+	scope, environment := r.firewallScope()
+	if environment != "group" && !r.c.firewallOf(scope).stored() {
+		return nil, 0, failure("Can't use an undefined value as an ARRAY reference at "+
+			"/usr/share/perl5/PVE/API2/Firewall/Rules.pm line %d.", line)
+	}
 	rules = slices.Clone(*r.c.rulesOf(scope))
 	at := r.values.integer("pos", 0)
 	if at >= int64(len(rules)) {
@@ -121,7 +132,7 @@ func createFirewallRule(r *request) (result, *apiError) {
 
 // updateFirewallRule moves a rule, or changes it: a request that moves does nothing else.
 func updateFirewallRule(r *request) (result, *apiError) {
-	rules, pos, err := r.firewallRuleOfPath()
+	rules, pos, err := r.firewallRuleOfPath(lineOfUpdate)
 	if err != nil {
 		return fail(err)
 	}
@@ -162,7 +173,7 @@ func moved(rules []FirewallRule, from, to int) []FirewallRule {
 }
 
 func deleteFirewallRule(r *request) (result, *apiError) {
-	rules, pos, err := r.firewallRuleOfPath()
+	rules, pos, err := r.firewallRuleOfPath(lineOfDelete)
 	if err != nil {
 		return fail(err)
 	}

@@ -79,6 +79,37 @@ func TestFirewallRulesHaveAnOrder(t *testing.T) {
 	}
 }
 
+// The real server has no list of rules where it has no file, and keeps no file without content.
+func TestFirewallWithoutAFile(t *testing.T) {
+	t.Parallel()
+	_, root := snapshotHost(t)
+	const undefined = "Can't use an undefined value as an ARRAY reference at /usr/share/perl5/PVE/API2/Firewall/Rules.pm line "
+	for path := range firewallScopes {
+		lacking := func() {
+			t.Helper()
+			if names, _ := root.comments(path); len(names) != 0 {
+				t.Errorf("%s has %q", path, names)
+			}
+			root.refused("GET", path+"/0", "", 500, "no rule at position 0")
+			root.refused("PUT", path+"/0", "delete=type", 500, undefined+"373.")
+			root.refused("PUT", path+"/0", "moveto=1", 500, undefined+"373.")
+			root.refused("PUT", path+"/0", "delete=type&digest="+strings.Repeat("0", 40), 500,
+				"detected modified configuration - file changed by other user? Try again.")
+			root.refused("DELETE", path+"/0", "", 500, undefined+"462.")
+		}
+		lacking()
+		root.decode("POST", path, "type=in&action=DROP", nil)
+		root.refused("PUT", path+"/1", "delete=type", 500, "no rule at position 1")
+		root.decode("DELETE", path+"/0", "", nil)
+		lacking()
+		options := strings.TrimSuffix(path, "rules") + "options"
+		root.decode("PUT", options, "enable=0", nil)
+		root.refused("PUT", path+"/0", "delete=type", 500, "no rule at position 0")
+		root.decode("PUT", options, "delete=enable", nil)
+		lacking()
+	}
+}
+
 func TestFirewallRulesArePartsOfTheirScope(t *testing.T) {
 	t.Parallel()
 	c, root := snapshotHost(t)

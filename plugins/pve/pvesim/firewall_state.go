@@ -40,6 +40,11 @@ func (c *Cluster) firewallOf(scope FirewallScope) *firewall {
 	return &firewall{}
 }
 
+// stored reports whether the configuration has a file. The real server deletes the file with the last of its content.
+func (f *firewall) stored() bool {
+	return len(f.rules)+len(f.aliases)+len(f.ipsets)+len(f.groups)+len(f.options) > 0
+}
+
 // changeFirewall returns the configuration of a scope to be written; of a guest that does not exist as well. It is called before
 // each change: what was to be in force by now still is of the state before.
 func (c *Cluster) changeFirewall(scope FirewallScope) *firewall {

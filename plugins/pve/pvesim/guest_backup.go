@@ -224,13 +224,7 @@ func (r *request) logBackup(t *task, g *guest, s *storage, b *backup, took time.
 	t.say(now, "INFO: backup mode: %s", mode)
 	t.say(now, "INFO: ionice priority: 7")
 	t.say(now, "INFO: %s Name: %s", word(g.Type), g.Name)
-	for _, v := range g.volumes() {
-		if g.Type == QEMU {
-			t.say(now, "INFO: include disk '%s' '%s' %s", v.key, v.id, sizeText(max(g.Disk, gibibyte)))
-			continue
-		}
-		t.say(now, "INFO: including mount point %s ('/') in backup", v.key)
-	}
+	r.logVolumes(t, g)
 	if s.plugin == "pbs" {
 		t.say(now, "INFO: creating Proxmox Backup Server archive '%s'", strings.TrimPrefix(b.name, "backup/"))
 	} else {
@@ -248,6 +242,80 @@ func (r *request) logBackup(t *task, g *guest, s *storage, b *backup, took time.
 	}
 }
 
+// logVolumes writes which volumes of a guest the backup has and which it leaves out.
+func (r *request) logVolumes(t *task, g *guest) {
+	cfg := g.config()
+	if g.Type == QEMU {
+		for _, v := range g.volumes() {
+			if why := leftOut(g.Type, cfg, v); why != "" {
+				t.say(t.began, "INFO: exclude disk '%s' '%s' (%s)", v.key, v.id, why)
+			} else {
+				t.say(t.began, "INFO: include disk '%s' '%s' %s", v.key, v.id, sizeText(diskSize(v.value)))
+			}
+		}
+		return
+	}
+	t.say(t.began, "INFO: including mount point rootfs ('/') in backup")
+	for _, v := range mountPointsIn(cfg) {
+		path, _ := propertyOf(v.value, "mp")
+		if why := leftOut(g.Type, cfg, v); why != "" {
+			t.say(t.began, "INFO: excluding %s mount point %s ('%s') from backup (%s)", v.mountType(), v.key, path, why)
+		} else {
+			t.say(t.began, "INFO: including mount point %s ('%s') in backup", v.key, path)
+		}
+	}
+}
+
+// leftOut says in the words of the log why a backup leaves a volume of a guest out; empty where the backup has the volume.
+func leftOut(kind string, cfg map[string]any, v volume) string {
+	backup, given := propertyOf(v.value, "backup")
+	switch {
+	case kind == LXC && v.key == "rootfs":
+	case kind == LXC && v.mountType() != "volume":
+		return "not a volume"
+	case kind == LXC && !isSet(backup):
+		return "disabled"
+	case kind == QEMU && v.key == "efidisk0" && cfg["bios"] != "ovmf":
+		return "efidisk but no OVMF BIOS"
+	case kind == QEMU && given && !isSet(backup):
+		return "backup=no"
+	}
+	return ""
+}
+
+// mountType is what is mounted at a mount point of a container.
+func (v volume) mountType() string {
+	switch {
+	case strings.HasPrefix(v.id, "/dev/"):
+		return "device"
+	case strings.HasPrefix(v.id, "/"):
+		return "bind"
+	}
+	return "volume"
+}
+
+// mountPointsIn lists what the configuration of a container mounts beside its root: volumes, directories and devices.
+func mountPointsIn(cfg map[string]any) (all []volume) {
+	for _, key := range slices.Sorted(maps.Keys(cfg)) {
+		if value, isText := cfg[key].(string); isText && key != "rootfs" && volumeKeys[LXC].MatchString(key) {
+			v := volume{key: key, value: value}
+			v.id, _, _ = strings.Cut(value, ",")
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// propertyOf finds a value in a property string.
+func propertyOf(text, key string) (value string, given bool) {
+	for part := range strings.SplitSeq(text, ",") {
+		if value, given = strings.CutPrefix(part, key+"="); given {
+			return value, true
+		}
+	}
+	return "", false
+}
+
 var compressions = map[string]string{"1": ".lzo", "lzo": ".lzo", "gzip": ".gz", "zstd": ".zst"}
 
 // backupOf is a backup of a guest as it is now, a quarter as large as its disks.
@@ -258,7 +326,9 @@ func (c *Cluster) backupOf(g *guest, s *storage, compress string) *backup {
 		b.format = map[string]string{QEMU: "pbs-vm", LXC: "pbs-ct"}[g.Type]
 	}
 	for _, v := range g.volumes() {
-		b.size += diskSize(fmt.Sprint(b.config[v.key])) / 4
+		if leftOut(g.Type, b.config, v) == "" {
+			b.size += diskSize(v.value) / 4
+		}
 	}
 	b.size = max(b.size, mebibyte)
 	for _, key := range []string{"lock", "parent", "digest"} {

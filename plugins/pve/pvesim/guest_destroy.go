@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -50,7 +51,14 @@ func destroyGuest(r *request) (result, *apiError) {
 			}
 			return 0, nil
 		},
-		apply: func(_ *task, g *guest, _ time.Time) { r.c.forget(g) },
+		apply: func(t *task, g *guest, now time.Time) {
+			for _, v := range g.kept() {
+				if r.kind == LXC && v.owner() != g.VMID {
+					t.say(now, "ignore deletion of '%s', CT %d isn't the owner!", v.id, g.VMID)
+				}
+			}
+			r.c.forget(g)
+		},
 	})
 }
 
@@ -70,18 +78,50 @@ func (c *Cluster) linkedCloneOf(g *guest) string {
 	return ""
 }
 
-// forget takes a guest away, with what its disks take of their storages.
+// forget takes a guest away, with what its own disks take of their storages. Those of others stay.
 func (c *Cluster) forget(g *guest) {
-	for _, v := range g.volumes() {
-		if s := c.storageByID(v.storage); s != nil && slices.Contains(s.allocated, v.id) {
-			s.free(v.id)
-		}
-	}
 	delete(c.guests, g.VMID)
+	for _, v := range g.kept() {
+		c.dispose(g, v)
+	}
 	delete(c.firewalls, FirewallGuest(g.VMID))
 	c.vmids = nil
 	c.generation++
 	c.accessChanged()
+}
+
+// dispose destroys a volume that a guest's configuration no longer names. One that is not the guest's own stays, and is listed on its
+// storage as long as its name says whose it is.
+func (c *Cluster) dispose(g *guest, v volume) {
+	s := c.storageByID(v.storage)
+	switch {
+	case s == nil:
+	case v.owner() == g.VMID:
+		s.free(v.id)
+	case v.owner() != 0 && !c.named(v.id):
+		s.loosen(v, g)
+	}
+}
+
+// named reports whether the configuration of a guest names a volume.
+func (c *Cluster) named(id string) bool {
+	for _, g := range c.guests {
+		if slices.ContainsFunc(g.kept(), func(v volume) bool { return v.id == id }) {
+			return true
+		}
+	}
+	return false
+}
+
+// loosen makes a disk that no configuration names of a guest's volume.
+func (s *storage) loosen(v volume, g *guest) {
+	_, name, _ := strings.Cut(v.id, ":")
+	format := v.format
+	if format == "" {
+		format = "raw"
+	}
+	s.loose = append(s.loose, looseDisk{node: g.node, name: name, format: format, vmid: v.owner(), size: diskSize(v.value),
+		ctime: g.born.Unix()})
 }
 
 var errNoRoom = errors.New("no space left")

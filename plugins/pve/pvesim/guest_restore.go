@@ -89,6 +89,9 @@ func (r *request) restoreTask(b *backup, archive, to string, over bool) *task {
 		if err := r.mayUseBridges(b.config); err != nil {
 			return 0, err
 		}
+		if err := r.mayMount(b); err != nil {
+			return 0, errors.New(unable + err.Error())
+		}
 		var err error
 		if disks, err = r.restoreDisks(b, old, to, now); err != nil {
 			return 0, errors.New(unable + trimNoRoom(err))
@@ -114,11 +117,6 @@ func (r *request) restoreTask(b *backup, archive, to string, over bool) *task {
 		if g == nil {
 			return errors.New(noConfig(r.node.name, r.kind, vmid))
 		}
-		for _, v := range g.volumes() {
-			if s := c.storageByID(v.storage); s != nil {
-				s.free(v.id)
-			}
-		}
 		c.become(g, b, disks, unique)
 		if r.values.boolean("start", false) {
 			c.addTask(r.node, r.who, taskPrefix(r.kind)+"start", strconv.Itoa(vmid), r.newGuestTask(r.startWork()), now)
@@ -136,6 +134,19 @@ func (r *request) restoreTask(b *backup, archive, to string, over bool) *task {
 	return t
 }
 
+// mayMount refuses the directories and devices that a container in a backup mounts, which nobody but root may mount.
+func (r *request) mayMount(b *backup) error {
+	if b.kind == QEMU || r.who.id() == rootUser {
+		return nil
+	}
+	for _, v := range mountPointsIn(b.config) {
+		if kind := v.mountType(); kind != "volume" {
+			return fmt.Errorf("restoring '%s' to %s mount is only possible for root", v.key, kind)
+		}
+	}
+	return nil
+}
+
 // restoredDisk is a disk that a restore makes.
 type restoredDisk struct {
 	volume  // as the backup has it
@@ -144,11 +155,12 @@ type restoredDisk struct {
 	size    int64
 }
 
-// restoreDisks takes room for the disks of a backup, where they were or on one storage.
+// restoreDisks takes room for the disks of a backup, where they were or on one storage. A container gets an empty volume for one that the
+// backup leaves out, a VM nothing.
 func (r *request) restoreDisks(b *backup, old *guest, to string, now time.Time) (disks []restoredDisk, err error) {
 	taken := map[string]bool{}
 	if old != nil {
-		for _, v := range old.volumes() {
+		for _, v := range old.kept() {
 			taken[v.id] = true
 		}
 	}
@@ -159,6 +171,9 @@ func (r *request) restoreDisks(b *backup, old *guest, to string, now time.Time) 
 		}
 	}()
 	for _, v := range volumesIn(b.kind, b.config) {
+		if b.kind == QEMU && leftOut(b.kind, b.config, v) != "" {
+			continue
+		}
 		d := restoredDisk{volume: v, storage: v.storage, size: diskSize(fmt.Sprint(b.config[v.key]))}
 		if to != "" {
 			d.storage = to
@@ -198,13 +213,19 @@ func (c *Cluster) freeDisks(disks []restoredDisk) {
 
 var macIn = regexp.MustCompile(`[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}`)
 
-// become makes a guest what a backup says. Its id, node and pool stay; a unique one gets addresses and a UUID of its own.
+// become makes a guest what a backup says. Its id, node and pool stay; a unique one gets addresses and a UUID of its own. The disks that a
+// container had are destroyed. A VM keeps those that the backup lacks, unused.
 func (c *Cluster) become(g *guest, b *backup, disks []restoredDisk, unique bool) {
-	spec, pool := b.guest, g.pool
+	spec, pool, had := b.guest, g.pool, g.kept()
 	spec.VMID, spec.Type, spec.Node, spec.Status, spec.Lock, spec.HAManaged = g.VMID, g.Type, g.node, StatusStopped, "", false
 	spec.Pool, spec.Pending = pool, nil
 	wanted := maps.Clone(b.config)
 	delete(wanted, "vmgenid") // always a new one
+	for _, v := range slices.Concat(volumesIn(b.kind, wanted), volumesUnder(wanted, unusedKey)) {
+		if backup, given := propertyOf(v.value, "backup"); unusedKey.MatchString(v.key) || b.kind == QEMU && given && !isSet(backup) {
+			delete(wanted, v.key)
+		}
+	}
 	for i, d := range disks {
 		wanted[d.key] = strings.Replace(fmt.Sprint(wanted[d.key]), d.volume.id, d.id, 1)
 		if i == 0 {
@@ -219,8 +240,19 @@ func (c *Cluster) become(g *guest, b *backup, disks []restoredDisk, unique bool)
 	if c.storageByID(spec.Storage) == nil {
 		spec.Storage = defaultStorage
 	}
+	for _, v := range had {
+		replaced := slices.ContainsFunc(disks, func(d restoredDisk) bool { return d.key == v.key })
+		if b.kind == QEMU && !replaced && v.owner() == g.VMID && !strings.Contains(fmt.Sprint(wanted), v.id) {
+			wanted[freeUnused(wanted)] = v.id
+		}
+	}
 	g.GuestSpec, g.snapshots, g.parent, g.base, g.uuid = spec, map[string]*snapshot{}, "", 0, c.newUUID()
 	g.setConfig(wanted)
+	for _, v := range had {
+		if !c.named(v.id) {
+			c.dispose(g, v)
+		}
+	}
 	c.generation++
 }
 

@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"slices"
@@ -26,16 +27,20 @@ func listContent(r *request) (result, *apiError) {
 			rows = append(rows, b.row(s.id))
 		}
 	}
+	listed := map[string]bool{}
 	for _, id := range r.c.sortedVMIDs() {
 		g := r.c.guests[id]
 		what := diskContent[g.Type]
-		if kind != "" && kind != what || vmid != 0 && vmid != id || !s.shared && g.node != r.node.name || !r.maySeeVolumesOf(s, id) {
+		if kind != "" && kind != what || !s.shared && g.node != r.node.name {
 			continue
 		}
-		for _, v := range g.volumes() {
-			if v.storage == s.id && !s.destroyed[v.id] {
-				rows = append(rows, volumeRow(g, v, what))
+		for _, v := range g.kept() {
+			owner := cmp.Or(v.owner(), id)
+			if v.storage != s.id || s.destroyed[v.id] || listed[v.id] || vmid != 0 && vmid != owner || !r.maySeeVolumesOf(s, owner) {
+				continue
 			}
+			listed[v.id] = true
+			rows = append(rows, volumeRow(g, v, what))
 		}
 	}
 	for _, d := range s.loose {
@@ -137,8 +142,8 @@ func volumeRow(g *guest, v volume, content string) map[string]any {
 	if format == "" {
 		format = "raw"
 	}
-	return map[string]any{"volid": v.id, "content": content, "format": format, "vmid": g.VMID, "size": max(g.Disk, gibibyte),
-		"used": max(g.Disk, gibibyte) / 2, "ctime": g.born.Unix(), "parent": nil}
+	return map[string]any{"volid": v.id, "content": content, "format": format, "vmid": cmp.Or(v.owner(), g.VMID),
+		"size": max(g.Disk, gibibyte), "used": max(g.Disk, gibibyte) / 2, "ctime": g.born.Unix(), "parent": nil}
 }
 
 // foundVolume is what a path names: a backup, an image or a guest's disk. All are nil for what is not there.
@@ -174,7 +179,7 @@ func (r *request) volume() (foundVolume, *apiError) {
 	}
 	for _, vmid := range r.c.sortedVMIDs() {
 		g := r.c.guests[vmid]
-		for _, d := range g.volumes() {
+		for _, d := range g.kept() {
 			if d.id == s.id+":"+name && (s.shared || g.node == r.node.name) && !s.destroyed[d.id] {
 				v.guest, v.disk = g, d
 			}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -18,6 +19,26 @@ type volume struct {
 	id      string // STORAGE:NAME
 	storage string
 	format  string // qcow2, raw, or empty where the storage knows no formats
+	value   string // of the key in the configuration
+}
+
+var (
+	ownedFolder = regexp.MustCompile(`/(\d+)/[^/]+$`)
+	ownedName   = regexp.MustCompile(`(?:vm|base|subvol|basevol)-(\d+)-[^/]+$`)
+)
+
+// owner is the guest whose volume it is by its name; 0 for none.
+func (v volume) owner() int {
+	_, name, _ := strings.Cut(v.id, ":")
+	m := ownedFolder.FindStringSubmatch("/" + name)
+	if m == nil {
+		m = ownedName.FindStringSubmatch(name)
+	}
+	if m == nil {
+		return 0
+	}
+	id, _ := strconv.Atoi(m[1])
+	return id
 }
 
 // volumeOf names the volume of a guest's disk as its storage would.
@@ -54,15 +75,32 @@ var volumeKeys = map[string]*regexp.Regexp{
 	LXC:  regexp.MustCompile(`^(rootfs|mp\d+)$`),
 }
 
+// unusedKey is the key of a disk that the guest has and does not use.
+var unusedKey = regexp.MustCompile(`^unused\d+$`)
+
 // volumes lists the disks in a guest's configuration in the order of their keys. CD-ROM drives and bind mounts are none.
 func (g *guest) volumes() []volume { return volumesIn(g.Type, g.config()) }
 
+// kept lists the disks in a guest's configuration, those that it does not use and those that wait for a restart.
+func (g *guest) kept() []volume {
+	all := slices.Concat(g.volumes(), volumesUnder(g.config(), unusedKey))
+	for _, v := range volumesIn(g.Type, g.Pending) {
+		if !slices.ContainsFunc(all, func(o volume) bool { return o.id == v.id }) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
 // volumesIn lists those in the configuration of a guest of that type.
-func volumesIn(kind string, cfg map[string]any) []volume {
+func volumesIn(kind string, cfg map[string]any) []volume { return volumesUnder(cfg, volumeKeys[kind]) }
+
+// volumesUnder lists those that a configuration has under some keys.
+func volumesUnder(cfg map[string]any, keys *regexp.Regexp) []volume {
 	var out []volume
 	for _, key := range slices.Sorted(maps.Keys(cfg)) {
 		value, isText := cfg[key].(string)
-		if !isText || !volumeKeys[kind].MatchString(key) || strings.Contains(value, "media=cdrom") {
+		if !isText || !keys.MatchString(key) || strings.Contains(value, "media=cdrom") {
 			continue
 		}
 		id, _, _ := strings.Cut(value, ",")
@@ -70,7 +108,7 @@ func volumesIn(kind string, cfg map[string]any) []volume {
 		if !found || strings.HasPrefix(id, "/") {
 			continue
 		}
-		v := volume{key: key, id: id, storage: storageID}
+		v := volume{key: key, id: id, storage: storageID, value: value}
 		if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
 			v.format = name[dot+1:]
 		}

@@ -88,6 +88,15 @@ func (s *suite) ruleEdit(t *testing.T) {
 			t.Errorf("digest %q became %q", digest, now)
 		}
 	})
+	eachScope[firewall.RuleEditor](t, s, "positions of an empty list", func(t *testing.T, ctx context.Context, g ground) {
+		edit := changes[firewall.RuleEditor](t, g)
+		_, digest := g.listRules(t, ctx, nil)
+		for _, digest := range []string{"", digest} {
+			err := edit.ChangeRule(ctx, g.Scope, 0, firewall.RuleChange{Set: firewall.RuleFields{Comment: ptr("c")}, Digest: digest})
+			wantField(t, "changing", err, plugin.NotFound, firewall.FieldPosition)
+			wantField(t, "deleting", edit.DeleteRule(ctx, g.Scope, 0, digest), plugin.NotFound, firewall.FieldPosition)
+		}
+	})
 	eachScope[firewall.RuleEditor](t, s, "what does not do", s.badRules)
 	eachScope[firewall.RuleEditor](t, s, "no right", func(t *testing.T, ctx context.Context, g ground) {
 		rules := g.makeRules(t, ctx)
@@ -158,10 +167,10 @@ func (s *suite) badRules(t *testing.T, ctx context.Context, g ground) {
 func (g ground) makeRules(t *testing.T, ctx context.Context) (rules []firewall.Rule) {
 	t.Helper()
 	edit := changes[firewall.RuleEditor](t, g)
-	if before := g.listAny(t, ctx); len(before) > 0 {
-		t.Fatalf("the empty scope has the rules %+v", before)
+	before, digest := g.listRules(t, ctx, nil)
+	if len(before) > 0 {
+		t.FailNow()
 	}
-	digest := ""
 	for _, rule := range g.s.Rules {
 		at, after, err := edit.CreateRule(ctx, g.Scope, rule, digest)
 		if err != nil || at < 0 || at > len(rules) {

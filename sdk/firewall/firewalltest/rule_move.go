@@ -34,6 +34,12 @@ func (s *suite) ruleMove(t *testing.T) {
 			}
 		}
 	})
+	eachScope[firewall.RuleMover](t, s, "in an empty list", func(t *testing.T, ctx context.Context, g ground) {
+		move := changes[firewall.RuleMover](t, g)
+		for _, to := range []int{0, 1} {
+			wantField(t, fmt.Sprint("to ", to), move.MoveRule(ctx, g.Scope, 0, to, ""), plugin.NotFound, firewall.FieldPosition)
+		}
+	})
 	eachScope[firewall.RuleMover](t, s, "what does not do", func(t *testing.T, ctx context.Context, g ground) {
 		rules, move := g.makeRules(t, ctx), changes[firewall.RuleMover](t, g)
 		_, digest := g.listRules(t, ctx, rules)

@@ -163,7 +163,7 @@ func (h *Host) Destroy(ctx context.Context, ref hypervisor.GuestRef, _ hyperviso
 				return err
 			}
 			for _, disk := range guest.config.Disks {
-				if s := c.storage(disk.Storage); s != nil && !disk.Removable && disk.SizeGB != nil {
+				if s := c.storage(disk.Storage); s != nil && !disk.Removable && !disk.Kept && disk.SizeGB != nil {
 					s.FreeGB += *disk.SizeGB
 				}
 			}

@@ -372,6 +372,10 @@ type Disk struct {
 	Removable     bool                   `protobuf:"varint,5,opt,name=removable,proto3" json:"removable,omitempty"`
 	Local         bool                   `protobuf:"varint,6,opt,name=local,proto3" json:"local,omitempty"`
 	Path          string                 `protobuf:"bytes,7,opt,name=path,proto3" json:"path,omitempty"`
+	Unused        bool                   `protobuf:"varint,8,opt,name=unused,proto3" json:"unused,omitempty"`
+	Pending       bool                   `protobuf:"varint,9,opt,name=pending,proto3" json:"pending,omitempty"`
+	Owner         string                 `protobuf:"bytes,10,opt,name=owner,proto3" json:"owner,omitempty"`
+	Kept          bool                   `protobuf:"varint,11,opt,name=kept,proto3" json:"kept,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -453,6 +457,34 @@ func (x *Disk) GetPath() string {
 		return x.Path
 	}
 	return ""
+}
+
+func (x *Disk) GetUnused() bool {
+	if x != nil {
+		return x.Unused
+	}
+	return false
+}
+
+func (x *Disk) GetPending() bool {
+	if x != nil {
+		return x.Pending
+	}
+	return false
+}
+
+func (x *Disk) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *Disk) GetKept() bool {
+	if x != nil {
+		return x.Kept
+	}
+	return false
 }
 
 // OptionalText is a text; absent is for a key that is removed.
@@ -548,7 +580,7 @@ const file_hostler_hypervisor_v1_config_read_service_proto_rawDesc = "" +
 	"\x04File\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
 	"\astorage\x18\x02 \x01(\tR\astorage\x12\x16\n" +
-	"\x06volume\x18\x03 \x01(\tR\x06volume\"\xbc\x01\n" +
+	"\x06volume\x18\x03 \x01(\tR\x06volume\"\x98\x02\n" +
 	"\x04Disk\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
 	"\astorage\x18\x02 \x01(\tR\astorage\x12\x16\n" +
@@ -556,7 +588,12 @@ const file_hostler_hypervisor_v1_config_read_service_proto_rawDesc = "" +
 	"\asize_gb\x18\x04 \x01(\x03H\x00R\x06sizeGb\x88\x01\x01\x12\x1c\n" +
 	"\tremovable\x18\x05 \x01(\bR\tremovable\x12\x14\n" +
 	"\x05local\x18\x06 \x01(\bR\x05local\x12\x12\n" +
-	"\x04path\x18\a \x01(\tR\x04pathB\n" +
+	"\x04path\x18\a \x01(\tR\x04path\x12\x16\n" +
+	"\x06unused\x18\b \x01(\bR\x06unused\x12\x18\n" +
+	"\apending\x18\t \x01(\bR\apending\x12\x14\n" +
+	"\x05owner\x18\n" +
+	" \x01(\tR\x05owner\x12\x12\n" +
+	"\x04kept\x18\v \x01(\bR\x04keptB\n" +
 	"\n" +
 	"\b_size_gb\"0\n" +
 	"\fOptionalText\x12\x17\n" +

@@ -12,9 +12,11 @@ const config = {
   balloon_mb: null,
   swap_mb: 512,
   disks: [
-    { key: 'scsi0', size_gb: 32, removable: false, local: false },
-    { key: 'ide2', size_gb: null, removable: true, local: false },
-    { key: 'mp0', size_gb: 8, removable: false, local: true },
+    { key: 'scsi0', size_gb: 32, removable: false, local: false, unused: false, pending: false },
+    { key: 'ide2', size_gb: null, removable: true, local: false, unused: false, pending: false },
+    { key: 'mp0', size_gb: 8, removable: false, local: true, unused: false, pending: false },
+    { key: 'unused0', size_gb: 8, removable: false, local: false, unused: true, pending: false },
+    { key: 'scsi1', size_gb: 8, removable: false, local: false, unused: false, pending: true },
   ],
 } as unknown as Config
 

@@ -22,8 +22,8 @@ export function sizesOf(guest: Guest, config: Config): Sizes {
   const sizes: Sizes = {}
   for (const name of guest.app_id === null ? ofVM : ofApp) sizes[name] = config[name]?.toString() ?? ''
   if (guest.template) return sizes
-  for (const { key, size_gb: size, removable, local } of config.disks)
-    if (!removable && !local && size !== null) sizes[`disks.${key}`] = size.toString()
+  for (const { key, size_gb: size, removable, local, unused, pending } of config.disks)
+    if (!removable && !local && !unused && !pending && size !== null) sizes[`disks.${key}`] = size.toString()
   return sizes
 }
 
