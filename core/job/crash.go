@@ -9,11 +9,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A job may end the process that runs it, by using up its memory for example, and would end the next one that takes it up. So a row of jobs
-// names the instance that runs it, from the beginning of a run until the run ends in order: with the job, or by letting go of it because
-// the service stops, does no jobs for now, or has lost its connection to the database. An instance that is still named when the next run
-// begins has crashed, unless it is seen again. A step of the job that is done ends the row of crashes: such a job gets further each time, and
-// has few steps.
+// A job may end the process that runs it, by using up its memory for example, and would end the next one that takes it up. So a row of
+// jobs names the instance that runs it, from the beginning of a run until the run ends in order: with the job, or by letting go of it
+// because the service stops, does no jobs for now, or has lost its connection to the database. An instance that is still named when the
+// next run begins has crashed, unless it is seen again. A step of the job that is done ends the row of crashes: such a job gets further
+// each time, and has few steps.
 
 const (
 	// MostCrashes is how many instances may crash one after the other while they run a job. Then the job ends.

@@ -215,7 +215,10 @@ func TestKilledTwice(t *testing.T) {
 	for point, want := range map[string]struct {
 		status job.Status
 		reason string
-	}{"begun": {job.Failed, "does not run the job again"}, "waiting": {job.Unknown, "may still be running; the state at the hypervisor is unknown"}} {
+	}{
+		"begun":   {job.Failed, "does not run the job again"},
+		"waiting": {job.Unknown, "may still be running; the state at the hypervisor is unknown"},
+	} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t, memdriver.Spec{TaskTime: time.Hour})

@@ -90,8 +90,8 @@ func TestKillAtEachPointOfAJob(t *testing.T) {
 	}
 }
 
-// A job on which the service was killed twice in a row ends, with what is known of its task. A stop in order between two kills is enough for
-// it to go on.
+// A job on which the service was killed twice in a row ends, with what is known of its task. A stop in order between two kills is enough
+// for it to go on.
 func TestKilledTwiceWhileAJobRuns(t *testing.T) {
 	t.Parallel()
 	cluster := startSim(t, "--scenario", "cluster", "--nodes", "2", "--guests", "8")
