@@ -235,6 +235,10 @@ var Operations = []Operation{
 		Summary: "List containers that are no apps yet",
 		Role:    "viewer",
 		Answer:  "Guest",
+		Query: []Field{
+			{Name: "host", Kind: Whole,
+				About: "Only containers of this host"},
+		},
 	},
 	{
 		ID: "update_all_apps", Method: "POST",
@@ -1520,6 +1524,10 @@ var Operations = []Operation{
 		Summary: "List the nodes of all clusters",
 		Role:    "viewer",
 		Answer:  "ClusterNode",
+		Query: []Field{
+			{Name: "host", Kind: Whole,
+				About: "Only nodes of this host"},
+		},
 	},
 	{
 		ID: "get_cluster_summary", Method: "GET",

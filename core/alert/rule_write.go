@@ -24,7 +24,7 @@ func (s *Store) Rules(ctx context.Context, offset, limit int) (rules []*Rule, to
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT count(*) FROM alert_rules").QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
 	batch.Queue("SELECT "+columns+" FROM alert_rules r ORDER BY id OFFSET $1 LIMIT $2", offset, limit).Query(func(rows pgx.Rows) error {
-		rules, err = pgx.CollectRows(rows, scanRule)
+		rules, err = db.CollectRows(rows, scanRule)
 		return err
 	})
 	if err := s.DB.Pool.SendBatch(ctx, batch).Close(); err != nil {

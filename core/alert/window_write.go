@@ -74,7 +74,7 @@ func (s *Store) Windows(ctx context.Context, offset, limit int) (windows []*Wind
 	batch.Queue("SELECT count(*) FROM maintenance_windows").QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
 	batch.Queue("SELECT "+windowColumns+", clock_timestamp() FROM maintenance_windows ORDER BY id OFFSET $1 LIMIT $2", offset, limit).
 		Query(func(rows pgx.Rows) error {
-			windows, err = pgx.CollectRows(rows, readWindow)
+			windows, err = db.CollectRows(rows, readWindow)
 			return err
 		})
 	if err := s.DB.Pool.SendBatch(ctx, batch).Close(); err != nil {
