@@ -2199,7 +2199,7 @@ var Operations = []Operation{
 		Path:    "/api/v1/firewall/drafts",
 		Summary: "List drafts of changes of firewalls",
 		Role:    "viewer",
-		Answer:  "Draft",
+		Answer:  "DraftSummary",
 		Paged:   true,
 		Query: []Field{
 			{Name: "host", Kind: Whole,
@@ -2948,7 +2948,7 @@ var Operations = []Operation{
 		Path:    "/api/v1/firewall/templates",
 		Summary: "List templates of rules",
 		Role:    "viewer",
-		Answer:  "Template",
+		Answer:  "TemplateSummary",
 		Paged:   true,
 	},
 	{

@@ -29,7 +29,7 @@ func (h handlers) registerDrafts(a *op.API) {
 	})
 	op.Get(a, all, h.listDrafts, op.Spec{
 		ID: "list_firewall_drafts", Summary: "List drafts of changes of firewalls", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "The newest first.",
+		Description: "The newest first, without what they change: each draft itself has that.",
 	})
 	op.Get(a, one, h.getDraft, op.Spec{
 		ID: "get_firewall_draft", Summary: "Get a draft", Tag: tag, Role: identity.Viewer, On: op.Draft,
@@ -96,9 +96,9 @@ type listDraftsInput struct {
 	Host int64 `query:"host" minimum:"1" doc:"Only drafts of this host's cluster"`
 }
 
-func (h handlers) listDrafts(ctx context.Context, in *listDraftsInput) (*op.List[draft.Draft], error) {
+func (h handlers) listDrafts(ctx context.Context, in *listDraftsInput) (*op.List[draft.Summary], error) {
 	all, total, err := h.Drafts.List(ctx, in.Host, in.Offset(), in.Limit())
-	return &op.List[draft.Draft]{Total: total, Body: all}, err
+	return &op.List[draft.Summary]{Total: total, Body: all}, err
 }
 
 func (h handlers) getDraft(ctx context.Context, _ *struct{}) (*op.Body[draft.Draft], error) {

@@ -239,32 +239,6 @@ func (s *Store) Get(ctx context.Context, id int64) (Draft, error) {
 	return r.show(), nil
 }
 
-// List are the drafts that may be seen, the newest first, of all hosts or of the cluster of one, with how many there are.
-func (s *Store) List(ctx context.Context, hostID int64, offset, limit int) (all []Draft, total int, err error) {
-	visible := identity.FromContext(ctx).Visible()
-	const where = ` WHERE ($1 OR h.team_id = ANY ($2)) AND ($3::bigint = 0 OR d.cluster_id = (SELECT cluster_id FROM hosts WHERE id = $3))`
-	err = s.DB.Pool.QueryRow(ctx, "SELECT count(*) FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id"+where, visible.All, visible.Teams,
-		hostID).Scan(&total)
-	if err != nil {
-		return nil, 0, db.Problem(fmt.Errorf("counting drafts: %w", err))
-	}
-	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+where+" ORDER BY d.id DESC LIMIT $4 OFFSET $5", visible.All, visible.Teams, hostID,
-		limit,
-		offset)
-	if err != nil {
-		return nil, 0, db.Problem(fmt.Errorf("listing drafts: %w", err))
-	}
-	found, err := pgx.CollectRows(rows, scan)
-	if err != nil {
-		return nil, 0, db.Problem(fmt.Errorf("listing drafts: %w", err))
-	}
-	all = []Draft{}
-	for i := range found {
-		all = append(all, found[i].show())
-	}
-	return all, total, nil
-}
-
 // busy is problem invalid_state of a draft that a job carries out, or that stays as it is.
 func (r *record) busy() error {
 	switch r.Status {
