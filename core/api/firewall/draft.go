@@ -24,8 +24,9 @@ func (h handlers) registerDrafts(a *op.API) {
 			"draft is committed. They are applied in their order to what the firewall has now, so a place (`pos`) is that in the list after the " +
 			"changes before it. All of it is checked now; what is wrong is 422 with the place of the change. Guests need the role operator, " +
 			"nodes, clusters and groups admin: the highest that one of the scopes needs. The answer has each scope before and after, line by " +
-			"line. A rename " +
-			"is a deletion and a creation.",
+			"line. A rename is a deletion and a creation. The hosts of a team have at most 500 " +
+			"drafts that are neither applied nor undone, beyond that 409 `conflict`. Applied and undone drafts are " +
+			"deleted when ended jobs are.",
 	})
 	op.Get(a, all, h.listDrafts, op.Spec{
 		ID: "list_firewall_drafts", Summary: "List drafts of changes of firewalls", Tag: tag, Role: identity.Viewer, On: op.Anywhere,

@@ -57,3 +57,15 @@ func TestListsOfDraftsAndTemplatesAreShort(t *testing.T) {
 		}
 	}
 }
+
+// A team whose hosts have as many drafts as they may makes no further one; those that are over do not count.
+func TestDraftsDoNotGatherWithoutBound(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.Exec(`INSERT INTO firewall_drafts (host_id, cluster_id, name, changes, scopes, role)
+		SELECT h.id, h.cluster_id, 'x', '[]', '[]', 'admin' FROM hosts h, generate_series(1, 502) WHERE h.id = 1`)
+	const body = `{"host_id":1,"name":"more","changes":[{"scope":{"kind":"cluster"},"action":"create_ipset","name":"x"}]}`
+	l.Ask(t, "POST", "firewall/drafts", body, apitest.Admin, 409, "conflict", "502 drafts", "delete 3 first")
+	l.Exec("UPDATE firewall_drafts SET status = CASE WHEN id % 2 = 0 THEN 'applied' ELSE 'undone' END WHERE id > 499")
+	l.Ask(t, "POST", "firewall/drafts", body, apitest.Admin, 201, "")
+}
