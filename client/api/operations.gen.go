@@ -235,6 +235,10 @@ var Operations = []Operation{
 		Summary: "List containers that are no apps yet",
 		Role:    "viewer",
 		Answer:  "Guest",
+		Query: []Field{
+			{Name: "host", Kind: Whole,
+				About: "Only containers of this host"},
+		},
 	},
 	{
 		ID: "update_all_apps", Method: "POST",
@@ -1520,6 +1524,10 @@ var Operations = []Operation{
 		Summary: "List the nodes of all clusters",
 		Role:    "viewer",
 		Answer:  "ClusterNode",
+		Query: []Field{
+			{Name: "host", Kind: Whole,
+				About: "Only nodes of this host"},
+		},
 	},
 	{
 		ID: "get_cluster_summary", Method: "GET",
@@ -2191,7 +2199,7 @@ var Operations = []Operation{
 		Path:    "/api/v1/firewall/drafts",
 		Summary: "List drafts of changes of firewalls",
 		Role:    "viewer",
-		Answer:  "Draft",
+		Answer:  "DraftSummary",
 		Paged:   true,
 		Query: []Field{
 			{Name: "host", Kind: Whole,
@@ -2940,7 +2948,7 @@ var Operations = []Operation{
 		Path:    "/api/v1/firewall/templates",
 		Summary: "List templates of rules",
 		Role:    "viewer",
-		Answer:  "Template",
+		Answer:  "TemplateSummary",
 		Paged:   true,
 	},
 	{

@@ -114,7 +114,7 @@ func List(ctx context.Context, d *db.DB, sight Sight, limit int) ([]Entry, error
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the activity: %w", err))
 	}
-	entries, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Entry, err error) {
+	entries, err := db.CollectRows(rows, func(row pgx.CollectableRow) (e Entry, err error) {
 		return e, row.Scan(&e.Kind, &e.ID, &e.At, &e.Name, &e.Text, &e.State, &e.TargetKind, &e.TargetID, &e.TargetName, &e.HostID, &e.Actor)
 	})
 	if err != nil {

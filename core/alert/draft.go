@@ -31,8 +31,8 @@ type Draft struct {
 const (
 	maxName = 200
 	maxText = 1000
-	// maxScope is how many kinds, tags and targets a rule has each, and maxLabels how many labels.
-	maxScope  = 500
+	// maxScope is how many bytes the kinds, tags and targets of a rule or a window have together: lists show them.
+	maxScope  = 64 << 10
 	maxLabels = 20
 	maxWord   = 400
 	// maxSeconds is a week.
@@ -62,11 +62,25 @@ func (f *faults) tags(tags []string) {
 	}
 }
 
+// scope bounds what a rule or a window is about. One that stays as it was kept, by an older release for example, may be longer.
+func (f *faults) scope(was, is []string) {
+	size := 0
+	for _, word := range is {
+		size += len(word) + len(`"",`)
+	}
+	if size > maxScope && !slices.Equal(was, is) {
+		f.add(fmt.Sprintf("must have at most %d bytes", maxScope), "on")
+	}
+}
+
 func sound(text string) bool {
 	return text != "" && len(text) <= maxWord && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// Faults is all that is wrong with a draft by itself.
+// words are all that the scope lists.
+func (s *Scope) words() []string { return slices.Concat(s.Kinds, s.Tags, s.Targets) }
+
+// Faults is all that is wrong with a draft by itself, but for the length of its scope.
 func (d *Draft) Faults() []problem.Fault {
 	var f faults
 	f.name(d.Name)

@@ -2,6 +2,7 @@ package alert_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/alert"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/heartbeat"
+	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/migrations"
 )
@@ -209,6 +211,56 @@ func TestRulesOfTheService(t *testing.T) {
 		if faults := d.Faults(); len(faults) > 0 || !strings.HasSuffix(r.Description, ".") || r.Key == nil || !r.Seeded {
 			t.Errorf("%s: %v, %q", r.Name, faults, r.Description)
 		}
+	}
+}
+
+// Lists show what rules and windows are about, so that it is bounded. What an older release kept stays, and all else of it can be changed.
+func TestLongScopesAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.store()
+	var tags []string
+	for i := range 200 {
+		tags = append(tags, fmt.Sprint(i, strings.Repeat("x", 390)))
+	}
+	on, about := alert.Scope{Tags: tags}, alert.WindowScope{Tags: tags}
+	rule := alert.Draft{Name: "x", Kind: alert.CPU, Threshold: new(90.0), Severity: alert.Warning}
+	window := alert.WindowDraft{Name: "x", Timezone: "UTC", Cron: new("0 1 * * *"), DurationS: new(int64(600))}
+	refused := func(what string, err error) {
+		t.Helper()
+		if faults := problem.From(err).Faults; len(faults) != 1 || fmt.Sprint(faults[0].Loc) != "[body on]" {
+			t.Errorf("%s: %v, %v", what, faults, err)
+		}
+	}
+	r, err := s.CreateRule(t.Context(), rule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.CreateWindow(t.Context(), window)
+	if err != nil {
+		t.Fatal(err)
+	}
+	widenRule, widenWindow := func(d *alert.Draft) { d.On = on }, func(d *alert.WindowDraft) { d.On = about }
+	_, err = s.UpdateRule(t.Context(), r.ID, widenRule)
+	refused("a rule that becomes long", err)
+	_, err = s.UpdateWindow(t.Context(), m.ID, widenWindow)
+	refused("a window that becomes long", err)
+	widenRule(&rule)
+	_, err = s.CreateRule(t.Context(), rule)
+	refused("a long rule", err)
+	widenWindow(&window)
+	_, err = s.CreateWindow(t.Context(), window)
+	refused("a long window", err)
+
+	w.Exec("UPDATE alert_rules SET tags = $1 WHERE id = $2", tags, r.ID)
+	w.Exec("UPDATE maintenance_windows SET tags = $1 WHERE id = $2", tags, m.ID)
+	if r, err = s.UpdateRule(t.Context(), r.ID, func(d *alert.Draft) { d.Enabled = false }); err != nil || r.Enabled ||
+		len(r.On.Tags) != 200 {
+		t.Errorf("a long rule of an older release: %v", err)
+	}
+	if m, err = s.UpdateWindow(t.Context(), m.ID, func(d *alert.WindowDraft) { d.Enabled = false }); err != nil || m.Enabled ||
+		len(m.On.Tags) != 200 {
+		t.Errorf("a long window of an older release: %v", err)
 	}
 }
 

@@ -105,7 +105,7 @@ func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, of
 	batch.Queue("SELECT count(*)"+where, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
 	batch.Queue("SELECT "+alertColumns+where+" ORDER BY resolved_at IS NOT NULL, raised_at DESC, id DESC OFFSET $16 LIMIT $17",
 		append(args, offset, limit)...).Query(func(rows pgx.Rows) error {
-		found, err := pgx.CollectRows(rows, scanAlert)
+		found, err := db.CollectRows(rows, scanAlert)
 		alerts = make([]Alert, len(found))
 		for i, a := range found {
 			alerts[i] = a.Alert
@@ -124,7 +124,7 @@ func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]Alert, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading alerts: %w", err))
 	}
-	found, err := pgx.CollectRows(rows, scanAlert)
+	found, err := db.CollectRows(rows, scanAlert)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading alerts: %w", err))
 	}
@@ -163,7 +163,7 @@ func acts(ctx context.Context, q rowsQuerier, id int64) ([]Event, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading what was done about the alert: %w", err))
 	}
-	done, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Event, err error) {
+	done, err := db.CollectRows(rows, func(row pgx.CollectableRow) (e Event, err error) {
 		var by *int64
 		var email *string
 		err = row.Scan(&e.At, &e.What, &by, &email, &e.Text, &e.Until)
@@ -230,7 +230,7 @@ func get(ctx context.Context, q rowsQuerier, id int64, visible identity.Visible)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading earlier alerts: %w", err))
 	}
-	d.Earlier, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Earlier, err error) {
+	d.Earlier, err = db.CollectRows(rows, func(row pgx.CollectableRow) (e Earlier, err error) {
 		err = row.Scan(&e.ID, &e.RaisedAt, &e.ResolvedAt)
 		e.RaisedAt, e.ResolvedAt = e.RaisedAt.UTC(), utc(e.ResolvedAt)
 		return e, err

@@ -24,7 +24,7 @@ func (s *Store) Rules(ctx context.Context, offset, limit int) (rules []*Rule, to
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT count(*) FROM alert_rules").QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
 	batch.Queue("SELECT "+columns+" FROM alert_rules r ORDER BY id OFFSET $1 LIMIT $2", offset, limit).Query(func(rows pgx.Rows) error {
-		rules, err = pgx.CollectRows(rows, scanRule)
+		rules, err = db.CollectRows(rows, scanRule)
 		return err
 	})
 	if err := s.DB.Pool.SendBatch(ctx, batch).Close(); err != nil {
@@ -53,10 +53,10 @@ func oneRule(ctx context.Context, q rowsQuerier, id int64, lock string) (*Rule, 
 // CreateRule writes a rule. Problems: invalid, and conflict when there are MaxRules already.
 func (s *Store) CreateRule(ctx context.Context, d Draft) (made *Rule, err error) {
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
-		if err := few(ctx, tx, "alert_rules", MaxRules); err != nil {
+		if err := db.Bound(ctx, tx, "alert_rules", "rules", MaxRules); err != nil {
 			return err
 		}
-		if d, err = checked(ctx, tx, d); err != nil {
+		if d, err = checked(ctx, tx, nil, d); err != nil {
 			return err
 		}
 		var id int64
@@ -89,7 +89,7 @@ func (s *Store) UpdateRule(ctx context.Context, id int64, change func(*Draft)) (
 			return err
 		}
 		change(&d)
-		if d, err = checked(ctx, tx, d); err != nil {
+		if d, err = checked(ctx, tx, was.On.words(), d); err != nil {
 			return err
 		}
 		if _, err := tx.Pgx.Exec(ctx, `UPDATE alert_rules SET name = $1, description = $2, kind = $3, team_id = $4, host_id = $5, kinds = $6,
@@ -129,9 +129,10 @@ func (d *Draft) args() []any {
 		d.ClearForS, d.Severity, d.labels(), d.Enabled}
 }
 
-// checked is a draft that may be kept.
-func checked(ctx context.Context, tx *db.Tx, d Draft) (Draft, error) {
+// checked is a draft that may be kept; was is what the scope of the rule lists so far.
+func checked(ctx context.Context, tx *db.Tx, was []string, d Draft) (Draft, error) {
 	f := faults(d.Faults())
+	f.scope(was, d.On.words())
 	if err := there(ctx, tx, &f, d.On.TeamID, d.On.HostID); err != nil {
 		return d, err
 	}
@@ -157,18 +158,6 @@ func there(ctx context.Context, tx *db.Tx, f *faults, team, host *int64) error {
 		} else if err != nil {
 			return fmt.Errorf("looking for the %s: %w", of.word, err)
 		}
-	}
-	return nil
-}
-
-// few refuses one more where there are too many; a few more at the same moment do no harm.
-func few(ctx context.Context, tx *db.Tx, table string, most int) error {
-	var n int
-	if err := tx.Pgx.QueryRow(ctx, "SELECT count(*) FROM "+table).Scan(&n); err != nil {
-		return fmt.Errorf("counting: %w", err)
-	}
-	if n >= most {
-		return problem.New(problem.CodeConflict, "there are %d already; delete one first", n)
 	}
 	return nil
 }

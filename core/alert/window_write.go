@@ -74,7 +74,7 @@ func (s *Store) Windows(ctx context.Context, offset, limit int) (windows []*Wind
 	batch.Queue("SELECT count(*) FROM maintenance_windows").QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
 	batch.Queue("SELECT "+windowColumns+", clock_timestamp() FROM maintenance_windows ORDER BY id OFFSET $1 LIMIT $2", offset, limit).
 		Query(func(rows pgx.Rows) error {
-			windows, err = pgx.CollectRows(rows, readWindow)
+			windows, err = db.CollectRows(rows, readWindow)
 			return err
 		})
 	if err := s.DB.Pool.SendBatch(ctx, batch).Close(); err != nil {
@@ -103,10 +103,10 @@ func oneWindow(ctx context.Context, q rowsQuerier, id int64, lock string) (*Wind
 // CreateWindow writes a window. Problems: invalid, and conflict when there are MaxWindows already.
 func (s *Store) CreateWindow(ctx context.Context, d WindowDraft) (made *Window, err error) {
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
-		if err := few(ctx, tx, "maintenance_windows", MaxWindows); err != nil {
+		if err := db.Bound(ctx, tx, "maintenance_windows", "windows", MaxWindows); err != nil {
 			return err
 		}
-		if err := d.check(ctx, tx); err != nil {
+		if err := d.check(ctx, tx, nil); err != nil {
 			return err
 		}
 		var id int64
@@ -134,7 +134,7 @@ func (s *Store) UpdateWindow(ctx context.Context, id int64, change func(*WindowD
 		}
 		d := WindowDraft{w.Name, w.Enabled, w.StartsAt, w.EndsAt, w.Cron, w.Timezone, w.DurationS, w.On}
 		change(&d)
-		if err := d.check(ctx, tx); err != nil {
+		if err := d.check(ctx, tx, w.On.Tags); err != nil {
 			return err
 		}
 		if _, err := tx.Pgx.Exec(ctx, `UPDATE maintenance_windows SET name = $1, enabled = $2, starts_at = $3, ends_at = $4, cron = $5,
@@ -167,9 +167,10 @@ func (s *Store) DeleteWindow(ctx context.Context, id int64) error {
 	})
 }
 
-// check tidies the draft, and refuses one that may not be kept.
-func (d *WindowDraft) check(ctx context.Context, tx *db.Tx) error {
+// check tidies the draft, and refuses one that may not be kept; was are the tags of the window so far.
+func (d *WindowDraft) check(ctx context.Context, tx *db.Tx, was []string) error {
 	f := faults(d.Faults())
+	f.scope(was, d.On.Tags)
 	if err := there(ctx, tx, &f, d.On.TeamID, d.On.HostID); err != nil {
 		return err
 	}

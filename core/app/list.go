@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/identity"
@@ -85,16 +87,11 @@ func (s *Store) read(ctx context.Context, where string, args ...any) ([]App, err
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading apps: %w", err))
 	}
-	defer rows.Close()
-	all := []App{}
-	for rows.Next() {
-		var a App
-		if err := rows.Scan(a.fields()...); err != nil {
-			return nil, fmt.Errorf("reading an app: %w", err)
-		}
-		all = append(all, a)
-	}
-	if err := rows.Err(); err != nil {
+	all, err := db.CollectRows(rows, func(row pgx.CollectableRow) (a App, err error) {
+		err = row.Scan(a.fields()...)
+		return a, err
+	})
+	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading apps: %w", err))
 	}
 	return all, s.markSelf(ctx, all)
@@ -115,7 +112,7 @@ func (s *Store) markSelf(ctx context.Context, all []App) error {
 }
 
 // Discovered lists the containers that may be seen and are no apps yet, templates among them. A container of a cluster that several hosts
-// front is listed once, with the host registered at its node.
-func (s *Store) Discovered(ctx context.Context, visible identity.Visible) ([]guest.Guest, error) {
-	return s.Guests.List(ctx, guest.Filter{Kind: guest.Container, Unadopted: true}, visible)
+// front is listed once, with the host registered at its node. A host narrows them to its own; the id 0 does not.
+func (s *Store) Discovered(ctx context.Context, hostID int64, visible identity.Visible) ([]guest.Guest, error) {
+	return s.Guests.List(ctx, guest.Filter{Kind: guest.Container, HostID: hostID, Unadopted: true}, visible)
 }

@@ -172,7 +172,7 @@ func (s *Store) listed(ctx context.Context) ([]listed, error) {
 		LEFT JOIN hosts h ON h.id = coalesce(g.host_id, a.host_id) WHERE $1 OR h.team_id = ANY($2) ORDER BY a.id`, visible.All, visible.Teams)
 	var all []listed
 	if err == nil {
-		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[listed])
+		all, err = db.CollectRows(rows, pgx.RowToStructByPos[listed])
 	}
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the apps: %w", err))
@@ -199,7 +199,7 @@ func (s *Store) scripts(ctx context.Context, apps []listed) (map[int64]*Version,
 		coalesce(v.slug, '') FROM app_script_versions v
 		WHERE v.app_id = ANY($1) ORDER BY v.app_id, v.number DESC`, ids)
 	if err == nil {
-		_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (none struct{}, err error) {
+		_, err = db.CollectRows(rows, func(row pgx.CollectableRow) (none struct{}, err error) {
 			v, id := &Version{}, int64(0)
 			err = row.Scan(&id, &v.Version, &v.Source, &v.Commit, &v.catalogSource, &v.slug)
 			newest[id] = v

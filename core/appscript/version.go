@@ -33,8 +33,11 @@ type Version struct {
 	content             *string
 }
 
-const versionColumns = `v.number, v.origin, v.reason, v.sha256, v.size, v.path, v.bundle, v.app_commit, v.pin, v.job_id, v.created_email,
-	v.created_at, coalesce(v.source, ''), coalesce(v.slug, ''), v.content`
+const versionColumns = listedColumns + ", v.content"
+
+// listedColumns are those of versionColumns that a list needs: without the text.
+const listedColumns = `v.number, v.origin, v.reason, v.sha256, v.size, v.path, v.bundle, v.app_commit, v.pin, v.job_id, v.created_email,
+	v.created_at, coalesce(v.source, ''), coalesce(v.slug, '')`
 
 func scanVersion(row pgx.CollectableRow) (*Version, error) {
 	v := &Version{}
@@ -53,10 +56,10 @@ func (s *Store) Versions(ctx context.Context, appID int64, offset, limit int) (a
 	err = s.DB.Pool.QueryRow(ctx, "SELECT count(*) FROM app_script_versions WHERE app_id = $1", appID).Scan(&total)
 	if err == nil {
 		var rows pgx.Rows
-		rows, err = s.DB.Pool.Query(ctx, "SELECT "+versionColumns+
-			" FROM app_script_versions v WHERE v.app_id = $1 ORDER BY v.number DESC OFFSET $2 LIMIT $3", appID, offset, limit)
+		rows, err = s.DB.Pool.Query(ctx, "SELECT "+listedColumns+
+			", NULL::text FROM app_script_versions v WHERE v.app_id = $1 ORDER BY v.number DESC OFFSET $2 LIMIT $3", appID, offset, limit)
 		if err == nil {
-			all, err = pgx.CollectRows(rows, scanVersion)
+			all, err = db.CollectRows(rows, scanVersion)
 		}
 	}
 	if err != nil {

@@ -51,7 +51,7 @@ type Entry struct {
 	Error     string
 	Address   string
 	RequestID string
-	// Details are further facts; they are redacted when the row is written, see Redact.
+	// Details are further facts; they are redacted when the row is written, see Redact, and shortened to MaxDetails.
 	Details map[string]any
 	// Lasting is of what lasts, in the rows of its beginning and its end; nil in others. Recorder alone looks at it.
 	Lasting *Lasting

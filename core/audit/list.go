@@ -34,6 +34,13 @@ type Filter struct {
 	Offset, Limit int
 }
 
+// listed are the columns of a row in a list. Rows of releases that kept details of any length show the beginning of long ones: PostgreSQL
+// writes JSON with spaces, so that what this release keeps is not among them.
+var listed = fmt.Sprintf(`id, at, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, team_id, host_id, job_id,
+	result, error, address, request_id, CASE WHEN octet_length(details::text) <= %d THEN details
+		ELSE jsonb_build_object('%s', octet_length(details::text), 'beginning', left(details::text, %d)) END AS details`,
+	2*MaxDetails, TruncatedFrom, MaxDetails/4)
+
 // List is the page of rows that match, the newest first, and the number of all that match.
 func List(ctx context.Context, d *db.DB, f Filter) (rows []Row, total int, err error) {
 	if f.impossible() {
@@ -47,7 +54,7 @@ func List(ctx context.Context, d *db.DB, f Filter) (rows []Row, total int, err e
 		f.Limit = 50
 	}
 	rows = []Row{}
-	err = f.narrow(d.With(ctx)).Order("at DESC, id DESC").Offset(f.Offset).Limit(f.Limit).Find(&rows).Error
+	err = f.narrow(d.With(ctx)).Select(listed).Order("at DESC, id DESC").Offset(f.Offset).Limit(f.Limit).Find(&rows).Error
 	if err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("listing audit rows: %w", err))
 	}

@@ -69,12 +69,9 @@ func insert(tx *db.Tx, entry Entry) error {
 }
 
 func rowOf(entry Entry) (*Row, error) {
-	details, err := json.Marshal(Redact(entry.Details))
+	details, err := encode(Redact(entry.Details))
 	if err != nil {
 		return nil, fmt.Errorf("encoding audit details: %w", err)
-	}
-	if len(entry.Details) == 0 {
-		details = []byte("{}")
 	}
 	return &Row{
 		ActorType: entry.ActorType, ActorID: entry.ActorID, ActorEmail: clean(entry.ActorEmail), Action: clean(entry.Action),

@@ -88,7 +88,7 @@ func (s *Store) Coverage(ctx context.Context, f CoverageFilter, visible identity
 	if err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("judging the backups of guests: %w", err))
 	}
-	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Coverage, error) {
+	all, err := db.CollectRows(rows, func(row pgx.CollectableRow) (Coverage, error) {
 		var c Coverage
 		err := row.Scan(&total, &c.GuestID, &c.Kind, &c.App, &c.Name, &c.HostID, &c.Host, &c.GuestRef, &c.BackupID, &c.BackupAt,
 			&c.Storage,

@@ -58,7 +58,7 @@ func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, of
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT count(*)"+join+where.clause(), where.args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
 	batch.Queue("SELECT "+columns+join+where.clause()+newest(offset, limit), where.args...).Query(func(rows pgx.Rows) error {
-		found, err := pgx.CollectRows(rows, scan)
+		found, err := db.CollectRows(rows, scan)
 		all = make([]Backup, len(found))
 		for i := range found {
 			all[i] = found[i].Backup

@@ -39,7 +39,7 @@ func (s *Store) Storages(ctx context.Context, visible identity.Visible) ([]Stora
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing the storages of backups: %w", err))
 	}
-	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Storage, error) {
+	all, err := db.CollectRows(rows, func(row pgx.CollectableRow) (Storage, error) {
 		var t Storage
 		var code string
 		var token bool

@@ -40,7 +40,7 @@ func (s *Store) items(ctx context.Context, condition string, args ...any) ([]*li
 		WHERE s.enabled AND `+condition, args...)
 	if err == nil {
 		var all []*listed
-		if all, err = pgx.CollectRows(rows, scanListed); err == nil {
+		if all, err = db.CollectRows(rows, scanListed); err == nil {
 			return all, nil
 		}
 	}

@@ -110,7 +110,7 @@ func (s *Store) rows(ctx context.Context) ([]*row, error) {
 	found, err := s.DB.Pool.Query(ctx, "SELECT "+rowColumns+" FROM catalog_sources s ORDER BY s.name")
 	if err == nil {
 		var all []*row
-		if all, err = pgx.CollectRows(found, scanRow); err == nil {
+		if all, err = db.CollectRows(found, scanRow); err == nil {
 			return all, nil
 		}
 	}

@@ -2,7 +2,10 @@ package channel
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/mail"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +20,9 @@ import (
 // topic is what ntfy takes for one.
 var topic = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
 
+// maxRoutes is how many bytes the routes of a channel have as JSON: lists show them. Routes that stay as they are may have more.
+const maxRoutes = 64 << 10
+
 // faults collects what is wrong with a channel.
 type faults []problem.Fault
 
@@ -28,8 +34,8 @@ func (s *Store) rules(c *Channel) outbound.Rules {
 	return outbound.Rules{AllowLocal: s.AllowLocal, AllowPrivate: c.AllowPrivate}
 }
 
-// check brings a channel into the form in which it is stored. Problems: invalid with all that is wrong.
-func (s *Store) check(c *Channel, secrets Secrets) error {
+// check brings a channel into the form in which it is stored; was are its routes so far. Problems: invalid with all that is wrong.
+func (s *Store) check(was []Route, c *Channel, secrets Secrets) error {
 	var f faults
 	if c.Name = strings.TrimSpace(c.Name); c.Name == "" {
 		f.add("must not be empty", "name")
@@ -77,7 +83,7 @@ func (s *Store) check(c *Channel, secrets Secrets) error {
 	if c.AccountMail && (c.Kind != SMTP || c.TeamID != identity.DefaultTeam) {
 		f.add("goes with a channel of the kind smtp of the default team only", "account_mail")
 	}
-	c.checkRoutes(&f)
+	c.checkRoutes(was, &f)
 	c.checkTrail(secrets, &f)
 	if len(f) > 0 {
 		return problem.Invalid(f...)
@@ -141,7 +147,7 @@ func (c *Channel) checkMail(secrets Secrets, f *faults) {
 	}
 }
 
-func (c *Channel) checkRoutes(f *faults) {
+func (c *Channel) checkRoutes(was []Route, f *faults) {
 	for i := range c.Routes {
 		r := &c.Routes[i]
 		if len(r.Teams) > 0 && c.TeamID != identity.DefaultTeam {
@@ -155,6 +161,10 @@ func (c *Channel) checkRoutes(f *faults) {
 		if r.Teams == nil {
 			r.Teams = []int64{}
 		}
+	}
+	text, err := json.Marshal(c.Routes)
+	if err != nil || len(text) > maxRoutes && !reflect.DeepEqual(was, c.Routes) {
+		f.add(fmt.Sprintf("must have at most %d bytes", maxRoutes), "routes")
 	}
 }
 

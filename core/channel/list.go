@@ -87,7 +87,7 @@ func (s *Store) List(ctx context.Context, offset, limit int) (all []*Channel, to
 	batch.Queue("SELECT "+columns+queue+` FROM notification_channels c JOIN notification_queues q ON q.channel_id = c.id
 		WHERE $1 OR c.team_id = ANY($2) ORDER BY lower(c.name), c.id OFFSET $3 LIMIT $4`, visible.All, visible.Teams, offset, limit).
 		Query(func(rows pgx.Rows) error {
-			all, err = pgx.CollectRows(rows, scan)
+			all, err = db.CollectRows(rows, scan)
 			return err
 		})
 	if err := s.DB.Pool.SendBatch(ctx, batch).Close(); err != nil {
@@ -150,7 +150,7 @@ func (s *Store) Deliveries(ctx context.Context, f Filter, offset, limit int) (al
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT count(*) FROM ("+deliveries+") d", args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
 	batch.Queue(deliveries+" ORDER BY d.id DESC OFFSET $6 LIMIT $7", append(args, offset, limit)...).Query(func(rows pgx.Rows) error {
-		all, err = pgx.CollectRows(rows, scanDelivery)
+		all, err = db.CollectRows(rows, scanDelivery)
 		return err
 	})
 	if err := s.DB.Pool.SendBatch(ctx, batch).Close(); err != nil {

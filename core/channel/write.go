@@ -42,7 +42,7 @@ func (s *Store) Create(ctx context.Context, c Channel, secrets Secrets) (*Channe
 			return nil, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Admin).With("role", identity.Admin.String())
 		}
 	}
-	if err := s.check(&c, secrets); err != nil {
+	if err := s.check(nil, &c, secrets); err != nil {
 		return nil, err
 	}
 	if err := permit(ctx, nil, &c, nil); err != nil {
@@ -146,7 +146,7 @@ func (s *Store) Update(ctx context.Context, id int64, edit func(*Channel), given
 				secrets[name] = *value
 			}
 		}
-		if err := s.check(&is, secrets); err != nil {
+		if err := s.check(was.Routes, &is, secrets); err != nil {
 			return err
 		}
 		if err := moved(was, &is, given); err != nil {

@@ -201,6 +201,9 @@ func TestWhatIsNoChannelIsRefused(t *testing.T) {
 			"account_mail"},
 		"another team's events": {channel.Channel{TeamID: 2, Kind: channel.Webhook, Settings: url("https://example.com/"),
 			Routes: []channel.Route{{Severity: "info", Teams: []int64{1}}}}, nil, "routes 0 teams"},
+		"long routes": {channel.Channel{Kind: channel.Webhook, Settings: url("https://example.com/"),
+			Routes: slices.Repeat([]channel.Route{{Severity: "info", Rules: slices.Repeat([]string{strings.Repeat("x", 100)}, 100)}}, 7)}, nil,
+			"routes"},
 	} {
 		if test.c.Name = "x"; test.c.TeamID == 0 {
 			test.c.TeamID = 1
@@ -298,4 +301,27 @@ func TestKeyRotation(t *testing.T) {
 	f.begin("alert:1", "warning")
 	f.turn()
 	is(t, c.requests()[0].Header.Get("Authorization"), "Bearer canary-token")
+}
+
+// Long routes that an older release kept stay, and all else of the channel can be changed.
+func TestLongRoutesOfAnOlderRelease(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	c := channel.Channel{TeamID: 1, Name: "x", Kind: channel.Webhook, Settings: channel.Settings{URL: "https://example.com/"}, HourlyCap: 1,
+		Routes: []channel.Route{{Severity: "info"}}}
+	made, err := f.Create(asOwner(t), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Exec(t, f.DB, "UPDATE notification_routes SET rules = array_fill(repeat('x', 1000), ARRAY[100])")
+	now, err := f.Update(asOwner(t), made.ID, func(c *channel.Channel) { c.Enabled = false }, nil)
+	if err != nil || now.Enabled || len(now.Routes[0].Rules) != 100 {
+		t.Errorf("%v", err)
+	}
+	_, err = f.Update(asOwner(t), made.ID, func(c *channel.Channel) {
+		c.Routes = []channel.Route{{Severity: "info", Rules: append(now.Routes[0].Rules, "one more")}}
+	}, nil)
+	if faults := problem.From(err).Faults; len(faults) != 1 || fmt.Sprint(faults[0].Loc) != "[body routes]" {
+		t.Errorf("longer ones: %v", err)
+	}
 }

@@ -58,11 +58,12 @@ LEFT JOIN (SELECT cluster_id, node, sum(used)::bigint AS used, sum(total)::bigin
 LEFT JOIN (SELECT host_id, count(*) AS n FROM apps GROUP BY host_id) a ON a.host_id = h.id
 LEFT JOIN (SELECT host_id, count(*) AS n FROM guests WHERE kind = 'vm' GROUP BY host_id) v ON v.host_id = h.id
 WHERE ($1 OR h.team_id = ANY ($2)) AND (cardinality($3::bigint[]) = 0 OR h.id IN (SELECT host_id FROM nodes WHERE id = ANY ($3)))
+	AND ($4::bigint = 0 OR h.id = $4)
 ORDER BY c.name, c.id, n.name`
 
-// Nodes gives the nodes of hosts that may be seen, by cluster and name, each once.
-func (s *Store) Nodes(ctx context.Context, visible identity.Visible) ([]Node, error) {
-	return s.nodes(ctx, visible, []int64{})
+// Nodes gives the nodes of hosts that may be seen, by cluster and name, each once: those of one host, or with the id 0 of all.
+func (s *Store) Nodes(ctx context.Context, hostID int64, visible identity.Visible) ([]Node, error) {
+	return s.nodes(ctx, visible, []int64{}, hostID)
 }
 
 // NodesByID gives these nodes; those that are not there are left out. Whether they may be seen is the caller's to check.
@@ -70,18 +71,18 @@ func (s *Store) NodesByID(ctx context.Context, ids []int64) ([]Node, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := s.nodes(ctx, identity.Visible{All: true, Teams: []int64{}}, ids)
+	found, err := s.nodes(ctx, identity.Visible{All: true, Teams: []int64{}}, ids, 0)
 	return slices.DeleteFunc(found, func(n Node) bool { return !slices.Contains(ids, n.ID) }), err
 }
 
 // nodes gives the nodes of hosts that may be seen: all of them, or those of the hosts to which the nodes with these ids belong, for
-// which of them is a host's entry is told by all of its nodes.
-func (s *Store) nodes(ctx context.Context, visible identity.Visible, ids []int64) ([]Node, error) {
-	rows, err := s.DB.Pool.Query(ctx, selectNodes, visible.All, visible.Teams, ids)
+// which of them is a host's entry is told by all of its nodes. An id of a host narrows them to that host.
+func (s *Store) nodes(ctx context.Context, visible identity.Visible, ids []int64, hostID int64) ([]Node, error) {
+	rows, err := s.DB.Pool.Query(ctx, selectNodes, visible.All, visible.Teams, ids, hostID)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing nodes: %w", err))
 	}
-	nodes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (n Node, err error) {
+	nodes, err := db.CollectRows(rows, func(row pgx.CollectableRow) (n Node, err error) {
 		return n, row.Scan(&n.ID, &n.Node, &n.HostID, &n.Host, &n.ClusterID, &n.Cluster, &n.TeamID, &n.Status, &n.Address, &n.IsEntry,
 			&n.CPU, &n.CPUs, &n.MemoryBytes, &n.MemoryTotalBytes, &n.DiskBytes, &n.DiskTotalBytes, &n.UptimeS, &n.Apps, &n.VMs, &n.SeenAt,
 			&n.FiguresAt)

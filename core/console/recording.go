@@ -63,7 +63,7 @@ func (s *Store) Recordings(ctx context.Context, f Filter, visible identity.Visib
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+recordingColumns+" "+narrowed+" ORDER BY r.id DESC LIMIT $6 OFFSET $7",
 		append(args, f.Limit, f.Offset)...)
 	if err == nil {
-		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Recording])
+		all, err = db.CollectRows(rows, pgx.RowToStructByPos[Recording])
 	}
 	if err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("listing recordings: %w", err))

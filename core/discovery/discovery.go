@@ -156,11 +156,14 @@ func (s *Store) nodes(ctx context.Context, port int, visible identity.Visible) (
 		WHERE ($1 OR h.team_id = ANY($2)) AND n.address <> '' ORDER BY c.id, n.name`, visible.All, visible.Teams)
 	groups := []Group{}
 	if err == nil {
-		var name, status, address, version, host, cluster, team string
-		_, err = pgx.ForEachRow(rows, []any{&name, &status, &address, &version, &host, &cluster, &team}, func() error {
+		_, err = db.CollectRows(rows, func(row pgx.CollectableRow) (none struct{}, err error) {
+			var name, status, address, version, host, cluster, team string
+			if err := row.Scan(&name, &status, &address, &version, &host, &cluster, &team); err != nil {
+				return none, err
+			}
 			addresses := app.Usable([]string{address}, s.Rules)
 			if len(addresses) == 0 {
-				return nil
+				return none, nil
 			}
 			l := labels{}
 			for label, value := range map[string]string{"name": name, "node": name, "kind": string(Nodes), "status": status,
@@ -168,7 +171,7 @@ func (s *Store) nodes(ctx context.Context, port int, visible identity.Visible) (
 				l.set(label, value)
 			}
 			groups = append(groups, Group{Targets: []string{join(addresses[0].String(), port)}, Labels: l})
-			return nil
+			return none, nil
 		})
 	}
 	if err != nil {

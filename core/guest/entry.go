@@ -79,20 +79,17 @@ func (s *Store) EntriesByID(ctx context.Context, ids []int64) ([]Entry, error) {
 
 // collectEntries is collect for entries.
 func collectEntries(rows pgx.Rows) ([]Entry, error) {
-	defer rows.Close()
-	all := []Entry{}
 	var e Entry
 	fields := append(e.fields(), &e.AppID, &e.App, &e.TeamID, &e.Team, &e.BackupAt)
-	for rows.Next() {
+	return db.CollectRows(rows, func(row pgx.CollectableRow) (Entry, error) {
 		e = Entry{}
-		if err := rows.Scan(fields...); err != nil {
-			return nil, fmt.Errorf("reading a guest: %w", err)
+		if err := row.Scan(fields...); err != nil {
+			return e, fmt.Errorf("reading a guest: %w", err)
 		}
 		e.ClusterID = e.clusterID
 		if e.BackupAt != nil {
 			*e.BackupAt = e.BackupAt.UTC()
 		}
-		all = append(all, e)
-	}
-	return all, rows.Err()
+		return e, nil
+	})
 }

@@ -97,18 +97,13 @@ func (f Filter) conditions(visible identity.Visible, further ...string) (where c
 
 // collect scans rows into one growing slice. The scan targets are made once: ten thousand rows share them.
 func collect(rows pgx.Rows) ([]Guest, error) {
-	defer rows.Close()
-	all := []Guest{}
 	var g Guest
 	fields := g.fields()
-	for rows.Next() {
+	return db.CollectRows(rows, func(row pgx.CollectableRow) (Guest, error) {
 		g = Guest{}
-		if err := rows.Scan(fields...); err != nil {
-			return nil, err
-		}
-		all = append(all, g)
-	}
-	return all, rows.Err()
+		err := row.Scan(fields...)
+		return g, err
+	})
 }
 
 func (s *Store) markSelf(ctx context.Context, all []Guest) error {

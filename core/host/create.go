@@ -235,6 +235,9 @@ func (s *Store) create(ctx context.Context, in Enrolment, called string, t intak
 		if err := refuseDuplicate(ctx, tx, found, 0, now); err != nil {
 			return err
 		}
+		if err := db.Bound(ctx, tx, "hosts", "hosts", MaxHosts); err != nil {
+			return err
+		}
 		err := tx.Pgx.QueryRow(ctx,
 			`INSERT INTO hosts (driver, name, address, tls_fingerprint, verify_tls, ssh_port, version, entry_node)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, COALESCE($8, '')) RETURNING id`,

@@ -211,6 +211,9 @@ func (s *Store) keepPeer(ctx context.Context, c origin, e connection, found serv
 		if err := refuseDuplicate(own, tx, found, 0, now); err != nil {
 			return err
 		}
+		if err := db.Bound(own, tx, "hosts", "hosts", MaxHosts); err != nil {
+			return err
+		}
 		var err error
 		if called, err = peerName(own, tx, c, r.Node); err != nil {
 			return err

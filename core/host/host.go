@@ -76,6 +76,9 @@ func place(credentialID int64) secret.Binding {
 	return secret.Binding{Table: "host_credentials", Column: "secret", Row: secret.Row(credentialID)}
 }
 
+// MaxHosts is how many hosts there may be.
+const MaxHosts = 10_000
+
 // Host is a host as users see it.
 type Host struct {
 	ID          int64        `json:"id" example:"1"`

@@ -69,7 +69,7 @@ func (s *Store) read(ctx context.Context, visible identity.Visible, ids []int64)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading hosts: %w", err))
 	}
-	hosts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Host, error) { return scanHost(row, from) })
+	hosts, err := db.CollectRows(rows, func(row pgx.CollectableRow) (Host, error) { return scanHost(row, from) })
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading hosts: %w", err))
 	}
@@ -84,17 +84,16 @@ func (s *Store) read(ctx context.Context, visible identity.Visible, ids []int64)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading tokens: %w", err))
 	}
-	var of int64
-	var token Credential
-	_, err = pgx.ForEachRow(rows,
-		[]any{&of, &token.Key, &token.TokenID, &token.Form, &token.VerifiedAt, &token.Missing, &token.Extra, &token.Recommended,
-			&token.ConsoleLimits}, func() error {
-			if h := byID[of]; h != nil {
-				h.Tokens = append(h.Tokens, token)
-			}
-			token = Credential{}
-			return nil
-		})
+	_, err = db.CollectRows(rows, func(row pgx.CollectableRow) (none struct{}, err error) {
+		var of int64
+		var token Credential
+		err = row.Scan(&of, &token.Key, &token.TokenID, &token.Form, &token.VerifiedAt, &token.Missing, &token.Extra, &token.Recommended,
+			&token.ConsoleLimits)
+		if h := byID[of]; h != nil {
+			h.Tokens = append(h.Tokens, token)
+		}
+		return none, err
+	})
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading tokens: %w", err))
 	}

@@ -194,7 +194,7 @@ func (s *Store) Keys(ctx context.Context, userID int64) ([]Key, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing the keys: %w", err))
 	}
-	keys, err := pgx.CollectRows(rows, scanKey)
+	keys, err := db.CollectRows(rows, scanKey)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing the keys: %w", err))
 	}

@@ -79,7 +79,7 @@ func (s *Store) Logins(ctx context.Context, userID int64, offset, limit int) (al
 	batch.Queue("SELECT count(*) FROM ("+history+") h", args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
 	batch.Queue("SELECT * FROM ("+history+") h ORDER BY at DESC, outcome OFFSET $4 LIMIT $5", append(args, offset, limit)...).
 		Query(func(rows pgx.Rows) error {
-			all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Login])
+			all, err = db.CollectRows(rows, pgx.RowToStructByPos[Login])
 			return err
 		})
 	if err := s.db.Pool.SendBatch(ctx, batch).Close(); err != nil {

@@ -46,7 +46,7 @@ func members(rows pgx.Rows, err error) ([]TeamMember, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading members: %w", err))
 	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m TeamMember, err error) {
+	found, err := db.CollectRows(rows, func(row pgx.CollectableRow) (m TeamMember, err error) {
 		var role string
 		if err := row.Scan(&m.UserID, &m.Email, &m.DisplayName, &m.IsActive, &role, &m.AddedAt); err != nil {
 			return m, err

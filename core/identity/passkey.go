@@ -55,7 +55,7 @@ func (s *Store) Passkeys(ctx context.Context, userID int64) ([]Passkey, error) {
 	rows, err := s.db.Pool.Query(ctx, "SELECT "+passkeyColumns+" FROM passkeys WHERE user_id = $1 ORDER BY id", userID)
 	var all []Passkey
 	if err == nil {
-		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Passkey])
+		all, err = db.CollectRows(rows, pgx.RowToStructByPos[Passkey])
 	}
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing passkeys: %w", err))

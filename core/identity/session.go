@@ -98,7 +98,7 @@ func (s *Store) Sessions(ctx context.Context, userID int64) ([]Session, error) {
 	rows, err := s.db.Pool.Query(ctx, live+"ORDER BY s.last_seen_at DESC, s.id DESC", userID, s.config.SessionIdle)
 	var sessions []Session
 	if err == nil {
-		sessions, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Session])
+		sessions, err = db.CollectRows(rows, pgx.RowToStructByPos[Session])
 	}
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing the sessions: %w", err))

@@ -71,7 +71,7 @@ func teams(rows pgx.Rows, err error) ([]Team, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading teams: %w", err))
 	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Team, err error) {
+	found, err := db.CollectRows(rows, func(row pgx.CollectableRow) (t Team, err error) {
 		return t, row.Scan(&t.ID, &t.Name, &t.Slug, &t.Description, &t.CreatedAt, &t.Members, &t.Hosts)
 	})
 	if err != nil {

@@ -67,7 +67,13 @@ func (s *Store) CreateTeam(ctx context.Context, caller *Caller, in NewTeam) (*Te
 	return made, nil
 }
 
+// MaxTeams is how many teams there may be.
+const MaxTeams = 10_000
+
 func insertTeam(ctx context.Context, tx *db.Tx, in NewTeam) (*Team, error) {
+	if err := db.Bound(ctx, tx, "teams", "teams", MaxTeams); err != nil {
+		return nil, err
+	}
 	t := &Team{Name: in.Name, Description: in.Description}
 	var err error
 	if in.Slug != nil {

@@ -124,6 +124,22 @@ func TestFaultsOfATeam(t *testing.T) {
 	}
 }
 
+func TestTeamsAndUsersDoNotGatherWithoutBound(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	s := identitytest.New(d)
+	dbtest.Exec(t, d, "INSERT INTO teams (name, slug) SELECT 'n', 'n' || n FROM generate_series(2, $1) AS n", identity.MaxTeams)
+	if _, err := s.CreateTeam(t.Context(), nil, identity.NewTeam{Name: "one more"}); code(err) != problem.CodeConflict {
+		t.Errorf("a team: %v", err)
+	}
+	dbtest.Exec(t, d, `INSERT INTO users (email, email_key, password_hash)
+		SELECT 'n' || n || '@example.com', 'n' || n || '@example.com', '' FROM generate_series(1, $1) AS n`, identity.MaxUsers)
+	_, err := s.CreateUser(t.Context(), identity.NewUser{Email: "more@example.com", Password: "correct horse battery staple 7Q"})
+	if code(err) != problem.CodeConflict || !strings.Contains(err.Error(), "100000 users") {
+		t.Errorf("a user: %v", err)
+	}
+}
+
 // attempt is a context in which an operation of the caller is recorded.
 func attempt(ctx context.Context, action string) context.Context {
 	ctx, _ = audit.Begin(ctx, audit.Entry{ActorType: audit.ActorSystem, Action: action})

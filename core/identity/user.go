@@ -61,9 +61,15 @@ type NewUser struct {
 // maxDisplayName in characters.
 const maxDisplayName = 200
 
+// MaxUsers is how many accounts there may be.
+const MaxUsers = 100_000
+
 // createUser adds an account to the transaction; prepare must run before the transaction begins, because hashing takes
-// long. A second account of the same address, in whatever spelling, is a problem of code conflict.
+// long. A second account of the same address, in whatever spelling, is a problem of code conflict, and so is one beyond MaxUsers.
 func (s *Store) createUser(ctx context.Context, tx *db.Tx, in prepared) (*User, error) {
+	if err := db.Bound(ctx, tx, "users", "users", MaxUsers); err != nil {
+		return nil, err
+	}
 	row := account{
 		User:     User{Email: in.email.Address, DisplayName: in.displayName, IsActive: true},
 		EmailKey: in.email.Key, PasswordHash: in.hash,

@@ -54,7 +54,7 @@ func profiles(rows pgx.Rows, err error) ([]Profile, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading users: %w", err))
 	}
-	found, err := pgx.CollectRows(rows, scanProfile)
+	found, err := db.CollectRows(rows, scanProfile)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading users: %w", err))
 	}

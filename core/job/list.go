@@ -34,7 +34,8 @@ const listed = ` FROM jobs WHERE ($1 OR team_id = ANY($2)) AND ($3 = '' OR statu
 	AND ($5 = '' OR target_kind = $5 AND target_id = $6 OR target_kind = 'backup' AND exclusive = ` + heldGuest + `)
 	AND ($7::bigint = 0 OR host_id = $7) AND (cardinality($8::bigint[]) = 0 OR id = ANY($8))`
 
-// List gives one page of the jobs that may be seen, newest first, and how many there are on all pages.
+// List gives one page of the jobs that may be seen, newest first, and how many there are on all pages. Asked of a job is left out where it
+// is long: an object says how many bytes it has.
 func (q *Queue) List(ctx context.Context, filter Filter, visible identity.Visible) (jobs []*Job, total int64, err error) {
 	if filter.PerPage <= 0 {
 		filter.PerPage = 50
@@ -45,9 +46,9 @@ func (q *Queue) List(ctx context.Context, filter Filter, visible identity.Visibl
 		append([]int64{}, filter.IDs...)}
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT count(*)"+listed, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
-	batch.Queue("SELECT "+columns+listed+" ORDER BY created_at DESC, id DESC LIMIT $9 OFFSET $10",
+	batch.Queue("SELECT "+listedColumns+listed+" ORDER BY created_at DESC, id DESC LIMIT $9 OFFSET $10",
 		append(args, perPage, (page-1)*perPage)...).Query(func(rows pgx.Rows) error {
-		jobs, err = pgx.CollectRows(rows, scan)
+		jobs, err = db.CollectRows(rows, scan)
 		return err
 	})
 	if err := q.db.Pool.SendBatch(ctx, batch).Close(); err != nil {
@@ -56,9 +57,9 @@ func (q *Queue) List(ctx context.Context, filter Filter, visible identity.Visibl
 	return jobs, total, nil
 }
 
-// ByIDs gives these jobs, in no order; those that are not there are left out. Whether they may be seen is the caller's to check.
+// ByIDs gives these jobs as List does, in no order; those that are not there are left out. The caller must check whether they may be seen.
 func (q *Queue) ByIDs(ctx context.Context, ids []int64) ([]*Job, error) {
-	rows, err := q.db.Pool.Query(ctx, "SELECT "+columns+" FROM jobs WHERE id = ANY ($1)", ids)
+	rows, err := q.db.Pool.Query(ctx, "SELECT "+listedColumns+" FROM jobs WHERE id = ANY ($1)", ids)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading jobs: %w", err))
 	}

@@ -3,14 +3,25 @@ package job
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
 )
 
 // columns are those that scan reads, in its order.
 const columns = `id, kind, status, target_kind, target_id, target_name, team_id, host_id, requested_by,
 	requested_by_email, schedule_id, task_id, error, cancel_requested_at, runs, created_at, started_at, finished_at,
 	params, sealed, progress, river_id, task_lines, asked, share, last_line, coalesce(place, '')`
+
+// longParams is above how many bytes of Job.Asked a list leaves them out.
+const longParams = 16 << 10
+
+// listedColumns are those of a job in a list: without what only its run needs, and without parameters that are long.
+var listedColumns = strings.NewReplacer("params, sealed, progress", "'{}'::jsonb, NULL::bytea, '{}'::jsonb",
+	"asked", fmt.Sprintf(`CASE WHEN octet_length(asked::text) <= %d THEN asked
+		ELSE jsonb_build_object('%s', octet_length(asked::text)) END`, longParams, audit.TruncatedFrom)).Replace(columns)
 
 // scan reads one row of columns.
 func scan(row pgx.CollectableRow) (*Job, error) {

@@ -47,7 +47,9 @@ type Config struct {
 	Consoles Sessions
 	// Bundles deletes bundles that nothing refers to; *bundle.Store does. Nil keeps them.
 	Bundles Sessions
-	Trail   Trail
+	// Drafts deletes drafts of firewalls that are over; *draft.Store does. Nil keeps them.
+	Drafts Sessions
+	Trail  Trail
 }
 
 // Runner knows the kinds of maintenance jobs.
@@ -68,9 +70,9 @@ type kindOfJob struct {
 // New makes the jobs; Register them before the queue starts.
 func New(c Config) *Runner {
 	return &Runner{db: c.DB, queue: c.Queue, kinds: []kindOfJob{
-		{"sessions.prune", "Delete sessions, counters of log-in tries, idempotency keys, tickets and recordings of consoles, and bundles that " +
-			"are over",
-			"rows", sessions{c.Sessions, c.Replays, c.Consoles, c.Bundles}.prune},
+		{"sessions.prune", "Delete sessions, counters of log-in tries, idempotency keys, tickets and recordings of consoles, bundles, and " +
+			"drafts of firewalls that are over",
+			"rows", sessions{c.Sessions, c.Replays, c.Consoles, c.Bundles, c.Drafts}.prune},
 		{"jobs.prune", "Delete ended jobs and their transcripts after the time that the settings give", "jobs", jobs{c.DB}.prune},
 		{"metrics.maintain", "Roll metric samples up and drop those past the time that the settings give", "partitions", metrics{c.DB}.maintain},
 		{"audit.prune", "Delete rows of the audit trail after the time that the settings give", "", trail{c.DB, c.Trail}.prune},

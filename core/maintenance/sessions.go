@@ -4,18 +4,19 @@ import (
 	"context"
 )
 
-type sessions struct{ store, replays, consoles, bundles Sessions }
+type sessions struct{ store, replays, consoles, bundles, drafts Sessions }
 
 func (s sessions) prune(ctx context.Context, p *progress) error {
 	var total int64
 	var err error
-	for _, of := range []Sessions{s.store, s.replays, s.consoles, s.bundles} {
+	for _, of := range []Sessions{s.store, s.replays, s.consoles, s.bundles, s.drafts} {
 		if of != nil && err == nil {
 			var n int64
 			n, err = p.drain(ctx, of.Prune)
 			total += n
 		}
 	}
-	p.run.Note("deleted %s of sessions, log-in tries, idempotency keys, consoles and bundles that are over", plural(total, "row", "rows"))
+	p.run.Note("deleted %s of sessions, log-in tries, idempotency keys, consoles, bundles and drafts of firewalls that are over",
+		plural(total, "row", "rows"))
 	return err
 }

@@ -123,7 +123,7 @@ func (f *certified) ages(ref hypervisor.GuestRef) string {
 	if err != nil || len(guests) != 1 {
 		f.t.Fatalf("%d guests, %v", len(guests), err)
 	}
-	nodes, err := (&cluster.Store{DB: f.db}).Nodes(f.t.Context(), identity.Visible{All: true})
+	nodes, err := (&cluster.Store{DB: f.db}).Nodes(f.t.Context(), 0, identity.Visible{All: true})
 	if err != nil || len(nodes) == 0 {
 		f.t.Fatalf("%d nodes, %v", len(nodes), err)
 	}

@@ -104,9 +104,10 @@ func (b *fixture) config(d *db.DB) schedule.Config {
 }
 
 type touchParams struct {
-	ThingID int64 `json:"thing_id" minimum:"1"`
-	Alone   bool  `json:"alone,omitempty"`
-	Panic   bool  `json:"panic,omitempty"`
+	ThingID int64  `json:"thing_id" minimum:"1"`
+	Alone   bool   `json:"alone,omitempty"`
+	Panic   bool   `json:"panic,omitempty"`
+	Text    string `json:"text,omitempty"`
 }
 
 func (b *fixture) at(now time.Time) {

@@ -89,7 +89,7 @@ func (s *Store) List(ctx context.Context, offset, limit int) (schedules []*Sched
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT count(*) FROM schedules").QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
 	batch.Queue("SELECT "+columns+" FROM schedules ORDER BY id OFFSET $1 LIMIT $2", offset, limit).Query(func(rows pgx.Rows) error {
-		schedules, err = pgx.CollectRows(rows, scan)
+		schedules, err = db.CollectRows(rows, scan)
 		return err
 	})
 	if err := s.db.Pool.SendBatch(ctx, batch).Close(); err != nil {

@@ -37,8 +37,8 @@ type Draft struct {
 // CheckParams holds parameters against their kind's schema; the faults are at body.params.
 type CheckParams func(kind Kind, params json.RawMessage) []problem.Fault
 
-// maxName in characters.
-const maxName = 200
+// maxName in characters, and maxParams in bytes: lists show the parameters. A backup of 500 guests with long names has 160 KiB.
+const maxName, maxParams = 200, 256 << 10
 
 // MaxSchedules there may be: those that are due are started one after another, and thousands would be late.
 const MaxSchedules = 1000
@@ -83,10 +83,19 @@ func (s *Store) kindNames() []string {
 	return names
 }
 
+// tooLong is the fault of parameters that are too long for a list.
+func tooLong(d Draft) []problem.Fault {
+	if len(d.Params) <= maxParams {
+		return nil
+	}
+	return problem.InvalidField(fmt.Sprintf("must have at most %d bytes", maxParams), "value_error", "body", "params").Faults
+}
+
 // Create writes a schedule; the context's caller becomes its writer. Problems: invalid, forbidden when the caller's API key
 // does not reach so far, those of the kind's Prepare, and conflict when there are MaxSchedules already.
 func (s *Store) Create(ctx context.Context, d Draft, check CheckParams) (*Schedule, error) {
-	if faults := s.Faults(d, check); len(faults) > 0 {
+	faults := append(s.Faults(d, check), tooLong(d)...)
+	if len(faults) > 0 {
 		return nil, problem.Invalid(faults...)
 	}
 	d = tidied(d)
@@ -95,12 +104,8 @@ func (s *Store) Create(ctx context.Context, d Draft, check CheckParams) (*Schedu
 	}
 	var made *Schedule
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
-		var count int
-		if err := tx.Pgx.QueryRow(ctx, "SELECT count(*) FROM schedules").Scan(&count); err != nil {
-			return fmt.Errorf("counting schedules: %w", err)
-		}
-		if count >= MaxSchedules { // a few more at the same moment do no harm
-			return problem.New(problem.CodeConflict, "there are %d schedules already; delete one first", count)
+		if err := db.Bound(ctx, tx, "schedules", "schedules", MaxSchedules); err != nil {
+			return err
 		}
 		next, err := s.next(ctx, tx, d)
 		if err != nil {
@@ -156,8 +161,12 @@ func (s *Store) Update(ctx context.Context, id int64, change func(*Draft), check
 
 // checked is the draft that may replace the schedule.
 func (s *Store) checked(ctx context.Context, was *Schedule, d Draft, check CheckParams) (Draft, error) {
-	rests := !d.Enabled && d.JobKind == was.JobKind && sameJSON(d.Params, was.Params)
+	keeps := d.JobKind == was.JobKind && sameJSON(d.Params, was.Params)
+	rests := keeps && !d.Enabled
 	faults := s.Faults(d, check)
+	if !keeps {
+		faults = append(faults, tooLong(d)...)
+	}
 	if rests {
 		faults = slices.DeleteFunc(faults, func(f problem.Fault) bool { return f.Loc[1] == "job_kind" || f.Loc[1] == "params" })
 	}

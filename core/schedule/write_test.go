@@ -2,6 +2,8 @@ package schedule_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -198,6 +200,32 @@ func TestKeyWithScopes(t *testing.T) {
 	b.expect("0", "SELECT count(*) FROM jobs")
 	if _, err := b.store.RunNow(with("schedules:write", "things:write"), s.ID); err != nil {
 		t.Errorf("run: %v", err)
+	}
+}
+
+// Lists show the parameters of schedules, so that these are bounded. What an older release kept stays, and all else of it can be changed.
+func TestLongParameters(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	ann := b.user(identity.Owner)
+	params := json.RawMessage(`{"thing_id":1,"text":"` + strings.Repeat("x", 256<<10) + `"}`)
+	lengthen := func(d *schedule.Draft) { d.Params = params }
+	check := func(schedule.Kind, json.RawMessage) []problem.Fault { return nil }
+	long := hourly
+	lengthen(&long)
+	_, err := b.store.Create(b.as(ann), long, check)
+	if faults := problem.From(err).Faults; len(faults) != 1 || fmt.Sprint(faults[0].Loc) != "[body params]" {
+		t.Errorf("a new one: %v: %v", faults, err)
+	}
+	s := b.create(ann, hourly)
+	_, err = b.store.Update(b.as(ann), s.ID, lengthen, check)
+	if faults := problem.From(err).Faults; len(faults) != 1 || fmt.Sprint(faults[0].Loc) != "[body params]" {
+		t.Errorf("one that becomes long: %v: %v", faults, err)
+	}
+	b.Exec("UPDATE schedules SET params = $1 WHERE id = $2", params, s.ID)
+	s, err = b.store.Update(b.as(ann), s.ID, func(d *schedule.Draft) { d.Name = "another name" }, check)
+	if err != nil || s.Name != "another name" || len(s.Params) < len(params) {
+		t.Errorf("one of an older release: %v", err)
 	}
 }
 

@@ -205,7 +205,7 @@ func New(c Config) (*Service, error) {
 		Version: c.Version, Logger: c.Loggers("feed"), Heartbeat: s.Heartbeats[Feed]})
 
 	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, Trail: s.Chain,
-		Consoles: s.Consoles, Bundles: s.Bundles})
+		Consoles: s.Consoles, Bundles: s.Bundles, Drafts: s.Drafts})
 	housekeeping.Register()
 	updates := c.Updates
 	updates.DB, updates.Queue, updates.Version = c.DB, s.Queue, c.Version

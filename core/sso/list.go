@@ -78,7 +78,7 @@ func (s *Store) List(ctx context.Context) ([]*Provider, error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" FROM identity_providers p ORDER BY lower(p.name)")
 	var found []stored
 	if err == nil {
-		found, err = pgx.CollectRows(rows, scan)
+		found, err = db.CollectRows(rows, scan)
 	}
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing providers: %w", err))
@@ -105,7 +105,7 @@ func (s *Store) Offers(ctx context.Context) ([]Offer, error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT id, name FROM identity_providers WHERE enabled ORDER BY lower(name)")
 	var all []Offer
 	if err == nil {
-		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Offer])
+		all, err = db.CollectRows(rows, pgx.RowToStructByPos[Offer])
 	}
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing providers: %w", err))

@@ -18,12 +18,8 @@ func (s *Store) Create(ctx context.Context, p Provider, clientSecret secret.Stri
 		return nil, err
 	}
 	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
-		var count int
-		if err := tx.Pgx.QueryRow(ctx, "SELECT count(*) FROM identity_providers").Scan(&count); err != nil {
-			return fmt.Errorf("counting providers: %w", err)
-		}
-		if count >= MaxProviders { // a few more at the same moment do no harm
-			return problem.New(problem.CodeConflict, "there are %d providers already; delete one first", count)
+		if err := db.Bound(ctx, tx, "identity_providers", "providers", MaxProviders); err != nil {
+			return err
 		}
 		err := tx.Pgx.QueryRow(ctx, `INSERT INTO identity_providers (name, issuer, client_id, scopes, groups_claim, accounts, trust_email,
 			allow_private, fingerprint, enabled) VALUES ($1, '', '', '{}', '', $2, false, false, '', false) RETURNING id`, p.Name, p.Accounts).

@@ -99,15 +99,14 @@ func (s *Store) read(ctx context.Context, where string, args ...any) ([]Storage,
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing storages: %w", err))
 	}
-	defer rows.Close()
 	all := []Storage{}
-	for rows.Next() {
+	_, err = db.CollectRows(rows, func(row pgx.CollectableRow) (none struct{}, err error) {
 		var t Storage
 		var n Node
-		err := rows.Scan(&t.ClusterID, &t.Cluster, &n.HostID, &t.Host, &n.Node, &t.Name, &t.Type, &t.Shared, &n.Status, &t.Content,
+		err = row.Scan(&t.ClusterID, &t.Cluster, &n.HostID, &t.Host, &n.Node, &t.Name, &t.Type, &t.Shared, &n.Status, &t.Content,
 			&n.UsedBytes, &n.TotalBytes, &n.AsOf, &n.FiguresAt, &n.id)
 		if err != nil {
-			return nil, db.Problem(fmt.Errorf("reading a storage: %w", err))
+			return none, fmt.Errorf("reading a storage: %w", err)
 		}
 		n.AsOf = n.AsOf.UTC()
 		if n.FiguresAt != nil {
@@ -119,14 +118,18 @@ func (s *Store) read(ctx context.Context, where string, args ...any) ([]Storage,
 		t.HostID = n.HostID
 		if last := len(all) - 1; last >= 0 && all[last].ClusterID == t.ClusterID && all[last].Name == t.Name {
 			all[last].add(n, t.Host)
-			continue
+			return none, nil
 		}
 		t.Status, t.AsOf, t.Content = "unknown", n.AsOf, cleanAll(t.Content)
 		t.Name, t.Type = host.Clean(t.Name), host.Clean(t.Type)
 		t.add(n, t.Host)
 		all = append(all, t)
+		return none, nil
+	})
+	if long, is := errors.AsType[*db.ListTooLarge](err); is {
+		long.Fits = 0 // pages are cut afterwards
 	}
-	return all, db.Problem(rows.Err())
+	return all, db.Problem(err)
 }
 
 // available is the state of a storage that can be used.

@@ -21,7 +21,7 @@ type backupServer struct {
 
 func (h *remoteHost) Backups(ctx context.Context, query BackupQuery) (all []Backup, err error) {
 	req := &hypervisorv1.BackupsRequest{Target: h.target, Storage: wire.Text(query.Storage), Node: wire.Text(query.Node)}
-	err = wire.Receive(ctx, h.backups().Backups, req, func(part *hypervisorv1.BackupsResponse) error {
+	err = wire.Gather(ctx, h.backups().Backups, req, func(part *hypervisorv1.BackupsResponse) error {
 		all = append(all, wire.Each(part.GetBackups(), backupFromProto)...)
 		return nil
 	})

@@ -39,7 +39,7 @@ const templateRows = 256
 
 func (h *remoteHost) Templates(ctx context.Context, node string) (all []Template, err error) {
 	req := &hypervisorv1.TemplatesRequest{Target: h.target, Node: wire.Text(node)}
-	err = wire.Receive(ctx, h.fetches().Templates, req, func(part *hypervisorv1.TemplatesResponse) error {
+	err = wire.Gather(ctx, h.fetches().Templates, req, func(part *hypervisorv1.TemplatesResponse) error {
 		all = append(all, wire.Each(part.GetTemplates(), templateFromProto)...)
 		return nil
 	})

@@ -24,7 +24,7 @@ func (h *remoteHost) Content(ctx context.Context, query ContentQuery) (list Cont
 		Kind: wire.Text(string(query.Kind)),
 	}
 	call := hypervisorv1.NewContentListServiceClient(h.client.conn).Content
-	err = wire.Receive(ctx, call, req, func(part *hypervisorv1.ContentResponse) error {
+	err = wire.Gather(ctx, call, req, func(part *hypervisorv1.ContentResponse) error {
 		list.Volumes = append(list.Volumes, wire.Each(part.GetVolumes(), volumeFromProto)...)
 		list.Hidden = append(list.Hidden, part.GetHidden()...)
 		return nil

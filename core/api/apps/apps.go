@@ -112,8 +112,12 @@ func (h handlers) list(ctx context.Context, in *listInput) (*op.List[app.App], e
 	return &op.List[app.App]{Total: len(all), Body: all}, err
 }
 
-func (h handlers) discovered(ctx context.Context, _ *struct{}) (*op.List[guest.Guest], error) {
-	all, err := h.apps.Discovered(ctx, identity.FromContext(ctx).Visible())
+type discoveredInput struct {
+	Host int64 `query:"host" minimum:"1" doc:"Only containers of this host"`
+}
+
+func (h handlers) discovered(ctx context.Context, in *discoveredInput) (*op.List[guest.Guest], error) {
+	all, err := h.apps.Discovered(ctx, in.Host, identity.FromContext(ctx).Visible())
 	return &op.List[guest.Guest]{Total: len(all), Body: all}, err
 }
 

@@ -64,6 +64,33 @@ func sample() []audit.Entry {
 	}
 }
 
+// A list has little of each row, however much the row tells.
+func TestListOfLongRows(t *testing.T) {
+	t.Parallel()
+	const rows = 30
+	lines := strings.Split(strings.Repeat("+ in DROP source 192.0.2.7 proto tcp dport 23\n", 4000), "\n")
+	var entries []audit.Entry
+	for range rows {
+		entries = append(entries, audit.Entry{ActorType: audit.ActorUser, Action: "firewall.draft_create", Result: audit.ResultOK,
+			Details: map[string]any{"guest:1": lines, "window_seconds": 60}})
+	}
+	s, _ := newService(t, entries...)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/audit?per_page=500", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Do(t.Context(), r, apitest.Admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes for %d rows", len(got.Body), rows)
+	for _, part := range []string{`"window_seconds":60`, `"truncated_from_bytes":`, `… and `} {
+		if strings.Count(string(got.Body), part) != rows || len(got.Body) > rows*(audit.MaxDetails+1000) {
+			t.Errorf("%d bytes for %d rows, %d times %s", len(got.Body), rows, strings.Count(string(got.Body), part), part)
+		}
+	}
+}
+
 func TestARowAsItIsAnswered(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t, sample()[0], sample()[3])

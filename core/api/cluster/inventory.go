@@ -8,8 +8,12 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-func (h handlers) nodes(ctx context.Context, _ *struct{}) (*op.List[cluster.Node], error) {
-	nodes, err := h.store.Nodes(ctx, identity.FromContext(ctx).Visible())
+type nodesInput struct {
+	Host int64 `query:"host" minimum:"1" doc:"Only nodes of this host"`
+}
+
+func (h handlers) nodes(ctx context.Context, in *nodesInput) (*op.List[cluster.Node], error) {
+	nodes, err := h.store.Nodes(ctx, in.Host, identity.FromContext(ctx).Visible())
 	return &op.List[cluster.Node]{Total: len(nodes), Body: nodes}, err
 }
 

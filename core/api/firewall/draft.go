@@ -24,12 +24,13 @@ func (h handlers) registerDrafts(a *op.API) {
 			"draft is committed. They are applied in their order to what the firewall has now, so a place (`pos`) is that in the list after the " +
 			"changes before it. All of it is checked now; what is wrong is 422 with the place of the change. Guests need the role operator, " +
 			"nodes, clusters and groups admin: the highest that one of the scopes needs. The answer has each scope before and after, line by " +
-			"line. A rename " +
-			"is a deletion and a creation.",
+			"line. A rename is a deletion and a creation. The hosts of a team have at most 500 " +
+			"drafts that are neither applied nor undone, beyond that 409 `conflict`. Applied and undone drafts are " +
+			"deleted when ended jobs are.",
 	})
 	op.Get(a, all, h.listDrafts, op.Spec{
 		ID: "list_firewall_drafts", Summary: "List drafts of changes of firewalls", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "The newest first.",
+		Description: "The newest first, without what they change: each draft itself has that.",
 	})
 	op.Get(a, one, h.getDraft, op.Spec{
 		ID: "get_firewall_draft", Summary: "Get a draft", Tag: tag, Role: identity.Viewer, On: op.Draft,
@@ -96,9 +97,9 @@ type listDraftsInput struct {
 	Host int64 `query:"host" minimum:"1" doc:"Only drafts of this host's cluster"`
 }
 
-func (h handlers) listDrafts(ctx context.Context, in *listDraftsInput) (*op.List[draft.Draft], error) {
+func (h handlers) listDrafts(ctx context.Context, in *listDraftsInput) (*op.List[draft.Summary], error) {
 	all, total, err := h.Drafts.List(ctx, in.Host, in.Offset(), in.Limit())
-	return &op.List[draft.Draft]{Total: total, Body: all}, err
+	return &op.List[draft.Summary]{Total: total, Body: all}, err
 }
 
 func (h handlers) getDraft(ctx context.Context, _ *struct{}) (*op.Body[draft.Draft], error) {

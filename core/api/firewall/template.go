@@ -24,7 +24,7 @@ func (h handlers) registerTemplates(a *op.API) {
 	})
 	op.Get(a, all, h.listTemplates, op.Spec{
 		ID: "list_firewall_templates", Summary: "List templates of rules", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "Those of the caller's teams and shared ones, by name.",
+		Description: "Those of the caller's teams and shared ones, by name, without their contents: each template itself has that.",
 	})
 	op.Get(a, one, h.getTemplate, op.Spec{
 		ID: "get_firewall_template", Summary: "Get a template of rules", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
@@ -70,9 +70,9 @@ func (h handlers) templateAgain(ctx context.Context, made idempotency.Made) (any
 	return h.Templates.Get(ctx, made.Target())
 }
 
-func (h handlers) listTemplates(ctx context.Context, in *struct{ op.Page }) (*op.List[template.Template], error) {
+func (h handlers) listTemplates(ctx context.Context, in *struct{ op.Page }) (*op.List[template.Summary], error) {
 	all, total, err := h.Templates.List(ctx, in.Offset(), in.Limit())
-	return &op.List[template.Template]{Total: total, Body: all}, err
+	return &op.List[template.Summary]{Total: total, Body: all}, err
 }
 
 // OneTemplate names a template in the path.

@@ -86,6 +86,9 @@ func document(p *problem.Error, requestID string) []byte {
 // problem is what the caller is told of an error. Errors of the request's own context become problems of their own.
 func (a *API) problem(ctx context.Context, err error) *problem.Error {
 	var known *problem.Error
+	if err := requestOf(ctx).overlongIn(err); errors.As(err, &known) {
+		return known
+	}
 	switch {
 	case errors.As(err, &known) && known.Code != problem.CodeInternal:
 		return known

@@ -3,7 +3,6 @@ package op
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"io"
 	"net/http"
 	"regexp"
@@ -340,6 +339,11 @@ func (a *API) recover(w *writer, r *http.Request) {
 	if cause == http.ErrAbortHandler {
 		panic(cause)
 	}
+	// huma panics with what an answer could not be written for.
+	if err, is := cause.(error); is && !w.begun && requestOf(r.Context()).overlongIn(err) != nil {
+		a.fail(r.Context(), a.problem(r.Context(), err))
+		return
+	}
 	a.panicked(w, r, cause)
 }
 
@@ -352,9 +356,7 @@ func marshal(w io.Writer, v any) error {
 	if body, ok := v.(WritesJSON); ok {
 		return body.WriteJSON(w)
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
+	if err := bounded(w, v); err != nil {
 		if body, ok := w.(*writer); ok {
 			body.discard = true // huma writes a note into the answer; the recovered panic writes a problem instead
 		}

@@ -54,6 +54,8 @@ func TestDiscoverAndAdoptApps(t *testing.T) {
 			[]string{`"name":"wiki"`, `"name":"mail"`, `"host":"rack2"`, `"name":"theirs"`}, []string{`"name":"machine"`}),
 		b.get("a template is marked as one", "/discovered", apitest.Viewer, 200, "",
 			[]string{`"name":"base","vmid":103,"guest_ref":"103","status":"stopped"`, `"template":true`}, nil),
+		b.get("of one host", "/discovered?host=2", apitest.Viewer, 200, "", []string{`"name":"mail"`}, []string{`"name":"wiki"`,
+			`"name":"theirs"`}),
 		b.get("by another team", "/discovered", apitest.In(2, identity.Viewer), 200, "", []string{`"name":"theirs"`}, []string{`"name":"wiki"`}),
 
 		b.adopt("an operator", `{"items":[{"host_id":1,"vmid":101}]}`, apitest.Operator, 403, "forbidden"),

@@ -136,6 +136,10 @@ func TestVersionsOfScripts(t *testing.T) {
 	}
 	f.Ask(t, "GET", "apps/2/script?version=4", "", apitest.Operator, 404, "not_found")
 	f.Ask(t, "GET", "apps/2/script/versions?per_page=2", "", apitest.Operator, 200, "", `[{"version":3`, `{"version":2`)
+	// The list has no texts, however long they are.
+	f.Exec(`INSERT INTO app_script_versions (app_id, number, origin, reason, sha256, size, content)
+		SELECT 2, number, 'edited', 'edit', repeat('a', 64), 262144, repeat('x', 262144) FROM generate_series(4, 153) number`)
+	f.Ask(t, "GET", "apps/2/script/versions?per_page=500", "", apitest.Operator, 200, "", `[{"version":153,`, `"version":1,`)
 	trail := f.Trail("app.script_edit") + f.Trail("app.script_revert")
 	for _, want := range []string{first.SHA256, "digest_conflict", `"version": 2`, `"before"`, `"bundle"`} {
 		if !strings.Contains(trail, want) {

@@ -67,10 +67,10 @@ func TestNodesOfClusters(t *testing.T) {
 		Disk                        *int64 `json:"disk_bytes"`
 		DiskTotal                   *int64 `json:"disk_total_bytes"`
 	}
-	text := func(as *apitest.Caller) (lines []string) {
+	list := func(as *apitest.Caller, query string) (lines []string) {
 		t.Helper()
 		var nodes []node
-		r.Ask(t, "GET", "cluster/nodes", "", as, 200, "").Decode(t, &nodes)
+		r.Ask(t, "GET", "cluster/nodes"+query, "", as, 200, "").Decode(t, &nodes)
 		for _, n := range nodes {
 			disk := "?"
 			if n.Disk != nil && n.DiskTotal != nil {
@@ -85,6 +85,7 @@ func TestNodesOfClusters(t *testing.T) {
 		}
 		return lines
 	}
+	text := func(as *apitest.Caller) []string { return list(as, "") }
 	// n3 has nobody registered at it and is the first host's; the other cluster's n1 is another node.
 	theirs := " alone m1 online entry: 1 apps, 0 VMs, 5/50"
 	all := []string{
@@ -100,6 +101,13 @@ func TestNodesOfClusters(t *testing.T) {
 		if got := text(c.as); fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%s:\ngot  %q\nwant %q", c.as, got, c.want)
 		}
+	}
+	host := r.Value("SELECT id FROM hosts WHERE name = 'rack1'")
+	if got := list(apitest.Viewer, "?host="+host); fmt.Sprint(got) != fmt.Sprint([]string{all[2], all[4]}) {
+		t.Errorf("of a host: %q", got)
+	}
+	if got := list(apitest.In(2, identity.Viewer), "?host="+host); len(got) != 0 {
+		t.Errorf("of another team's host: %q", got)
 	}
 	// A host that does not say which node it is, or whose node is gone, has one entry all the same.
 	r.Exec("UPDATE hosts SET entry_node = '' WHERE name = 'rack1'")

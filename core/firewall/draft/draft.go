@@ -124,8 +124,11 @@ func scan(row pgx.CollectableRow) (r record, err error) {
 	return r, errors.Join(json.Unmarshal(changes, &r.Changes), json.Unmarshal(scopes, &r.Scopes))
 }
 
+// MaxDrafts is how many drafts the hosts of one team may have that are neither applied nor undone. Prune deletes the others in time.
+const MaxDrafts = 500
+
 // Create checks a draft, with what it is about as it is now, and keeps it. Problems: invalid, not_found, forbidden, capability_missing,
-// unsupported, and those of host.Ask.
+// unsupported, conflict where there are MaxDrafts already, and those of host.Ask.
 func (s *Store) Create(ctx context.Context, q Request) (Draft, error) {
 	r, err := s.compose(ctx, q)
 	if err != nil {
@@ -139,7 +142,17 @@ func (s *Store) Create(ctx context.Context, q Request) (Draft, error) {
 		return Draft{}, err
 	}
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
-		err := tx.Pgx.QueryRow(ctx, `INSERT INTO firewall_drafts (host_id, cluster_id, name, changes, scopes, role, created_by)
+		var count int
+		err := tx.Pgx.QueryRow(ctx, `SELECT count(*) FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id
+			WHERE h.team_id = $1 AND d.status NOT IN ($2, $3)`, r.TeamID, applied, undone).Scan(&count)
+		if err != nil {
+			return fmt.Errorf("counting drafts: %w", err)
+		}
+		if count >= MaxDrafts { // a few more at the same moment do no harm
+			return problem.New(problem.CodeConflict, "the team of the host has %d drafts that are neither applied nor undone; delete %d first",
+				count, count-MaxDrafts+1)
+		}
+		err = tx.Pgx.QueryRow(ctx, `INSERT INTO firewall_drafts (host_id, cluster_id, name, changes, scopes, role, created_by)
 			VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`, r.HostID, r.ClusterID, r.Name, changes, scopes, r.Role, r.CreatedBy).Scan(&r.ID)
 		if err != nil {
 			return fmt.Errorf("writing a draft: %w", err)
@@ -237,32 +250,6 @@ func (s *Store) Get(ctx context.Context, id int64) (Draft, error) {
 		return Draft{}, err
 	}
 	return r.show(), nil
-}
-
-// List are the drafts that may be seen, the newest first, of all hosts or of the cluster of one, with how many there are.
-func (s *Store) List(ctx context.Context, hostID int64, offset, limit int) (all []Draft, total int, err error) {
-	visible := identity.FromContext(ctx).Visible()
-	const where = ` WHERE ($1 OR h.team_id = ANY ($2)) AND ($3::bigint = 0 OR d.cluster_id = (SELECT cluster_id FROM hosts WHERE id = $3))`
-	err = s.DB.Pool.QueryRow(ctx, "SELECT count(*) FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id"+where, visible.All, visible.Teams,
-		hostID).Scan(&total)
-	if err != nil {
-		return nil, 0, db.Problem(fmt.Errorf("counting drafts: %w", err))
-	}
-	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+where+" ORDER BY d.id DESC LIMIT $4 OFFSET $5", visible.All, visible.Teams, hostID,
-		limit,
-		offset)
-	if err != nil {
-		return nil, 0, db.Problem(fmt.Errorf("listing drafts: %w", err))
-	}
-	found, err := pgx.CollectRows(rows, scan)
-	if err != nil {
-		return nil, 0, db.Problem(fmt.Errorf("listing drafts: %w", err))
-	}
-	all = []Draft{}
-	for i := range found {
-		all = append(all, found[i].show())
-	}
-	return all, total, nil
 }
 
 // busy is problem invalid_state of a draft that a job carries out, or that stays as it is.

@@ -282,6 +282,19 @@ func portRule(action string, port int) sdk.Rule {
 	return sdk.Rule{Direction: "in", Action: action, Enabled: true, Protocol: "tcp", DestinationPort: fmt.Sprint(port)}
 }
 
+// An outcome has whole lines, and says how many have no room.
+func TestLongOutcomeIsShortened(t *testing.T) {
+	t.Parallel()
+	line := strings.Repeat("x", 99) + "\n"
+	long := shortened(strings.Repeat(line, 1000) + "the last")
+	if want := strings.Repeat(line, maxOutcome/100) + fmt.Sprintf("… and %d more lines", 1001-maxOutcome/100); long != want {
+		t.Errorf("%d bytes that end with %q", len(long), long[len(long)-50:])
+	}
+	if short := shortened(line); short != line {
+		t.Errorf("a short one is %q", short)
+	}
+}
+
 // What two lists have in common is what the whole table of their common lengths says, which align does not hold.
 func TestAlignIsThatOfTheWholeTable(t *testing.T) {
 	t.Parallel()

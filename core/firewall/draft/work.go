@@ -210,8 +210,21 @@ func (w *work) become(ctx context.Context, from, to, set string, args ...any) (m
 	return moved, err
 }
 
+// maxOutcome bounds the outcome of a draft, in bytes.
+const maxOutcome = 64 << 10
+
+// shortened is an outcome without the lines that have no room.
+func shortened(outcome string) string {
+	if len(outcome) <= maxOutcome {
+		return outcome
+	}
+	kept := outcome[:strings.LastIndexByte(outcome[:maxOutcome], '\n')+1]
+	return fmt.Sprintf("%s… and %d more lines", kept, strings.Count(outcome[len(kept):], "\n")+1)
+}
+
 // end ends the draft. What the outcome says of the scopes stands in the transcript too, line by line.
 func (w *work) end(ctx context.Context, from, to, outcome string) error {
+	outcome = shortened(outcome)
 	for n, line := range strings.Split(outcome, "\n") {
 		if n > 0 {
 			w.run.Note("%s", line)

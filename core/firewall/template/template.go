@@ -162,19 +162,40 @@ func (s *Store) Get(ctx context.Context, id int64) (Template, error) {
 	return t, nil
 }
 
+// Summary is a template in a list: without its content.
+type Summary struct {
+	ID          int64     `json:"id" example:"3"`
+	TeamID      int64     `json:"team_id" example:"1" doc:"The team that owns it"`
+	Shared      bool      `json:"shared" example:"true" doc:"All teams may read and use it"`
+	Name        string    `json:"name" example:"web server"`
+	Description *string   `json:"description" example:"What is open on all that serves pages"`
+	Version     int64     `json:"version" minimum:"1" example:"1"`
+	Rules       int       `json:"rule_count" example:"3" doc:"How many rules it has; the template itself has them"`
+	Aliases     int       `json:"alias_count" example:"1"`
+	IPSets      int       `json:"ipset_count" example:"0"`
+	CreatedBy   string    `json:"created_by" example:"ann@example.com"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
+}
+
 // List are the templates that may be read, by name, with how many there are.
-func (s *Store) List(ctx context.Context, offset, limit int) (all []Template, total int, err error) {
+func (s *Store) List(ctx context.Context, offset, limit int) (all []Summary, total int, err error) {
 	visible := identity.FromContext(ctx).Visible()
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT count(*) FROM firewall_templates WHERE "+seen, visible.All, visible.Teams).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
-	batch.Queue("SELECT "+columns+" FROM firewall_templates WHERE "+seen+" ORDER BY lower(name), id OFFSET $3 LIMIT $4", visible.All,
-		visible.Teams, offset, limit).Query(func(rows pgx.Rows) error {
-		all, err = pgx.CollectRows(rows, scan)
+	const length = "jsonb_array_length(coalesce(nullif(content -> '%s', 'null'), '[]'))"
+	batch.Queue("SELECT id, team_id, shared, name, nullif(description, ''), version, "+fmt.Sprintf(length, "rules")+", "+
+		fmt.Sprintf(length, "aliases")+", "+fmt.Sprintf(length, "ipsets")+", created_by, created_at, updated_at FROM firewall_templates WHERE "+
+		seen+" ORDER BY lower(name), id OFFSET $3 LIMIT $4", visible.All, visible.Teams, offset, limit).Query(func(rows pgx.Rows) error {
+		all, err = db.CollectRows(rows, pgx.RowToStructByPos[Summary])
 		return err
 	})
 	if err := s.DB.Pool.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("listing templates: %w", err))
+	}
+	for i := range all {
+		all[i].CreatedAt, all[i].UpdatedAt = all[i].CreatedAt.UTC(), all[i].UpdatedAt.UTC()
 	}
 	return all, total, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hostler/hostler/sdk/plugin"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 )
 
 // Call makes a call that has one answer. Its error is as plugin.CallError says, and then the answer is nil, whose getters
@@ -50,6 +51,24 @@ func Receive[Req, Resp any](ctx context.Context,
 			return err
 		}
 	}
+}
+
+// MaxList is the most that Gather receives, in bytes.
+const MaxList = 64 << 20
+
+// Gather is Receive for a list that is kept as a whole: one with more than MaxList bytes is plugin.Protocol.
+func Gather[Req, Resp any](ctx context.Context,
+	rpc func(context.Context, *Req, ...grpc.CallOption) (grpc.ServerStreamingClient[Resp], error), req *Req, each func(*Resp) error) error {
+	size := 0
+	return Receive(ctx, rpc, req, func(part *Resp) error {
+		if message, is := any(part).(proto.Message); is {
+			size += proto.Size(message)
+		}
+		if size > MaxList {
+			return plugin.Errorf(plugin.Protocol, "the plugin lists more than %d MiB", MaxList>>20)
+		}
+		return each(part)
+	})
 }
 
 // Lacks is the error of an answer without what it must have.

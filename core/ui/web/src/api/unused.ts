@@ -12,7 +12,6 @@ export const unused: Readonly<Record<string, string>> = {
   ...all(listed, 'get_host get_vm list_vms get_alert_rule get_maintenance_window get_notification_channel get_identity_provider'),
   ...all('The users of the list tell their teams and roles.', 'list_team_members'),
   ...all('The page follows the stream of the same events.', 'list_job_events'),
-  ...all('The list of templates has what each of them holds.', 'get_firewall_template'),
   ...all(machines, 'scrape_guests discover_prometheus_targets'),
   ...all('It is always refused: there is no way to the logs inside of a container.', 'get_app_logs'),
   ...all(spelled, 'get_meta_update request_meta_update'),
