@@ -1283,7 +1283,7 @@ var Operations = []Operation{
 		Confirm: true,
 		Body: []Field{
 			{Name: "compress", Kind: Text,
-				About: "0 is none; without a word the hypervisor's usual one, on Proxmox VE zstd",
+				About: "0 is none; when it is left out, what the hypervisor usually uses",
 				Values: []string{
 					"0", "gzip", "lzo", "zstd",
 				}, Null: true},
