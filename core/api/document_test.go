@@ -12,43 +12,7 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	"github.com/hostler/hostler/core/api/apitest"
-	"github.com/hostler/hostler/core/identity"
 )
-
-// TestGoldenRoles keeps one line for each operation: who may do it, where, and what the trail calls it.
-func TestGoldenRoles(t *testing.T) {
-	t.Parallel()
-	var doc struct {
-		Paths map[string]map[string]struct {
-			Scope string `json:"x-scope"`
-		}
-	}
-	if err := json.Unmarshal(wholeDocument(), &doc); err != nil {
-		t.Fatal(err)
-	}
-	files, tables := goldenFiles("roles.txt"), map[string]*apitest.Table{}
-	for _, o := range declared().Operations() {
-		role, on, action := o.Spec.Role.String(), o.Spec.On.String(), o.Spec.Audit.Action
-		switch {
-		case o.Spec.Public:
-			role, on = "anyone", ""
-		case o.Spec.Role == identity.NoRole:
-			role, on = "logged in", "own account"
-		}
-		table := tables[files[o.Spec.ID]]
-		if table == nil {
-			table = apitest.NewTable("", "PATH", "METHOD", "OPERATION", "ROLE", "ON", "KEY SCOPE", "AUDIT")
-			tables[files[o.Spec.ID]] = table
-		}
-		scope := doc.Paths[o.Path][strings.ToLower(o.Method)].Scope
-		table.Add(o.Path, o.Method, o.Spec.ID, role, on, scope, action)
-	}
-	for file, table := range tables {
-		table.Golden(t, file)
-	}
-}
 
 func TestEveryOperationIsDescribed(t *testing.T) {
 	t.Parallel()
