@@ -53,7 +53,8 @@ func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hype
 		return "", invalid("notes", "the notes are no text")
 	}
 	form := url.Values{"vmid": {string(ref.ID)}, "storage": {spec.Storage}, "remove": {"0"}}
-	for key, value := range map[string]string{"mode": spec.Mode, "compress": cmp.Or(spec.Compress, usualCompression), "notes-template": notesTemplate(spec.Notes)} {
+	form.Set("compress", cmp.Or(spec.Compress, usualCompression))
+	for key, value := range map[string]string{"mode": spec.Mode, "notes-template": notesTemplate(spec.Notes)} {
 		if value != "" {
 			form.Set(key, value)
 		}
