@@ -1,24 +1,21 @@
-package hosts_test
+package scenarios
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/hostler/hostler/core/api/apitest"
-	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-func TestNodeStatus(t *testing.T) {
+func TestHostNodeStatus(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
-	b.enrol()
+	b := newHosts(t)
+	b.Enrol(t, "lab", b.cluster)
 	get := func(name, node string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/hosts/1/nodes/" + node + "/status", As: apitest.Viewer,
-			Status: status, Error: code, Contains: contains}
+		return do(name, "GET", "/api/v1/hosts/1/nodes/"+node+"/status", "", apitest.Viewer, status, code, contains...)
 	}
 	whole := get("all of it", "node1", 200, "", `"node":"node1"`, `"is_self":false`)
 	whole.After = func(t *testing.T, answer *apitest.Answer) {
@@ -34,9 +31,7 @@ func TestNodeStatus(t *testing.T) {
 			BootMode    string    `json:"boot_mode"`
 			SecureBoot  *bool     `json:"secure_boot"`
 		}
-		if err := json.Unmarshal(answer.Body, &got); err != nil {
-			t.Fatal(err)
-		}
+		answer.Decode(t, &got)
 		if got.UptimeS != 3600 || len(got.LoadAverage) != 3 || got.CPU != 0.5 || got.Memory != 8<<30 || got.MemoryTotal != 16<<30 ||
 			got.Disk != 10<<30 ||
 			got.Swap == nil || *got.Swap != 0 || got.Kernel != "6.1.0-mem" || got.BootMode != "efi" || got.SecureBoot == nil {
@@ -50,7 +45,7 @@ func TestNodeStatus(t *testing.T) {
 		apitest.Scenario{Name: "an unknown host", Method: "GET", URL: "/api/v1/hosts/9/nodes/node1/status", As: apitest.Viewer, Status: 404,
 			Error: "not_found"},
 		apitest.Scenario{Name: "another team's host", Method: "GET", URL: "/api/v1/hosts/1/nodes/node1/status",
-			As: apitest.In(2, identity.Owner), Status: 404, Error: "not_found"},
+			As: foreign, Status: 404, Error: "not_found"},
 		apitest.Scenario{Name: "nobody", Method: "GET", URL: "/api/v1/hosts/1/nodes/node1/status", Status: 401, Error: "unauthenticated"},
 		apitest.Scenario{Name: "it only reads", Method: "POST", URL: "/api/v1/hosts/1/nodes/node1/status", As: apitest.Owner, Body: `{}`,
 			Status: 405, Error: "method_not_allowed"},
@@ -76,10 +71,10 @@ func TestNodeStatus(t *testing.T) {
 	}
 }
 
-func TestNodeStatusOfHostileNames(t *testing.T) {
+func TestHostNodeStatusOfHostileNames(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
-	b.enrol()
+	b := newHosts(t)
+	b.Enrol(t, "lab", b.cluster)
 	for name, c := range map[string]struct {
 		node   string
 		status int

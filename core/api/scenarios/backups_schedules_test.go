@@ -1,4 +1,4 @@
-package backups_test
+package scenarios
 
 import (
 	"fmt"
@@ -9,15 +9,15 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// write is the body of a schedule.
-func write(kind, params string) string {
+// writtenSchedule is the body of a schedule.
+func writtenSchedule(kind, params string) string {
 	return fmt.Sprintf(`{"name":"nightly","cron":"0 2 * * *","job_kind":%q,"params":%s}`, kind, params)
 }
 
-// scheduled gives the fixture a user with rights that outlast a request, who writes schedules, and tags the VMs with prod.
-func scheduled(t *testing.T) *fixture {
-	b := newFixture(t)
-	b.give(endpoint.Lifecycle)
+// newScheduledBackups is newBackups with a user whose rights outlast a request, who writes schedules. The VMs have the tag prod.
+func newScheduledBackups(t *testing.T) *backupsFixture {
+	t.Helper()
+	b := newBackups(t, endpoint.Lifecycle)
 	b.Exec("DELETE FROM schedules") // those that come with the service
 	b.Exec("ALTER TABLE schedules ALTER COLUMN id RESTART")
 	b.Exec("INSERT INTO team_members (team_id, user_id, role) VALUES (1, 1, 'admin') ON CONFLICT DO NOTHING")
@@ -25,44 +25,47 @@ func scheduled(t *testing.T) *fixture {
 	return b
 }
 
-func TestScheduledParams(t *testing.T) {
+func TestScheduledParamsOfBackups(t *testing.T) {
 	t.Parallel()
-	b := scheduled(t)
+	b := newScheduledBackups(t)
 	for _, wrong := range []string{`{}`, `{"vm_id":1,"app_id":1}`, `{"vm_id":1,"select":{"tag":"prod"}}`, `{"select":{}}`,
 		`{"select":{"tag":"prod","host_id":1}}`, `{"targets":[]}`, `{"targets":[{}]}`, `{"targets":[{"vm":1},{"vm":1}]}`,
 		`{"vm_id":1,"keep":0}`,
 		`{"vm_id":1,"keep":366}`, `{"vm_id":1,"mode":"quick"}`, `{"vm_id":1,"storage":"none"}`, `{"select":{"tag":7}}`} {
-		b.ask("POST", "schedules", write("backup.run", wrong), apitest.Admin, 422, "invalid")
+		b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", wrong), apitest.Admin, 422, "invalid")
 	}
 	for _, wrong := range []string{`{"name":"n"}`, `{"name":"n","vm_id":1,"select":{"tag":"prod"}}`, `{"name":"n","select":{}}`,
 		`{"name":"n","vm_id":1,"keep":"x"}`} {
-		b.ask("POST", "schedules", write("vm.snapshot_create", wrong), apitest.Admin, 422, "invalid")
+		b.Ask(t, "POST", "schedules", writtenSchedule("vm.snapshot_create", wrong), apitest.Admin, 422, "invalid")
 	}
 	// What is made protected is never deleted. A schedule of before that has both goes on, and can be switched off.
-	b.ask("POST", "schedules", write("backup.run", `{"select":{"tag":"prod"},"protected":true,"keep":3}`), apitest.Admin, 422, "invalid",
+	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"prod"},"protected":true,"keep":3}`), apitest.Admin, 422,
+		"invalid",
 		`"params","keep"`, "never deleted")
-	b.ask("POST", "schedules", write("backup.run", `{"select":{"tag":"prod"},"protected":true,"storage":"nas"}`), apitest.Admin, 201, "")
+	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"prod"},"protected":true,"storage":"nas"}`), apitest.Admin,
+		201, "")
 	b.Exec(`UPDATE schedules SET params = params || '{"keep":3}'`)
-	b.ask("POST", "schedules/1/run", "", apitest.Operator, 202, "")
+	b.Ask(t, "POST", "schedules/1/run", "", apitest.Operator, 202, "")
 	b.idle()
-	b.ask("PATCH", "schedules/1", write("backup.run", `{"select":{"tag":"prod"},"protected":true,"keep":2}`), apitest.Admin, 422, "invalid",
+	b.Ask(t, "PATCH", "schedules/1", writtenSchedule("backup.run", `{"select":{"tag":"prod"},"protected":true,"keep":2}`), apitest.Admin, 422,
+		"invalid",
 		"never deleted")
-	b.ask("PATCH", "schedules/1", `{"enabled":false}`, apitest.Admin, 200, "")
+	b.Ask(t, "PATCH", "schedules/1", `{"enabled":false}`, apitest.Admin, 200, "")
 	b.Exec("DELETE FROM schedules")
 	b.Exec("ALTER TABLE schedules ALTER COLUMN id RESTART")
-	b.ask("POST", "schedules", write("backup.run", `{"vm_id":99}`), apitest.Admin, 404, "not_found")
-	b.ask("POST", "schedules", write("backup.run", `{"select":{"tag":"none"},"keep":3}`), apitest.Admin, 201, "", `"keep":3`)
-	b.ask("POST", "schedules/1/run", "", apitest.Operator, 409, "invalid_state", "nothing is selected")
+	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"vm_id":99}`), apitest.Admin, 404, "not_found")
+	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"none"},"keep":3}`), apitest.Admin, 201, "", `"keep":3`)
+	b.Ask(t, "POST", "schedules/1/run", "", apitest.Operator, 409, "invalid_state", "nothing is selected")
 }
 
 // What is selected is found anew at each run, and each guest gets a job of the schedule and a row in the trail.
-func TestSelectedAtEachRun(t *testing.T) {
+func TestBackupsSelectedAtEachRun(t *testing.T) {
 	t.Parallel()
-	b := scheduled(t)
-	b.ask("POST", "schedules", write("backup.run", `{"select":{"tag":"prod"},"storage":"nas"}`), apitest.Admin, 201, "")
-	b.ask("POST", "schedules", write("backup.run", `{"select":{"host_id":1}}`), apitest.Admin, 201, "")
-	b.ask("POST", "schedules", write("vm.snapshot_create", `{"select":{"host_id":1},"name":"n"}`), apitest.Admin, 201, "")
-	b.ask("POST", "schedules", write("backup.run", `{"targets":[{"vm":1},{"app":1}]}`), apitest.Admin, 201, "")
+	b := newScheduledBackups(t)
+	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"prod"},"storage":"nas"}`), apitest.Admin, 201, "")
+	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"host_id":1}}`), apitest.Admin, 201, "")
+	b.Ask(t, "POST", "schedules", writtenSchedule("vm.snapshot_create", `{"select":{"host_id":1},"name":"n"}`), apitest.Admin, 201, "")
+	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"targets":[{"vm":1},{"app":1}]}`), apitest.Admin, 201, "")
 	jobs := func() string {
 		defer b.idle()
 		return b.Value("SELECT string_agg(kind || ' ' || target_name || ' ' || schedule_id, ', ' ORDER BY target_name) FROM jobs " +
@@ -70,7 +73,7 @@ func TestSelectedAtEachRun(t *testing.T) {
 	}
 	run := func(id int, want string) {
 		t.Helper()
-		b.ask("POST", fmt.Sprintf("schedules/%d/run", id), "", apitest.Operator, 202, "", `"job":`)
+		b.Ask(t, "POST", fmt.Sprintf("schedules/%d/run", id), "", apitest.Operator, 202, "", `"job":`)
 		if got := jobs(); got != want {
 			t.Errorf("schedule %d: %s, want %s", id, got, want)
 		}
@@ -87,16 +90,17 @@ func TestSelectedAtEachRun(t *testing.T) {
 	b.Exec("INSERT INTO jobs (kind, target_kind, target_id, target_name, exclusive) SELECT 'x', 'vm', id, name, 'guest:' || id FROM " +
 		"guests " +
 		"WHERE name = 'web'")
-	b.ask("POST", "schedules/1/run", "", apitest.Operator, 409, "guest_busy")
-	b.ask("POST", "schedules/2/run", "", apitest.Operator, 202, "")
+	b.Ask(t, "POST", "schedules/1/run", "", apitest.Operator, 409, "guest_busy")
+	b.Ask(t, "POST", "schedules/2/run", "", apitest.Operator, 202, "")
 }
 
 // What a schedule made is deleted but for the newest, after a run since it was written; what others made, and what is protected, stays.
-func TestKeep(t *testing.T) {
+func TestBackupsThatAScheduleKeeps(t *testing.T) {
 	t.Parallel()
-	b := scheduled(t)
-	b.ask("POST", "schedules", write("backup.run", `{"vm_id":`+b.vm("web")+`,"keep":1}`), apitest.Admin, 201, "")
-	b.ask("POST", "schedules", write("vm.snapshot_create", `{"vm_id":`+b.vm("db")+`,"keep":1,"name":"n"}`), apitest.Admin, 201, "")
+	b := newScheduledBackups(t)
+	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"vm_id":`+b.vm("web")+`,"keep":1}`), apitest.Admin, 201, "")
+	b.Ask(t, "POST", "schedules", writtenSchedule("vm.snapshot_create", `{"vm_id":`+b.vm("db")+`,"keep":1,"name":"n"}`), apitest.Admin, 201,
+		"")
 	for range 2 {
 		b.nas.Put(b.cluster, b.refs["web"], b.nas.Backups()[0].TakenAt)
 	}

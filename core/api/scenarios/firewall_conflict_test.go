@@ -1,4 +1,4 @@
-package firewall_test
+package scenarios
 
 import (
 	"errors"
@@ -9,12 +9,12 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// editor is one change of a list that an editor makes with the digest of what was read; %s stands for it.
-type editor struct{ method, path, body string }
+// firewallEditor is one change of a list that an editor makes with the digest of what was read; %s stands for it.
+type firewallEditor struct{ method, path, body string }
 
-// lists are the lists of a scope, each with every operation that changes it, and how the endpoint is before.
-func lists(kind sdk.ScopeKind) map[string][]editor {
-	all := map[string][]editor{"/rules": {
+// firewallLists are the lists of a scope, each with every operation that changes it, and how the endpoint is before.
+func firewallLists(kind sdk.ScopeKind) map[string][]firewallEditor {
+	all := map[string][]firewallEditor{"/rules": {
 		{"POST", "/rules", `{"type":"in","action":"DROP","comment":"made","digest":"%s"}`},
 		{"POST", "/rules", `{"type":"in","action":"DROP","comment":"placed","enable":1,"pos":2,"digest":"%s"}`},
 		{"PUT", "/rules/0", `{"comment":"changed","digest":"%s"}`},
@@ -22,27 +22,27 @@ func lists(kind sdk.ScopeKind) map[string][]editor {
 		{"DELETE", "/rules/0?digest=%s", ""},
 	}}
 	if kind != sdk.GroupScope {
-		all["/options"] = []editor{
+		all["/options"] = []firewallEditor{
 			{"PUT", "/options", `{"policy_in":"DROP","digest":"%s"}`}, {"PUT", "/options", `{"delete":"enable","digest":"%s"}`},
 		}
 	}
 	if kind == sdk.ClusterScope || kind == sdk.GuestScope {
-		all["/aliases"] = []editor{
+		all["/aliases"] = []firewallEditor{
 			{"POST", "/aliases", `{"name":"made","cidr":"192.0.2.7","digest":"%s"}`},
 			{"PUT", "/aliases/old", `{"cidr":"192.0.2.8","digest":"%s"}`},
 			{"DELETE", "/aliases/old?digest=%s", ""},
 		}
-		all["/ipsets"] = []editor{
+		all["/ipsets"] = []firewallEditor{
 			{"POST", "/ipsets", `{"name":"made","digest":"%s"}`}, {"DELETE", "/ipsets/spare?digest=%s", ""},
 		}
-		all["/ipsets/old/members"] = []editor{
+		all["/ipsets/old/members"] = []firewallEditor{
 			{"POST", "/ipsets/old/members", `{"cidr":"198.51.100.7","digest":"%s"}`},
 			{"PUT", "/ipsets/old/members/198.51.100.0/24", `{"comment":"changed","digest":"%s"}`},
 			{"DELETE", "/ipsets/old/members/198.51.100.0%%2F24?digest=%s", ""},
 		}
 	}
 	if kind == sdk.ClusterScope {
-		all["/groups"] = []editor{
+		all["/groups"] = []firewallEditor{
 			{"POST", "/groups", `{"group":"made","digest":"%s"}`}, {"DELETE", "/groups/spare?digest=%s", ""},
 		}
 	}
@@ -50,10 +50,10 @@ func lists(kind sdk.ScopeKind) map[string][]editor {
 }
 
 // furnish brings a scope to what lists need, and takes away what they make.
-func (l *lab) furnish(s place) {
+func (l *firewallLab) furnish(s firewallPlace) {
 	l.t.Helper()
 	ctx, fw := l.t.Context(), l.direct
-	l.firewall.SetRules(s.sdk, named("first"), named("second"), named("third"))
+	l.firewall.SetRules(s.sdk, namedRule("first"), namedRule("second"), namedRule("third"))
 	on := true
 	ok := func(errs ...error) {
 		l.t.Helper()
@@ -80,36 +80,33 @@ func (l *lab) furnish(s place) {
 }
 
 // current is what a list says now, with its digest.
-func (l *lab) current(url string) (text, digest string) {
+func (l *firewallLab) current(url string) (text, digest string) {
 	l.t.Helper()
-	l.Run(l.t, apitest.Scenario{Name: "GET " + url, Method: "GET", URL: "/api/v1/" + url, As: apitest.Viewer, Status: 200,
-		After: func(_ *testing.T, a *apitest.Answer) {
-			text = strings.TrimSpace(string(a.Body))
-			if _, rest, found := strings.Cut(text, `"digest":"`); found {
-				digest, _, _ = strings.Cut(rest, `"`)
-			}
-		}})
+	text = strings.TrimSpace(string(l.Ask(l.t, "GET", url, "", apitest.Viewer, 200, "").Body))
+	if _, rest, found := strings.Cut(text, `"digest":"`); found {
+		digest, _, _ = strings.Cut(rest, `"`)
+	}
 	return text, digest
 }
 
-func (l *lab) edit(s place, e editor, digest string, status int, code string, contains ...string) {
+func (l *firewallLab) edit(s firewallPlace, e firewallEditor, digest string, status int, code string, contains ...string) {
 	l.t.Helper()
 	with := func(text string) string {
 		return strings.ReplaceAll(strings.ReplaceAll(text, "%s", digest), "%%", "%")
 	}
-	l.Ask(l.t, e.method, s.path+with(e.path), with(e.body), as(s.least), status, code, contains...)
+	l.Ask(l.t, e.method, s.path+with(e.path), with(e.body), callerAs(s.least), status, code, contains...)
 }
 
 // Two editors have read the same list of a cluster, a node, a VM, an app or a group. Whichever comes second, with whatever operation, gets
 // 409 with what is there now, and the first one's change stays.
-func TestTwoEditorsOfEachList(t *testing.T) {
+func TestTwoEditorsOfEachFirewallList(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	for _, s := range l.scopes() {
 		if s.word == "firewall_node" { // another name of node
 			continue
 		}
-		for list, editors := range lists(s.sdk.Kind) {
+		for list, editors := range firewallLists(s.sdk.Kind) {
 			for _, first := range editors {
 				for _, second := range editors {
 					l.furnish(s)
@@ -134,24 +131,24 @@ func TestTwoEditorsOfEachList(t *testing.T) {
 }
 
 // Who comes in between the reading and the sending of a change is not overwritten either, whether the change names a digest or not.
-func TestEditorInBetween(t *testing.T) {
+func TestFirewallEditorInBetween(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	methods := map[string]string{"POST /rules": "CreateRule", "PUT /rules/0": "ChangeRule", "PUT /rules/0/move": "MoveRule",
 		"DELETE /rules/0?digest=%s": "DeleteRule"}
 	s := l.scopes()[0]
-	for _, e := range lists(s.sdk.Kind)["/rules"] {
+	for _, e := range firewallLists(s.sdk.Kind)["/rules"] {
 		method := methods[e.method+" "+e.path]
 		for _, digested := range []bool{true, false} {
 			l.furnish(s)
 			digest := l.digest(s.path + "/rules")
 			if !digested {
-				e = editor{e.method, strings.TrimSuffix(e.path, "?digest=%s"), strings.Replace(e.body, `,"digest":"%s"`, "", 1)}
+				e = firewallEditor{e.method, strings.TrimSuffix(e.path, "?digest=%s"), strings.Replace(e.body, `,"digest":"%s"`, "", 1)}
 			}
 			l.firewall.Before(func(called string) {
 				if called == method {
 					l.firewall.Before(nil)
-					l.firewall.SetRules(s.sdk, named("theirs"), named("first"))
+					l.firewall.SetRules(s.sdk, namedRule("theirs"), namedRule("first"))
 				}
 			})
 			l.edit(s, e, digest, 409, "digest_conflict", `"current":[{"pos":0`, `"comment":"theirs"`)
@@ -161,16 +158,16 @@ func TestEditorInBetween(t *testing.T) {
 }
 
 // A digest is given to nobody who cannot know the list that it is of: somebody else's change comes right after the caller's own.
-func TestEditorRightAfter(t *testing.T) {
+func TestFirewallEditorRightAfter(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	s := l.scopes()[0]
 	reads := 0
 	l.firewall.Before(func(called string) {
 		if called == "Rules" {
 			if reads++; reads == 2 {
 				l.firewall.Before(nil)
-				l.firewall.SetRules(s.sdk, named("theirs"), named("first"), named("second"))
+				l.firewall.SetRules(s.sdk, namedRule("theirs"), namedRule("first"), namedRule("second"))
 			}
 		}
 	})

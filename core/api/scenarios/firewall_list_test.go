@@ -1,8 +1,7 @@
-package firewall_test
+package scenarios
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -10,29 +9,15 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// size is how many bytes a list has, and its body.
-func (l *lab) size(url string) (body string) {
-	l.t.Helper()
-	r, err := http.NewRequestWithContext(l.t.Context(), http.MethodGet, "/api/v1/"+url, nil)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	got, err := l.Do(l.t.Context(), r, apitest.Viewer)
-	if err != nil || got.Status != http.StatusOK {
-		l.t.Fatalf("%s: %v, %+v", url, err, got)
-	}
-	return string(got.Body)
-}
-
 // Lists have how much there is of what drafts and templates consist of, and nothing of it, however much it is.
-func TestListsOfDraftsAndTemplatesAreShort(t *testing.T) {
+func TestListsOfFirewallDraftsAndTemplatesAreShort(t *testing.T) {
 	t.Parallel()
 	const copies, changes = 40, 150
-	l := newLab(t)
+	l := newFirewallLab(t)
 	var rules []sdk.Rule
 	var made, kept []string
 	for i := range changes {
-		rules = append(rules, named(fmt.Sprint("rule ", i)))
+		rules = append(rules, namedRule(fmt.Sprint("rule ", i)))
 		rule := fmt.Sprintf(`{"type":"in","action":"DROP","enable":1,"proto":"tcp","dport":"%d","comment":"canary"}`, 1000+i)
 		kept = append(kept, rule)
 		made = append(made, fmt.Sprintf(`{"scope":{"kind":"vm","id":%s},"action":"create_rule","pos":%d,"rule":%s}`,
@@ -50,7 +35,7 @@ func TestListsOfDraftsAndTemplatesAreShort(t *testing.T) {
 		"firewall/drafts?per_page=500":    fmt.Sprintf(`"change_count":%d,"scope_count":1,`, changes),
 		"firewall/templates?per_page=500": fmt.Sprintf(`"rule_count":%d,"alias_count":1,"ipset_count":0,`, changes),
 	} {
-		body := l.size(url)
+		body := string(l.Ask(t, "GET", url, "", apitest.Viewer, 200, "").Body)
 		t.Logf("%s: %d bytes", url, len(body))
 		if len(body) > copies*1200 || strings.Count(body, counts) != copies || strings.Contains(body, `"canary"`) {
 			t.Errorf("%s: %d bytes for %d entries: %.1000s", url, len(body), copies, body)
@@ -59,9 +44,9 @@ func TestListsOfDraftsAndTemplatesAreShort(t *testing.T) {
 }
 
 // A team whose hosts have as many drafts as they may makes no further one; those that are over do not count.
-func TestDraftsDoNotGatherWithoutBound(t *testing.T) {
+func TestFirewallDraftsDoNotGatherWithoutBound(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	l.Exec(`INSERT INTO firewall_drafts (host_id, cluster_id, name, changes, scopes, role)
 		SELECT h.id, h.cluster_id, 'x', '[]', '[]', 'admin' FROM hosts h, generate_series(1, 502) WHERE h.id = 1`)
 	const body = `{"host_id":1,"name":"more","changes":[{"scope":{"kind":"cluster"},"action":"create_ipset","name":"x"}]}`

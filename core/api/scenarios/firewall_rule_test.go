@@ -1,4 +1,4 @@
-package firewall_test
+package scenarios
 
 import (
 	"fmt"
@@ -6,26 +6,26 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/api/apitest"
-	"github.com/hostler/hostler/core/identity"
 	sdk "github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/firewall/membackend"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-func TestRulesAreChangedAtEveryScope(t *testing.T) {
+func TestFirewallRulesAreChangedAtEveryScope(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	for _, s := range l.scopes() {
-		url, who := s.path+"/rules", as(s.least)
-		l.firewall.SetRules(s.sdk, named("first"), named("second"), named("third"))
+		url, who := s.path+"/rules", callerAs(s.least)
+		l.firewall.SetRules(s.sdk, namedRule("first"), namedRule("second"), namedRule("third"))
 		l.Ask(t, "POST", url, `{"type":"in","action":"ACCEPT","comment":"new"}`, who, 200, "", `"pos":0`, `"enable":0`, `"digest":"`,
 			"switched off")
 		l.wantOrder(s.word+" without a place", s.path, "new- first second third")
-		l.Ask(t, "POST", url, `{"type":"in","action":"DROP","comment":"last","enable":1,"pos":4,"macro":"SSH",`+quoted(l.digest(url))+"}",
+		l.Ask(t, "POST", url, `{"type":"in","action":"DROP","comment":"last","enable":1,"pos":4,"macro":"SSH",`+quotedDigest(l.digest(url))+"}",
 			who, 200, "", `"pos":4`, `"enable":1`, `"macro":"SSH"`, `"note":null`)
 		l.wantOrder(s.word+" at a place", s.path, "new- first second third last")
-		l.Ask(t, "PUT", url+"/4/move", `{"moveto":1,`+quoted(l.digest(url))+"}", who, 200, "", `"pos":1`, `"comment":"last"`)
-		l.Ask(t, "PUT", url+"/1", `{"enable":0,"dport":"80","proto":"tcp","delete":"macro",`+quoted(l.digest(url))+"}", who, 200, "", `"pos":1`,
+		l.Ask(t, "PUT", url+"/4/move", `{"moveto":1,`+quotedDigest(l.digest(url))+"}", who, 200, "", `"pos":1`, `"comment":"last"`)
+		l.Ask(t, "PUT", url+"/1", `{"enable":0,"dport":"80","proto":"tcp","delete":"macro",`+quotedDigest(l.digest(url))+"}", who, 200, "",
+			`"pos":1`,
 			`"macro":null`, `"dport":"80"`, `"action":"DROP"`, "switched off")
 		l.Ask(t, "PUT", url+"/1", `{"dport":null,"type":null,"enable":1}`, who, 200, "", `"dport":null`, `"proto":"tcp"`, `"enable":1`)
 		l.Ask(t, "DELETE", url+"/0?digest="+l.digest(url), "", who, 200, "", `"pos":0`, `"comment":"new"`)
@@ -37,10 +37,9 @@ func TestRulesAreChangedAtEveryScope(t *testing.T) {
 }
 
 // Whoever is below the role, another team's or nobody changes nothing, at no scope and by no operation.
-func TestRolesOfEveryRow(t *testing.T) {
+func TestFirewallRolesOfEveryRow(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
-	foreign := apitest.In(2, identity.Owner)
+	l := newFirewallLab(t)
 	for _, s := range l.scopes() {
 		for _, w := range []struct{ method, path, body string }{
 			{"POST", "/rules", `{"type":"in","action":"ACCEPT"}`}, {"PUT", "/rules/0", `{"enable":0}`}, {"DELETE", "/rules/0", ""},
@@ -53,7 +52,7 @@ func TestRolesOfEveryRow(t *testing.T) {
 			if s.word == "group_firewall" && w.path == "/options" {
 				continue
 			}
-			l.Ask(t, w.method, s.path+w.path, w.body, as(s.least-1), 403, "forbidden")
+			l.Ask(t, w.method, s.path+w.path, w.body, callerAs(s.least-1), 403, "forbidden")
 			l.Ask(t, w.method, s.path+w.path, w.body, foreign, 404, "not_found")
 			l.Ask(t, w.method, s.path+w.path, w.body, nil, 401, "unauthenticated")
 		}
@@ -62,9 +61,9 @@ func TestRolesOfEveryRow(t *testing.T) {
 }
 
 // What a backend has at other scopes only is 501, and says so.
-func TestAbilitiesThatAScopeLacks(t *testing.T) {
+func TestFirewallAbilitiesThatAScopeLacks(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	for _, s := range l.scopes() {
 		lacks := s.sdk.Kind == sdk.NodeScope || s.sdk.Kind == sdk.GroupScope
 		for _, w := range []struct{ method, path, body string }{
@@ -81,9 +80,9 @@ func TestAbilitiesThatAScopeLacks(t *testing.T) {
 	l.Ask(t, "GET", "firewall/cluster/1/log", "", apitest.Viewer, 501, "unsupported_at_scope", `"ability":"log"`)
 }
 
-func TestRuleRequestsThatAreWrong(t *testing.T) {
+func TestFirewallRuleRequestsThatAreWrong(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	url := l.VM("running") + "/firewall/rules"
 	l.firewall.FailCall("CreateRule", plugin.Errorf(plugin.Internal, "this was not to be asked"))
 	l.firewall.FailCall("ChangeRule", plugin.Errorf(plugin.Internal, "this was not to be asked"))
@@ -123,9 +122,9 @@ func TestRuleRequestsThatAreWrong(t *testing.T) {
 }
 
 // A guest that the hypervisor has no more is 404, and its firewall, which would take the change, is not asked to.
-func TestRulesOfAGuestThatIsGone(t *testing.T) {
+func TestFirewallRulesOfAGuestThatIsGone(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	url := l.VM("running") + "/firewall"
 	l.Cluster.Remove(l.Refs["running"].ID)
 	l.Ask(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT"}`, apitest.Operator, 404, "not_found")
@@ -134,9 +133,9 @@ func TestRulesOfAGuestThatIsGone(t *testing.T) {
 }
 
 // The second half of a creation may fail: the answer says what stands, and that is switched off.
-func TestCreationThatIsDoneInPart(t *testing.T) {
+func TestFirewallCreationThatIsDoneInPart(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	url := l.VM("running") + "/firewall"
 	const body = `{"type":"in","action":"DROP","comment":"new","enable":1,"pos":2}`
 	for _, c := range []struct {
@@ -168,9 +167,9 @@ func TestCreationThatIsDoneInPart(t *testing.T) {
 }
 
 // An answer that is lost is looked for in the list, and what was done is not done again.
-func TestLostAnswers(t *testing.T) {
+func TestFirewallAnswersLost(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	url := l.VM("running") + "/firewall"
 	lost := plugin.Errorf(plugin.Unreachable, "the line broke")
 	for method, c := range map[string]struct{ method, path, body, order string }{
@@ -179,13 +178,13 @@ func TestLostAnswers(t *testing.T) {
 		"ChangeRule": {"PUT", "/rules/0", `{"enable":0}`, "first- second third"},
 		"DeleteRule": {"DELETE", "/rules/0", "", "second third"},
 	} {
-		l.firewall.SetRules(l.scopes()[0].sdk, named("first"), named("second"), named("third"))
+		l.firewall.SetRules(l.scopes()[0].sdk, namedRule("first"), namedRule("second"), namedRule("third"))
 		l.firewall.LoseAnswer(method, lost)
 		l.Ask(t, c.method, url+c.path, c.body, apitest.Operator, 200, "", `"digest":"`)
 		l.wantOrder(method+" done", url, c.order)
 		l.firewall.LoseAnswer(method, nil)
 
-		l.firewall.SetRules(l.scopes()[0].sdk, named("first"), named("second"), named("third"))
+		l.firewall.SetRules(l.scopes()[0].sdk, namedRule("first"), namedRule("second"), namedRule("third"))
 		l.firewall.FailCall(method, lost)
 		l.Ask(t, c.method, url+c.path, c.body, apitest.Operator, 502, "hypervisor_error", "is as before")
 		l.wantOrder(method+" not done", url, "first second third")
@@ -204,9 +203,9 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-func TestTrailOfRules(t *testing.T) {
+func TestTrailOfFirewallRules(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	url := l.VM("running") + "/firewall/rules"
 	l.Ask(t, "POST", url, `{"type":"in","action":"DROP","comment":"password=hunter2 svc_0123456789abcdef0123","pos":1}`,
 		apitest.Operator, 200, "")
@@ -231,10 +230,10 @@ func TestTrailOfRules(t *testing.T) {
 }
 
 // Rules of lists without an order are changed as well; there is no place to put one at.
-func TestRulesWithoutAnOrder(t *testing.T) {
+func TestFirewallRulesWithoutAnOrder(t *testing.T) {
 	t.Parallel()
 	lists := membackend.NewLists()
-	l := newLabOf(t, lists.Backend, lists)
+	l := newFirewallLabOf(t, lists.Backend, lists)
 	url := l.VM("running") + "/firewall"
 	l.firewall.SetRules(l.scopes()[0].sdk, sdk.Rule{Direction: sdk.DirectionIn, Action: "ACCEPT", Comment: "b"})
 	const unordered = "have no order"
@@ -242,7 +241,7 @@ func TestRulesWithoutAnOrder(t *testing.T) {
 	l.Ask(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT","comment":"a","enable":1}`, apitest.Operator, 200, "", `"pos":0`,
 		unordered)
 	l.wantOrder("made", url, "a b- c-")
-	l.Ask(t, "PUT", url+"/rules/0", `{"action":"DROP",`+quoted(l.digest(url+"/rules"))+"}", apitest.Operator, 200, "",
+	l.Ask(t, "PUT", url+"/rules/0", `{"action":"DROP",`+quotedDigest(l.digest(url+"/rules"))+"}", apitest.Operator, 200, "",
 		`"pos":2`, `"comment":"a"`)
 	l.wantOrder("changed", url, "b- c- a")
 	l.Ask(t, "DELETE", url+"/rules/0", "", apitest.Operator, 200, "", `"comment":"b"`)

@@ -1,11 +1,8 @@
-package hosts_test
+package scenarios
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -24,18 +21,18 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// fixture is the resource on a real database with a hypervisor in memory.
-type fixture struct {
+// hostsFixture is the resource on a real database with a hypervisor in memory.
+type hostsFixture struct {
 	*servicetest.Resource
 	t       *testing.T
 	driver  *memdriver.Driver
 	cluster *memdriver.Cluster
 }
 
-// newFixture takes the driver as it is unless it is to be wrapped.
-func newFixture(t *testing.T, wrap ...func(hypervisor.Driver) host.Drivers) *fixture {
+// newHosts takes the driver as it is unless it is to be wrapped.
+func newHosts(t *testing.T, wrap ...func(hypervisor.Driver) host.Drivers) *hostsFixture {
 	t.Helper()
-	b := &fixture{t: t, driver: memdriver.New()}
+	b := &hostsFixture{t: t, driver: memdriver.New()}
 	b.cluster = b.driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 3, Containers: 2})
 	installed := host.Drivers(servicetest.Drivers{Driver: b.driver})
 	for _, w := range wrap {
@@ -47,40 +44,29 @@ func newFixture(t *testing.T, wrap ...func(hypervisor.Driver) host.Drivers) *fix
 	return b
 }
 
-func (b *fixture) body(name, address string, more ...string) string {
+func (b *hostsFixture) body(name, address string, more ...string) string {
 	token := b.cluster.Target(endpoint.Monitoring).Credential
 	fields := append([]string{fmt.Sprintf(`"name":%q,"address":%q,"token_id":%q,"token_secret":%q`, name, address, token.ID,
 		string(token.Secret))}, more...)
 	return "{" + strings.Join(fields, ",") + "}"
 }
 
-func (b *fixture) pinned(name string) string {
+func (b *hostsFixture) pinned(name string) string {
 	return b.body(name, "https://POOL.mem",
 		fmt.Sprintf(`"tls_fingerprint":%q`, strings.ToLower(strings.ReplaceAll(b.cluster.Fingerprint(), ":", ""))))
 }
 
-// enrol enrols the cluster and reads its inventory; the host's id is 1.
-func (b *fixture) enrol() {
-	b.t.Helper()
-	b.Run(b.t,
-		apitest.Scenario{Name: "enrol", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: b.pinned("lab"), Status: 201},
-		apitest.Scenario{Name: "sync", Method: "POST", URL: "/api/v1/hosts/1/sync", As: apitest.Operator, Status: 200,
-			Contains: []string{`"status":"online"`}},
-	)
-}
-
-func (b *fixture) rotate(c endpoint.Capability) string {
+func (b *hostsFixture) rotate(c endpoint.Capability) string {
 	token := b.cluster.Target(c).Credential
 	return fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, c, token.ID, string(token.Secret))
 }
 
-func TestEnrol(t *testing.T) {
+func TestEnrolHost(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newHosts(t)
 	limited := b.cluster.NewToken(endpoint.Monitoring, "small", memdriver.GuestAudit, memdriver.GuestPower).Credential
 	post := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: body, Status: status, Error: code,
-			Contains: contains}
+		return do(name, "POST", "/api/v1/hosts", body, apitest.Admin, status, code, contains...)
 	}
 	probe := func(name, address string, status int, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin, Status: status, Error: code,
@@ -116,59 +102,50 @@ func TestEnrol(t *testing.T) {
 		post("the address again", b.pinned("lab2"), 409, "conflict"),
 	)
 	b.driver.Add("[2001:db8::1]:8006", memdriver.Spec{})
-	t.Run("without a pin and unverified, what was seen is pinned", func(t *testing.T) {
-		answer, err := b.Do(t.Context(), request("POST", "/api/v1/hosts", b.body("v6", "[2001:DB8::1]", `"verify_tls":false`)), apitest.Admin)
-		if err != nil || answer.Status != 201 {
-			t.Fatalf("%v %s", err, answer.Body)
-		}
-		var made struct {
-			Fingerprint string `json:"tls_fingerprint"`
-			Verify      bool   `json:"verify_tls"`
-		}
-		if err := json.Unmarshal(answer.Body, &made); err != nil || made.Fingerprint == "" || made.Verify {
-			t.Errorf("%v %s", err, answer.Body)
-		}
-	})
+	// Without a pin and unverified, what was seen is pinned.
+	var made struct {
+		Fingerprint string `json:"tls_fingerprint"`
+		Verify      bool   `json:"verify_tls"`
+	}
+	b.Ask(t, "POST", "hosts", b.body("v6", "[2001:DB8::1]", `"verify_tls":false`), apitest.Admin, 201, "").Decode(t, &made)
+	if made.Fingerprint == "" || made.Verify {
+		t.Errorf("%+v", made)
+	}
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'host.create' AND result = 'ok'"); n != "2" {
 		t.Errorf("%s rows of the trail, want 2", n)
 	}
-	for _, column := range []string{"SELECT string_agg(a::text, '') FROM audit a",
-		"SELECT string_agg(k::text, '') || string_agg(encode(secret, 'escape'), '') FROM host_credentials k"} {
-		if text := b.Value(column); strings.Contains(text, "secret-of-") || strings.Contains(text, "canary") {
-			t.Errorf("a token's secret is readable: %s", text)
-		}
-	}
+	b.readable()
 }
 
-// alias is a driver whose cluster answers at a second address.
-type alias struct{ hypervisor.Driver }
+// aliasDriver is a driver whose cluster answers at a second address.
+type aliasDriver struct{ hypervisor.Driver }
 
-func (d alias) Hypervisor(string) hypervisor.Driver { return d }
+func (d aliasDriver) Hypervisor(string) hypervisor.Driver { return d }
 
-func (d alias) Open(ctx context.Context, target endpoint.Target) (hypervisor.Host, error) {
+func (d aliasDriver) Open(ctx context.Context, target endpoint.Target) (hypervisor.Host, error) {
 	if target.Address == "alias.mem:8006" {
 		target.Address = "pool.mem:8006"
 	}
 	return d.Driver.Open(ctx, target)
 }
 
-func TestOneServerTwice(t *testing.T) {
+func TestOneServerTwiceAsHosts(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, func(d hypervisor.Driver) host.Drivers { return alias{d} })
+	b := newHosts(t, func(d hypervisor.Driver) host.Drivers { return aliasDriver{d} })
 	b.driver.Add("other.mem:8006", memdriver.Spec{})
-	b.enrol()
+	b.Enrol(t, "lab", b.cluster)
 	b.Run(t,
 		apitest.Scenario{Name: "enrolled again", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin,
-			Body: b.body("again", "alias.mem", `"verify_tls":false`), Status: 409,
+			Body: b.body("again", "alias.mem", `"verify_tls":false`, `"driver":"mem"`), Status: 409,
 			Error: "already_enrolled", Contains: []string{`"host_id":1`}},
 		apitest.Scenario{Name: "another server", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin,
-			Body: b.body("other", "other.mem", `"verify_tls":false`), Status: 201},
+			Body: b.body("other", "other.mem", `"verify_tls":false`, `"driver":"mem"`), Status: 201},
 		apitest.Scenario{Name: "another host is sent there", Method: "PATCH", URL: "/api/v1/hosts/2", As: apitest.Owner,
 			Body: `{"address":"alias.mem","tls_fingerprint":null}`, Status: 409,
 			Error: "already_enrolled", Contains: []string{`"host_id":1`}},
 		apitest.Scenario{Name: "the other host is another team's", Method: "PATCH", URL: "/api/v1/hosts/2", As: apitest.Owner,
 			Body: `{"team_id":2}`, Status: 200},
-		apitest.Scenario{Name: "whose owner is not told more", Method: "PATCH", URL: "/api/v1/hosts/2", As: apitest.In(2, identity.Owner),
+		apitest.Scenario{Name: "whose owner is not told more", Method: "PATCH", URL: "/api/v1/hosts/2", As: foreign,
 			Body: `{"address":"alias.mem","tls_fingerprint":null}`, Status: 409, Error: "already_enrolled",
 			Lacks: []string{"host_id", "lab", "pool"}},
 		apitest.Scenario{Name: "the host itself moves", Method: "PATCH", URL: "/api/v1/hosts/1", As: apitest.Admin,
@@ -183,14 +160,13 @@ func TestOneServerTwice(t *testing.T) {
 	}
 }
 
-func TestTokens(t *testing.T) {
+func TestTokensOfHosts(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
-	b.enrol()
+	b := newHosts(t)
+	b.Enrol(t, "lab", b.cluster)
 	path := "/api/v1/hosts/1/credentials"
 	rotate := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "POST", URL: path, As: apitest.Owner, Body: body, Status: status, Error: code,
-			Contains: contains}
+		return do(name, "POST", path, body, apitest.Owner, status, code, contains...)
 	}
 	b.Run(t,
 		rotate("nothing", `{}`, 422, "invalid"),
@@ -223,14 +199,13 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestCallsToTheHypervisor(t *testing.T) {
+func TestCallsOfHostsToTheHypervisor(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
-	b.enrol()
+	b := newHosts(t)
+	b.Enrol(t, "lab", b.cluster)
 	task := b.cluster.NewTask("backup", 3)
 	get := func(name, url string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/hosts/1/tasks" + url, As: apitest.Viewer, Status: status, Error: code,
-			Contains: contains}
+		return do(name, "GET", "/api/v1/hosts/1/tasks"+url, "", apitest.Viewer, status, code, contains...)
 	}
 	b.Run(t,
 		get("tasks", "?limit=500", 200, "", `"type":"backup"`, `"status":"running"`, `"ended_at":null`),
@@ -239,7 +214,7 @@ func TestCallsToTheHypervisor(t *testing.T) {
 		get("no such task", "/nothing/log", 404, "not_found"),
 		apitest.Scenario{Name: "an unknown host", Method: "GET", URL: "/api/v1/hosts/9/tasks", As: apitest.Viewer, Status: 404,
 			Error: "not_found"},
-		apitest.Scenario{Name: "another team's host", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.In(2, identity.Owner), Status: 404,
+		apitest.Scenario{Name: "another team's host", Method: "GET", URL: "/api/v1/hosts/1", As: foreign, Status: 404,
 			Error: "not_found"},
 		apitest.Scenario{Name: "test", Method: "POST", URL: "/api/v1/hosts/1/test", As: apitest.Admin, Status: 200,
 			Contains: []string{`"reachable":true`, `"ok":true`}},
@@ -274,13 +249,12 @@ func TestCallsToTheHypervisor(t *testing.T) {
 		Contains: []string{`"reachable":false`, `"reason":"auth"`}})
 }
 
-func TestPatch(t *testing.T) {
+func TestPatchHost(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
-	b.enrol()
+	b := newHosts(t)
+	b.Enrol(t, "lab", b.cluster)
 	patch := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "PATCH", URL: "/api/v1/hosts/1", As: apitest.Admin, Body: body, Status: status,
-			Error: code, Contains: contains}
+		return do(name, "PATCH", "/api/v1/hosts/1", body, apitest.Admin, status, code, contains...)
 	}
 	b.Run(t,
 		patch("nothing", `{}`, 422, "invalid"),
@@ -294,8 +268,8 @@ func TestPatch(t *testing.T) {
 			`"reason":"tls_fingerprint"`),
 		apitest.Scenario{Name: "nothing was changed by these", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200,
 			Contains: []string{`"address":"pool.mem:8006"`, b.cluster.Fingerprint()}},
-		patch("the node shell", `{"node_shell_enabled":true,"ssh_host_key_fingerprint":"`+aHostKey+`","ssh_port":2222}`, 200, "",
-			`"node_shell_enabled":true`, `"ssh_host_key_fingerprint":"`+aHostKey+`"`, `"port":2222`),
+		patch("the node shell", `{"node_shell_enabled":true,"ssh_host_key_fingerprint":"`+someHostKey+`","ssh_port":2222}`, 200, "",
+			`"node_shell_enabled":true`, `"ssh_host_key_fingerprint":"`+someHostKey+`"`, `"port":2222`),
 		patch("no host key", `{"ssh_host_key_fingerprint":"SHA256:abc"}`, 422, "invalid", "ssh_host_key_fingerprint"),
 		patch("no port", `{"ssh_port":0}`, 422, "invalid", "ssh_port"),
 		patch("cleared", `{"node_shell_enabled":null,"ssh_host_key_fingerprint":null,"ssh_port":null}`, 200, "", `"node_shell_enabled":false`,
@@ -312,17 +286,14 @@ func TestPatch(t *testing.T) {
 	}
 }
 
-func TestSelfAndRemove(t *testing.T) {
+func TestSelfAndRemoveHost(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
-	b.enrol()
-	if _, err := b.DB.Pool.Exec(t.Context(), `INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, guest_uid, vmid, name)
-		SELECT host_id, cluster_id, id, ref, uid, vmid, name FROM guests WHERE kind = 'container'`); err != nil {
-		t.Fatal(err)
-	}
+	b := newHosts(t)
+	b.Enrol(t, "lab", b.cluster)
+	b.Exec(`INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, guest_uid, vmid, name)
+		SELECT host_id, cluster_id, id, ref, uid, vmid, name FROM guests WHERE kind = 'container'`)
 	remove := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "DELETE", URL: "/api/v1/hosts/1", As: apitest.Owner, Body: body, Status: status,
-			Error: code, Contains: contains}
+		return do(name, "DELETE", "/api/v1/hosts/1", body, apitest.Owner, status, code, contains...)
 	}
 	b.Run(t,
 		apitest.Scenario{Name: "no such host", Method: "PUT", URL: "/api/v1/hosts/self", As: apitest.Admin, Body: `{"host_id":9}`, Status: 404,
@@ -337,19 +308,13 @@ func TestSelfAndRemove(t *testing.T) {
 		apitest.Scenario{Name: "by an admin", Method: "DELETE", URL: "/api/v1/hosts/1", As: apitest.Admin, Body: `{"confirm":"lab"}`,
 			Status: 403, Error: "forbidden"},
 	)
-	if _, err := b.DB.Pool.Exec(t.Context(), `INSERT INTO jobs (kind, status, host_id, target_kind, target_id, target_name) VALUES `+
-		`('vm.stop', 'running', 1, 'vm', 1, 'x')`); err != nil {
-		t.Fatal(err)
-	}
+	b.Exec(`INSERT INTO jobs (kind, status, host_id, target_kind, target_id, target_name) VALUES ` +
+		`('vm.stop', 'running', 1, 'vm', 1, 'x')`)
 	b.Run(t, remove("with a running job", `{"confirm":"lab","forget_apps":true}`, 409, "conflict", `"jobs":[1]`))
-	if _, err := b.DB.Pool.Exec(t.Context(), `INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled)
-		SELECT 'Nightly', '0 1 * * *', 'UTC', 'vm.stop', jsonb_build_object('vm_id', min(id)), true FROM guests WHERE kind = 'vm'`); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.DB.Pool.Exec(t.Context(), `INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled)
-		VALUES ('Weekly', '0 1 * * 0', 'UTC', 'backup.run', '{"select":{"host_id":1}}', true)`); err != nil {
-		t.Fatal(err)
-	}
+	b.Exec(`INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled)
+		SELECT 'Nightly', '0 1 * * *', 'UTC', 'vm.stop', jsonb_build_object('vm_id', min(id)), true FROM guests WHERE kind = 'vm'`)
+	b.Exec(`INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled)
+		VALUES ('Weekly', '0 1 * * 0', 'UTC', 'backup.run', '{"select":{"host_id":1}}', true)`)
 	planned := remove("the plan", "", 200, "", `"blockers":[{"error":"conflict"`, `{"error":"host_has_apps"`, `"confirm_phrase":"lab"`,
 		`"kind":"credential"`, `"kind":"app","text":"The app `, `5 guests are no longer seen`, `"The schedule Nightly finds nothing`,
 		`The schedule Weekly selects guests of the host`, `The service itself runs on this host`)
@@ -357,9 +322,7 @@ func TestSelfAndRemove(t *testing.T) {
 	foreseen := remove("the plan of what forgets apps", `{"forget_apps":true}`, 200, "", `"blockers":[{"error":"conflict"`)
 	foreseen.URL += "?plan=true"
 	b.Run(t, planned, foreseen)
-	if _, err := b.DB.Pool.Exec(t.Context(), `UPDATE jobs SET status = 'failed'`); err != nil {
-		t.Fatal(err)
-	}
+	b.Exec(`UPDATE jobs SET status = 'failed'`)
 	b.Run(t,
 		remove("for good", `{"confirm":"lab","forget_apps":true}`, 200, "", `"removed":true`),
 		apitest.Scenario{Name: "gone", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Owner, Status: 404, Error: "not_found"},
@@ -373,12 +336,12 @@ func TestSelfAndRemove(t *testing.T) {
 // A host that is not there, and one of another team, are the same to whoever asks.
 func TestUnknownHosts(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
-	b.enrol()
+	b := newHosts(t)
+	b.Enrol(t, "lab", b.cluster)
 	for _, o := range []struct{ method, url, body string }{
 		{"GET", "", ""}, {"PATCH", "", `{"name":"rack"}`}, {"DELETE", "", `{"confirm":"lab"}`}, {"POST", "/sync", ""}, {"POST", "/test", ""},
 		{"GET", "/tasks", ""}, {"GET", "/tasks/some/log", ""}, {"POST", "/credentials", b.rotate(endpoint.Lifecycle)},
-		{"POST", "/credentials", pasteBody(b.cluster.RoleOutput(four, nil), "")}, {"DELETE", "/credentials/lifecycle", ""}, {"GET",
+		{"POST", "/credentials", pasteOfHost(b.cluster.RoleOutput(fourCapabilities, nil), "")}, {"DELETE", "/credentials/lifecycle", ""}, {"GET",
 			"/peers", ""},
 		{"POST", "/peers", `{"nodes":["node2"]}`}, {"GET", "/nodes/node1/status", ""}, {"GET", "/nodes/node1/hardware", ""},
 		{"POST", "/nodes/node1/power", `{"command":"reboot","confirm":"node1"}`},
@@ -387,13 +350,7 @@ func TestUnknownHosts(t *testing.T) {
 			apitest.Scenario{Name: "no such host: " + o.method + " " + o.url, Method: o.method, URL: "/api/v1/hosts/9" + o.url, Body: o.body,
 				As: apitest.Owner, Status: 404, Error: "not_found"},
 			apitest.Scenario{Name: "another team's: " + o.method + " " + o.url, Method: o.method, URL: "/api/v1/hosts/1" + o.url, Body: o.body,
-				As: apitest.In(2, identity.Owner), Status: 404, Error: "not_found"},
+				As: foreign, Status: 404, Error: "not_found"},
 		)
 	}
-}
-
-func request(method, url, body string) *http.Request {
-	r := httptest.NewRequest(method, url, strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	return r
 }

@@ -1,4 +1,4 @@
-package hosts_test
+package scenarios
 
 import (
 	"encoding/json"
@@ -15,14 +15,14 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// pasteBody is a body with a paste.
-func pasteBody(paste plugin.Secret, more string) string {
+// pasteOfHost is a body with a paste.
+func pasteOfHost(paste plugin.Secret, more string) string {
 	text, _ := json.Marshal(string(paste)) // text
 	return fmt.Sprintf(`{"paste":%s%s}`, text, more)
 }
 
 // readable looks for secrets in everything that is stored.
-func (b *fixture) readable(secrets ...string) {
+func (b *hostsFixture) readable(secrets ...string) {
 	b.t.Helper()
 	for _, column := range []string{"SELECT string_agg(to_jsonb(a)::text, '') FROM audit a",
 		"SELECT string_agg(k::text, '') || string_agg(encode(secret, 'escape'), '') FROM host_credentials k"} {
@@ -35,13 +35,13 @@ func (b *fixture) readable(secrets ...string) {
 	}
 }
 
-var four = []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle, endpoint.Console, endpoint.Backup}
+var fourCapabilities = []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle, endpoint.Console, endpoint.Backup}
 
-func TestEnrolByPaste(t *testing.T) {
+func TestEnrolHostByPaste(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newHosts(t)
 	at := `,"name":"lab","address":"pool.mem","tls_fingerprint":"` + b.cluster.Fingerprint() + `"`
-	out := b.cluster.RoleOutput(four, []endpoint.Capability{endpoint.NodePower})
+	out := b.cluster.RoleOutput(fourCapabilities, []endpoint.Capability{endpoint.NodePower})
 	limited := b.cluster.NewToken(endpoint.Lifecycle, "small", memdriver.GuestAudit, memdriver.NodePower).Credential
 	swapped := plugin.Secret(strings.ReplaceAll(string(out), "service@mem!lifecycle secret-of-lifecycle", limited.ID+" "+
 		string(limited.Secret)))
@@ -53,28 +53,31 @@ func TestEnrolByPaste(t *testing.T) {
 	b.Run(t,
 		post("neither token nor paste", `{"name":"lab","address":"pool.mem"}`, 422, "invalid", `["body","token_secret"]`, `"missing"`),
 		post("that and a bad name", `{"name":"","address":"pool.mem"}`, 422, "invalid", `["body","token_secret"]`, `["body","name"]`),
-		post("a paste and a token", pasteBody(out, at+`,"token_id":"a@b!c","token_secret":"canary"`), 422, "invalid", `["body","paste"]`,
+		post("a paste and a token", pasteOfHost(out, at+`,"token_id":"a@b!c","token_secret":"canary"`), 422, "invalid", `["body","paste"]`,
 			"leave these out"),
-		post("an empty paste", pasteBody("", at), 422, "invalid", `["body","paste"]`, `"too_short"`),
-		post("a blank paste", pasteBody(" \n", at), 422, "invalid", `["body","paste"]`, "is empty"),
-		post("another text", pasteBody("canary", at), 422, "invalid", `["body","paste"]`),
-		post("NUL", pasteBody("canary\x00", at), 422, "invalid", `["body","paste"]`),
-		post("a long text", pasteBody(plugin.Secret(strings.Repeat("canary ", 10_000)), at), 422, "invalid", `["body","paste"]`, `"too_long"`),
-		post("many bytes", pasteBody(plugin.Secret(strings.Repeat("canary-ö ", 6_600)), at), 422, "invalid", `["body","paste"]`, `"too_long"`),
+		post("an empty paste", pasteOfHost("", at), 422, "invalid", `["body","paste"]`, `"too_short"`),
+		post("a blank paste", pasteOfHost(" \n", at), 422, "invalid", `["body","paste"]`, "is empty"),
+		post("another text", pasteOfHost("canary", at), 422, "invalid", `["body","paste"]`),
+		post("NUL", pasteOfHost("canary\x00", at), 422, "invalid", `["body","paste"]`),
+		post("a long text", pasteOfHost(plugin.Secret(strings.Repeat("canary ", 10_000)), at), 422, "invalid", `["body","paste"]`, `"too_long"`),
+		post("many bytes", pasteOfHost(plugin.Secret(strings.Repeat("canary-ö ", 6_600)), at), 422, "invalid", `["body","paste"]`, `"too_long"`),
 		post("a number", `{"paste":7`+at+`}`, 422, "invalid", `["body","paste"]`, `"string_type"`),
-		post("without monitoring", pasteBody(b.cluster.RoleOutput(four[1:], nil), at), 422, "invalid", "has no token for monitoring"),
-		post("with monitoring kept", pasteBody(b.cluster.RoleOutput(four[1:], four[:1]), at), 422, "invalid", "renew it"),
-		post("a loopback address besides", strings.Replace(pasteBody("canary", at), "pool.mem", "127.0.0.1", 1), 422, "invalid",
+		post("without monitoring", pasteOfHost(b.cluster.RoleOutput(fourCapabilities[1:], nil), at), 422, "invalid",
+			"has no token for monitoring"),
+		post("with monitoring kept", pasteOfHost(b.cluster.RoleOutput(fourCapabilities[1:], fourCapabilities[:1]), at), 422, "invalid",
+			"renew it"),
+		post("a loopback address besides", strings.Replace(pasteOfHost("canary", at), "pool.mem", "127.0.0.1", 1), 422, "invalid",
 			`["body","paste"]`,
 			`["body","address"]`),
-		post("a certificate that nothing vouches for", pasteBody(out, `,"name":"lab","address":"pool.mem"`), 502, "hypervisor_error",
+		post("a certificate that nothing vouches for", pasteOfHost(out, `,"name":"lab","address":"pool.mem"`), 502, "hypervisor_error",
 			`"reason":"tls_fingerprint"`, `"tokens":[{"key":"monitoring"`),
-		post("a token of which one is wrong", pasteBody(wrong, at), 502, "token_rejected", "the token for backup: ", `"reason":"auth"`,
+		post("a token of which one is wrong", pasteOfHost(wrong, at), 502, "token_rejected", "the token for backup: ", `"reason":"auth"`,
 			`"tokens":[{"key":"monitoring","token_id":"service@mem!monitoring","form":"token","ok":true`,
 			`{"key":"backup","token_id":"service@mem!backup","form":"token","ok":false,"reason":"auth"`),
 		apitest.Scenario{Name: "nothing was stored", Method: "GET", URL: "/api/v1/hosts", As: apitest.Viewer, Status: 200,
 			Contains: []string{"[]"}},
-		post("all of them", pasteBody(swapped, at), 201, "", `"capabilities":[{"key":"monitoring"`, `"key":"lifecycle","token_id":"`+limited.ID,
+		post("all of them", pasteOfHost(swapped, at), 201, "", `"capabilities":[{"key":"monitoring"`,
+			`"key":"lifecycle","token_id":"`+limited.ID,
 			`"missing":["Guest.Power"],"extra":["Node.Power"]`, `"key":"console"`, `"key":"backup"`, `"verification":{"version":"1.2.3"`),
 		apitest.Scenario{Name: "the service sees with them", Method: "POST", URL: "/api/v1/hosts/1/test", As: apitest.Admin, Status: 200,
 			Contains: []string{`"reachable":true`, `"key":"backup","token_id":"service@mem!backup","form":"token","ok":true`}},
@@ -89,62 +92,64 @@ func TestEnrolByPaste(t *testing.T) {
 }
 
 // Where nothing decides which certificate is right, all tokens go to the one server that was seen first.
-func TestEnrolByPasteWithoutAPin(t *testing.T) {
+func TestEnrolHostByPasteWithoutAPin(t *testing.T) {
 	t.Parallel()
 	for name, wrap := range map[string][]func(hypervisor.Driver) host.Drivers{
-		"": nil, "with a driver that looks at no certificate": {func(d hypervisor.Driver) host.Drivers { return blind{d} }},
+		"": nil, "with a driver that looks at no certificate": {func(d hypervisor.Driver) host.Drivers { return blindDriver{d} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newFixture(t, wrap...)
+			b := newHosts(t, wrap...)
 			at := `,"name":"lab","address":"pool.mem","verify_tls":false`
 			gone := strings.Replace(at, "pool.mem", "nobody.mem", 1)
 			b.Run(t,
 				apitest.Scenario{Name: "nobody there", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin,
-					Body: pasteBody(b.cluster.RoleOutput(four, nil), gone), Status: 502, Error: "hypervisor_error",
+					Body: pasteOfHost(b.cluster.RoleOutput(fourCapabilities, nil), gone), Status: 502, Error: "hypervisor_error",
 					Contains: []string{`"reason":"unreachable"`, `"key":"backup","token_id":"service@mem!backup","form":"token","ok":false`}},
 				apitest.Scenario{Name: "enrol", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin,
-					Body: pasteBody(b.cluster.RoleOutput(four, nil), at), Status: 201,
+					Body: pasteOfHost(b.cluster.RoleOutput(fourCapabilities, nil), at), Status: 201,
 					Contains: []string{`"tls_fingerprint":"` + b.cluster.Fingerprint(), `"key":"backup"`}},
 			)
 		})
 	}
 }
 
-// blind has a driver that reads what its script prints and looks at no certificate.
-type blind struct{ of hypervisor.Driver }
+// blindDriver has a driver that reads what its script prints and looks at no certificate.
+type blindDriver struct{ of hypervisor.Driver }
 
-func (d blind) Hypervisor(string) hypervisor.Driver {
+func (d blindDriver) Hypervisor(string) hypervisor.Driver {
 	return struct {
 		hypervisor.Driver
 		hypervisor.RoleOutputReader
 	}{d.of, d.of.(hypervisor.RoleOutputReader)}
 }
 
-func TestRotateByPaste(t *testing.T) {
+func TestRotateHostTokensByPaste(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
-	b.enrol()
+	b := newHosts(t)
+	b.Enrol(t, "lab", b.cluster)
 	rotate := func(name string, paste plugin.Secret, more string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts/1/credentials", As: apitest.Owner, Body: pasteBody(paste, more),
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts/1/credentials", As: apitest.Owner, Body: pasteOfHost(paste,
+			more),
 			Status: status, Error: code, Contains: contains, Lacks: []string{"secret-of", "canary"}}
 	}
-	out := b.cluster.RoleOutput(four[1:], []endpoint.Capability{endpoint.Monitoring, endpoint.NodePower})
+	out := b.cluster.RoleOutput(fourCapabilities[1:], []endpoint.Capability{endpoint.Monitoring, endpoint.NodePower})
 	wrong := plugin.Secret(strings.ReplaceAll(string(out), "secret-of-console", "secret-of-canary"))
 	b.Run(t,
 		rotate("a paste and a token", out, `,"token_id":"a@b!c","token_secret":"canary"`, 422, "invalid", `["body","paste"]`),
 		rotate("a paste and a capability", out, `,"capability":"lifecycle"`, 422, "invalid", `["body","paste"]`),
 		rotate("a paste and an SSH key", out, `,"rotate_ssh":true`, 422, "invalid", `["body","paste"]`),
 		rotate("another text", "canary", "", 422, "invalid", `["body","paste"]`),
-		rotate("nothing that was made", b.cluster.RoleOutput(nil, four), "", 422, "invalid", "all of them were there before"),
+		rotate("nothing that was made", b.cluster.RoleOutput(nil, fourCapabilities), "", 422, "invalid", "all of them were there before"),
 		rotate("one that is wrong", wrong, "", 502, "token_rejected", "the token for console", `"tokens":[{"key":"lifecycle"`),
 		apitest.Scenario{Name: "nothing was stored", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200,
 			Lacks: []string{`"key":"lifecycle"`}},
-		apitest.Scenario{Name: "admins may not", Method: "POST", URL: "/api/v1/hosts/1/credentials", As: apitest.Admin, Body: pasteBody(out, ""),
+		apitest.Scenario{Name: "admins may not", Method: "POST", URL: "/api/v1/hosts/1/credentials", As: apitest.Admin, Body: pasteOfHost(out,
+			""),
 			Status: 403, Error: "forbidden"},
 		rotate("three at once", out, "", 200, "", `{"capability":"lifecycle","token_id":"service@mem!lifecycle","form":"token","verification":`,
 			`"tokens":[{"capability":"lifecycle"`, `{"capability":"console"`, `{"capability":"backup"`, `"kept":["monitoring","node_power"]`),
-		rotate("one alone", b.cluster.RoleOutput(four[:1], nil), "", 200, "", `"capability":"monitoring"`, `"kept":[]`),
+		rotate("one alone", b.cluster.RoleOutput(fourCapabilities[:1], nil), "", 200, "", `"capability":"monitoring"`, `"kept":[]`),
 		apitest.Scenario{Name: "they are used", Method: "POST", URL: "/api/v1/hosts/1/test", As: apitest.Admin, Status: 200,
 			Contains: []string{`"key":"lifecycle"`, `"key":"console"`, `"key":"backup"`}, Lacks: []string{`"ok":false`}},
 	)
@@ -156,26 +161,28 @@ func TestRotateByPaste(t *testing.T) {
 }
 
 // Codes in a paste are traded one after the other; what is left behind is told, all of it.
-func TestPasteOfCodes(t *testing.T) {
+func TestEnrolHostByPasteOfCodes(t *testing.T) {
 	t.Parallel()
-	b, cluster := newForms(t)
+	b, cluster := newHostsOfForms(t)
 	paste := func(made, kept []endpoint.Capability) string {
-		return pasteBody(cluster.RoleOutput(made, kept), `,"driver":"certmem","name":"certs","address":"certs.mem"`)
+		return pasteOfHost(cluster.RoleOutput(made, kept), `,"driver":"certmem","name":"certs","address":"certs.mem"`)
 	}
 	post := func(name, url, body string, status int, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts" + url, As: apitest.Owner, Body: body, Status: status,
 			Error: code, Contains: contains, Lacks: []string{"PRIVATE KEY", "eyJ"}}
 	}
-	two := four[:2]
+	two := fourCapabilities[:2]
 	other := memdriver.NewCertified().Add("other.mem:8443", memdriver.Spec{Nodes: 1})
-	mixed := string(cluster.RoleOutput(four[:1], nil)) + string(other.RoleOutput(four[1:2], nil))
-	alone := pasteBody(cluster.RoleOutput(two, nil), `,"driver":"certmem"`)
+	mixed := string(cluster.RoleOutput(fourCapabilities[:1], nil)) + string(other.RoleOutput(fourCapabilities[1:2], nil))
+	alone := pasteOfHost(cluster.RoleOutput(two, nil), `,"driver":"certmem"`)
 	b.Run(t,
-		post("a probe uses none", "/probe", paste(two, four[2:3]), 200, "", `"reachable":true`, cluster.Fingerprint(), `"kept":["console"]`,
+		post("a probe uses none", "/probe", paste(two, fourCapabilities[2:3]), 200, "", `"reachable":true`, cluster.Fingerprint(),
+			`"kept":["console"]`,
 			`{"key":"lifecycle","token_id":null,"form":"join_token","ok":true`, `"one_time_code":{"addresses":["certs.mem:8443"]`,
 			`"expires_at":"2`),
 		post("a probe without an address", "/probe", alone, 200, "", `"reachable":false`, `"addresses":["certs.mem:8443"]`),
-		post("codes of two servers", "", pasteBody(plugin.Secret(mixed), `,"driver":"certmem","name":"x","address":"certs.mem"`), 422, "invalid",
+		post("codes of two servers", "", pasteOfHost(plugin.Secret(mixed), `,"driver":"certmem","name":"x","address":"certs.mem"`), 422,
+			"invalid",
 			"codes for different servers", `["body","paste"]`),
 	)
 	cluster.SetFault("permissions", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
@@ -192,12 +199,12 @@ func TestPasteOfCodes(t *testing.T) {
 	}
 	b.Run(t, lost)
 	cluster.SetFault("permissions", memdriver.Fault{})
-	foreign := pasteBody(other.RoleOutput(four[2:3], nil), "")
+	foreign := pasteOfHost(other.RoleOutput(fourCapabilities[2:3], nil), "")
 	b.Run(t,
 		post("enrol", "", paste(two, nil), 201, "", `"key":"lifecycle"`, `"form":"client_certificate"`,
 			`"tls_fingerprint":"`+cluster.Fingerprint()),
 		post("codes of another server", "/1/credentials", foreign, 422, "invalid", `["body","paste"]`, "for another server"),
-		post("two more", "/1/credentials", pasteBody(cluster.RoleOutput(four[2:], nil), ""), 200, "", `"capability":"console"`,
+		post("two more", "/1/credentials", pasteOfHost(cluster.RoleOutput(fourCapabilities[2:], nil), ""), 200, "", `"capability":"console"`,
 			`"capability":"backup"`, `"form":"client_certificate"`),
 	)
 	b.readable("eyJ", "PRIVATE KEY", "MIGHAgEAMBM")
@@ -206,9 +213,9 @@ func TestPasteOfCodes(t *testing.T) {
 	}
 }
 
-func TestProbeOfSeveralTokens(t *testing.T) {
+func TestProbeHostWithSeveralTokens(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newHosts(t)
 	limited := b.cluster.NewToken(endpoint.Backup, "small", memdriver.NodePower).Credential
 	token := func(c endpoint.Capability, id, secret string) string {
 		return fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, c, id, secret)
@@ -248,9 +255,10 @@ func TestProbeOfSeveralTokens(t *testing.T) {
 			`"certificate":{"fingerprint":"`+b.cluster.Fingerprint()),
 		post("nobody there", `{"address":"nobody.mem"`+tokens+`}`, 200, "", `"reachable":false`, `"certificate":null`, `"version":""`,
 			`"key":"monitoring","token_id":"service@mem!monitoring","form":"token","ok":false,"reason":"unreachable"`, `"reason":"invalid"`),
-		post("a paste", pasteBody(b.cluster.RoleOutput(four, []endpoint.Capability{endpoint.NodePower}), `,"address":"pool.mem"`+pin), 200, "",
+		post("a paste", pasteOfHost(b.cluster.RoleOutput(fourCapabilities, []endpoint.Capability{endpoint.NodePower}),
+			`,"address":"pool.mem"`+pin), 200, "",
 			`{"key":"backup","token_id":"service@mem!backup","form":"token","ok":true`, `"kept":["node_power"]`),
-		post("a paste of kept tokens", pasteBody(b.cluster.RoleOutput(nil, four), `,"address":"pool.mem"`+pin), 422, "invalid",
+		post("a paste of kept tokens", pasteOfHost(b.cluster.RoleOutput(nil, fourCapabilities), `,"address":"pool.mem"`+pin), 422, "invalid",
 			`["body","paste"]`,
 			"renew them"),
 		apitest.Scenario{Name: "operators may not", Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Operator,
@@ -259,9 +267,9 @@ func TestProbeOfSeveralTokens(t *testing.T) {
 }
 
 // The certificate is told with what a single token failed with, and no token goes where it is not trusted.
-func TestProbeTellsTheCertificateOfWhatFails(t *testing.T) {
+func TestProbeHostTellsTheCertificateOfWhatFails(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newHosts(t)
 	told := `"certificate":{"fingerprint":"` + b.cluster.Fingerprint()
 	post := func(name, body string, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin, Body: body, Status: 502, Error: code,
@@ -280,7 +288,8 @@ func TestProbeTellsTheCertificateOfWhatFails(t *testing.T) {
 	// What stands before the hypervisor repeats one token to all.
 	b.cluster.SetFault("version", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "no: secret-of-backup: no")})
 	b.Run(t, apitest.Scenario{Name: "a token is repeated", Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin, Status: 200,
-		Body:     pasteBody(b.cluster.RoleOutput(four, nil), `,"address":"pool.mem","tls_fingerprint":"`+b.cluster.Fingerprint()+`"`),
+		Body: pasteOfHost(b.cluster.RoleOutput(fourCapabilities, nil),
+			`,"address":"pool.mem","tls_fingerprint":"`+b.cluster.Fingerprint()+`"`),
 		Contains: []string{`"error":"no: [secret]: no"`}, Lacks: []string{"secret-of"}})
 	b.cluster.SetFault("version", memdriver.Fault{})
 	b.cluster.SetFault("certificate", memdriver.Fault{Err: plugin.Errorf(plugin.Timeout, "no answer")})

@@ -1,4 +1,4 @@
-package firewall_test
+package scenarios
 
 import (
 	"fmt"
@@ -13,36 +13,39 @@ import (
 const (
 	webRules = `"content":{"rules":[{"type":"in","action":"ACCEPT","enable":1,"proto":"tcp","dport":"80,443"},` +
 		`{"type":"in","action":"ACCEPT","enable":1,"macro":"SSH","source":"office"}],"aliases":[{"name":"office","cidr":"192.0.2.0/24"}]}`
-	template = "firewall/templates"
+	firewallTemplates = "firewall/templates"
 )
 
-func TestTemplates(t *testing.T) {
+func TestFirewallTemplates(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	l.Exec("INSERT INTO teams (id, name, slug) VALUES (3, 'Three', 'three')")
 	other := apitest.In(3, identity.Operator)
-	l.Ask(t, "POST", template, `{"name":"web",`+webRules+`}`, apitest.Operator, 201, "", `"id":1`, `"team_id":1`, `"shared":false`,
+	l.Ask(t, "POST", firewallTemplates, `{"name":"web",`+webRules+`}`, apitest.Operator, 201, "", `"id":1`, `"team_id":1`, `"shared":false`,
 		`"version":1`, `"dport":"80,443"`, `"description":null`)
-	l.Ask(t, "POST", template, `{"name":"all","shared":true,"description":"for all",`+webRules+`}`, apitest.Operator, 201, "", `"id":2`,
+	l.Ask(t, "POST", firewallTemplates, `{"name":"all","shared":true,"description":"for all",`+webRules+`}`, apitest.Operator, 201, "",
+		`"id":2`,
 		`"shared":true`)
-	l.Ask(t, "POST", template, `{"name":"three","team_id":3,`+webRules+`}`, other, 201, "", `"id":3`, `"team_id":3`)
+	l.Ask(t, "POST", firewallTemplates, `{"name":"three","team_id":3,`+webRules+`}`, other, 201, "", `"id":3`, `"team_id":3`)
 	// Whose they are.
-	l.Ask(t, "GET", template+"?per_page=1", "", other, 200, "", `"name":"all"`)
-	l.Ask(t, "GET", template+"/1", "", other, 404, "not_found")
-	l.Ask(t, "GET", template+"/2", "", other, 200, "", `"description":"for all"`)
-	l.Ask(t, "GET", template+"/3", "", apitest.Viewer, 200, "")
-	l.Ask(t, "PUT", template+"/2", `{"version":1,"name":"mine",`+webRules+`}`, other, 404, "not_found")
-	l.Ask(t, "DELETE", template+"/2", "", other, 404, "not_found")
-	l.Ask(t, "DELETE", template+"/1", "", other, 404, "not_found")
-	l.Ask(t, "POST", template, `{"name":"x",`+webRules+`}`, other, 404, "not_found", "there is no such team")
-	l.Ask(t, "POST", template, `{"name":"x","team_id":3,"shared":true,`+webRules+`}`, other, 422, "invalid", `"shared"`)
-	l.Ask(t, "POST", template, `{"name":"x","team_id":77,`+webRules+`}`, apitest.Owner, 404, "not_found", "there is no such team")
-	l.Ask(t, "POST", template, `{"name":"x",`+webRules+`}`, apitest.Viewer, 403, "forbidden")
-	l.Ask(t, "POST", template, `{"name":"x",`+webRules+`}`, nil, 401, "unauthenticated")
+	l.Ask(t, "GET", firewallTemplates+"?per_page=1", "", other, 200, "", `"name":"all"`)
+	l.Ask(t, "GET", firewallTemplates+"/1", "", other, 404, "not_found")
+	l.Ask(t, "GET", firewallTemplates+"/2", "", other, 200, "", `"description":"for all"`)
+	l.Ask(t, "GET", firewallTemplates+"/3", "", apitest.Viewer, 200, "")
+	l.Ask(t, "PUT", firewallTemplates+"/2", `{"version":1,"name":"mine",`+webRules+`}`, other, 404, "not_found")
+	l.Ask(t, "DELETE", firewallTemplates+"/2", "", other, 404, "not_found")
+	l.Ask(t, "DELETE", firewallTemplates+"/1", "", other, 404, "not_found")
+	l.Ask(t, "POST", firewallTemplates, `{"name":"x",`+webRules+`}`, other, 404, "not_found", "there is no such team")
+	l.Ask(t, "POST", firewallTemplates, `{"name":"x","team_id":3,"shared":true,`+webRules+`}`, other, 422, "invalid", `"shared"`)
+	l.Ask(t, "POST", firewallTemplates, `{"name":"x","team_id":77,`+webRules+`}`, apitest.Owner, 404, "not_found", "there is no such team")
+	l.Ask(t, "POST", firewallTemplates, `{"name":"x",`+webRules+`}`, apitest.Viewer, 403, "forbidden")
+	l.Ask(t, "POST", firewallTemplates, `{"name":"x",`+webRules+`}`, nil, 401, "unauthenticated")
 	// A change of what was read is one of what is there.
-	l.Ask(t, "PUT", template+"/1", `{"version":1,"name":"pages","content":{"rules":[{"type":"in","action":"DROP"}]}}`, apitest.Operator, 200,
+	l.Ask(t, "PUT", firewallTemplates+"/1", `{"version":1,"name":"pages","content":{"rules":[{"type":"in","action":"DROP"}]}}`,
+		apitest.Operator, 200,
 		"", `"version":2`, `"name":"pages"`)
-	l.Ask(t, "PUT", template+"/1", `{"version":1,"name":"web",`+webRules+`}`, apitest.Operator, 409, "digest_conflict", `"current":{"id":1`,
+	l.Ask(t, "PUT", firewallTemplates+"/1", `{"version":1,"name":"web",`+webRules+`}`, apitest.Operator, 409, "digest_conflict",
+		`"current":{"id":1`,
 		`"version":2`)
 	was := l.Value("SELECT details->'before'->>'name' FROM audit WHERE action = 'firewall.template_change' AND result = 'ok'")
 	if was != "web" {
@@ -50,14 +53,14 @@ func TestTemplates(t *testing.T) {
 	}
 	// A team that is deleted leaves its templates to the default team, and to nobody else.
 	l.Exec("DELETE FROM teams WHERE id = 3")
-	l.Ask(t, "GET", template+"/3", "", apitest.Viewer, 200, "", `"team_id":1`, `"shared":false`)
-	l.Ask(t, "DELETE", template+"/3", "", apitest.Operator, 204, "")
-	l.Ask(t, "DELETE", template+"/3", "", apitest.Operator, 404, "not_found")
+	l.Ask(t, "GET", firewallTemplates+"/3", "", apitest.Viewer, 200, "", `"team_id":1`, `"shared":false`)
+	l.Ask(t, "DELETE", firewallTemplates+"/3", "", apitest.Operator, 204, "")
+	l.Ask(t, "DELETE", firewallTemplates+"/3", "", apitest.Operator, 404, "not_found")
 }
 
-func TestTemplateRequestsThatAreWrong(t *testing.T) {
+func TestFirewallTemplateRequestsThatAreWrong(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	for _, test := range []struct{ name, body, says string }{
 		{"nothing", ``, `body`},
 		{"no JSON", `{`, `body`},
@@ -71,22 +74,22 @@ func TestTemplateRequestsThatAreWrong(t *testing.T) {
 			`"aliases",0,"name"`},
 		{"a huge team", `{"name":"x","team_id":99999999999999999999,` + webRules + `}`, `"team_id"`},
 	} {
-		l.Ask(t, "POST", template, test.body, apitest.Operator, 422, "invalid", test.says)
+		l.Ask(t, "POST", firewallTemplates, test.body, apitest.Operator, 422, "invalid", test.says)
 	}
-	l.Ask(t, "GET", template+"/0", "", apitest.Viewer, 422, "invalid")
-	l.Ask(t, "GET", template+"/99999999999999999999", "", apitest.Viewer, 422, "invalid")
+	l.Ask(t, "GET", firewallTemplates+"/0", "", apitest.Viewer, 422, "invalid")
+	l.Ask(t, "GET", firewallTemplates+"/99999999999999999999", "", apitest.Viewer, 422, "invalid")
 	if n := l.Value("SELECT count(*) FROM firewall_templates"); n != "0" {
 		t.Errorf("%s templates", n)
 	}
 }
 
-func TestTemplateBecomesADraft(t *testing.T) {
+func TestFirewallTemplateBecomesADraft(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
-	l.Ask(t, "POST", template, `{"name":"web",`+webRules+`}`, apitest.Operator, 201, "")
+	l := newFirewallLab(t)
+	l.Ask(t, "POST", firewallTemplates, `{"name":"web",`+webRules+`}`, apitest.Operator, 201, "")
 	into := func(scope string) string { return fmt.Sprintf(`{"host_id":1,"scopes":[%s]}`, scope) }
 	vm := fmt.Sprintf(`{"kind":"vm","id":%s}`, strings.TrimPrefix(l.VM("running"), "vms/"))
-	drafts := template + "/1/drafts"
+	drafts := firewallTemplates + "/1/drafts"
 	l.Ask(t, "POST", drafts, into(vm), apitest.Operator, 201, "", `"name":"web"`, `"status":"open"`, `"action":"create_alias"`,
 		`"role":"operator"`)
 	l.Ask(t, "POST", drafts, fmt.Sprintf(`{"host_id":1,"name":"mine","replace":true,"scopes":[%s]}`, vm), apitest.Operator, 201, "",
@@ -98,11 +101,11 @@ func TestTemplateBecomesADraft(t *testing.T) {
 	l.Ask(t, "POST", drafts, into(`{"kind":"vm"}`), apitest.Operator, 422, "invalid", `"scopes",0,"id"`)
 	l.Ask(t, "POST", drafts, into(``), apitest.Operator, 422, "invalid", `"scopes"`)
 	l.Ask(t, "POST", drafts, into(vm), apitest.Viewer, 403, "forbidden")
-	l.Ask(t, "POST", drafts, into(vm), apitest.In(2, identity.Owner), 404, "not_found")
-	l.Ask(t, "POST", template+"/9/drafts", into(vm), apitest.Operator, 404, "not_found")
+	l.Ask(t, "POST", drafts, into(vm), foreign, 404, "not_found")
+	l.Ask(t, "POST", firewallTemplates+"/9/drafts", into(vm), apitest.Operator, 404, "not_found")
 	// A shared template does not open what is another team's.
 	l.Exec("UPDATE firewall_templates SET shared = true")
-	l.Ask(t, "POST", drafts, into(vm), apitest.In(2, identity.Owner), 404, "not_found")
+	l.Ask(t, "POST", drafts, into(vm), foreign, 404, "not_found")
 	l.firewall.FailCall("Rules", plugin.Errorf(plugin.Unreachable, "no route"))
 	l.Ask(t, "POST", drafts, into(vm), apitest.Operator, 502, "hypervisor_error")
 	l.firewall.FailCall("Rules", nil)
@@ -112,9 +115,9 @@ func TestTemplateBecomesADraft(t *testing.T) {
 }
 
 // Drafts whose bodies are hostile, and those of others.
-func TestDraftRequestsThatAreWrong(t *testing.T) {
+func TestFirewallDraftRequestsThatAreWrong(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	vm := strings.TrimPrefix(l.VM("running"), "vms/")
 	with := func(change string) string { return fmt.Sprintf(`{"host_id":1,"name":"x","changes":[%s]}`, change) }
 	on := `{"scope":{"kind":"vm","id":` + vm + `},`
@@ -154,7 +157,6 @@ func TestDraftRequestsThatAreWrong(t *testing.T) {
 	}
 	// Another team has no draft of this one, in no way.
 	good := with(on + `"action":"create_rule","rule":{"type":"in","action":"DROP"}}`)
-	foreign := apitest.In(2, identity.Owner)
 	l.Ask(t, "POST", drafts, good, foreign, 404, "not_found")
 	l.Ask(t, "POST", drafts, good, apitest.Operator, 201, "", `"id":1`)
 	l.Ask(t, "GET", drafts, "", foreign, 200, "", "[]")

@@ -1,4 +1,4 @@
-package hosts_test
+package scenarios
 
 import (
 	"encoding/json"
@@ -6,21 +6,21 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/api/apitest"
-	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// aHostKey is some host key's fingerprint.
-var aHostKey = endpoint.HostKeyFingerprint([]byte("some"))
+// someHostKey is some host key's fingerprint.
+var someHostKey = endpoint.HostKeyFingerprint([]byte("some"))
 
-func TestSSHOverTheAPI(t *testing.T) {
+func TestSSHOfHosts(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newHosts(t)
 	const credentials, verify = "/api/v1/hosts/1/credentials", "/api/v1/hosts/1/ssh/verify"
 	as := func(who *apitest.Caller, name, method, url, body string, status int, code string, contains ...string) {
-		b.Run(t, apitest.Scenario{Name: name, Method: method, URL: url, As: who, Body: body, Status: status, Error: code, Contains: contains})
+		t.Helper()
+		b.Run(t, do(name, method, url, body, who, status, code, contains...))
 	}
 	with := func(more string) string { return strings.TrimSuffix(b.pinned("lab"), "}") + more + "}" }
 	as(apitest.Admin, "a key without consent", "POST", "/api/v1/hosts", with(`,"ssh_enroll":true`), 409, "consent_required", `"version":1`)
@@ -44,7 +44,7 @@ func TestSSHOverTheAPI(t *testing.T) {
 			}
 		}})
 	as(apitest.Operator, "operators do not verify", "POST", verify, "", 403, "forbidden")
-	as(apitest.In(2, identity.Owner), "nor does another team", "POST", verify, "", 404, "not_found")
+	as(foreign, "nor does another team", "POST", verify, "", 404, "not_found")
 	as(apitest.Admin, "no such host", "POST", "/api/v1/hosts/77/ssh/verify", "", 404, "not_found")
 	as(apitest.Admin, "a first check", "POST", verify, "", 200, "", `"pinned":true`, `"activated":true`, `"user":"root"`,
 		`"remove_command":null`)
@@ -52,11 +52,11 @@ func TestSSHOverTheAPI(t *testing.T) {
 	as(apitest.Admin, "admins do not rotate", "POST", credentials, `{"rotate_ssh":true}`, 403, "forbidden")
 	as(apitest.Owner, "a second key", "POST", credentials, `{"rotate_ssh":true}`, 200, "", `"public_key":"restrict `)
 	as(apitest.Admin, "takes the first one's place", "POST", verify, "", 200, "", `"pinned":false`, `"activated":true`, `grep -vF -e 'AAAA`)
-	b.cluster.ChangeMachine(func(m *memdriver.Machine) { m.HostKey = aHostKey })
-	as(apitest.Admin, "another host key", "POST", verify, "", 409, "ssh_host_key_changed", `"fingerprint":"`+aHostKey+`"`,
+	b.cluster.ChangeMachine(func(m *memdriver.Machine) { m.HostKey = someHostKey })
+	as(apitest.Admin, "another host key", "POST", verify, "", 409, "ssh_host_key_changed", `"fingerprint":"`+someHostKey+`"`,
 		`"pinned_fingerprint":"SHA256:`)
-	as(apitest.Admin, "accepted", "PATCH", "/api/v1/hosts/1", `{"ssh_host_key_fingerprint":"`+aHostKey+`"}`, 200, "")
-	as(apitest.Admin, "a check", "POST", verify, "", 200, "", `"fingerprint":"`+aHostKey+`"`)
+	as(apitest.Admin, "accepted", "PATCH", "/api/v1/hosts/1", `{"ssh_host_key_fingerprint":"`+someHostKey+`"}`, 200, "")
+	as(apitest.Admin, "a check", "POST", verify, "", 200, "", `"fingerprint":"`+someHostKey+`"`)
 	b.cluster.ChangeMachine(func(m *memdriver.Machine) { m.Keys = []string{} })
 	as(apitest.Admin, "a key that the machine does not take", "POST", verify, "", 502, "hypervisor_error", `"reason":"auth"`,
 		`"install_command"`)

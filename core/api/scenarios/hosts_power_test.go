@@ -1,7 +1,6 @@
-package hosts_test
+package scenarios
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -23,11 +22,11 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// newPowerFixture is a fixture that does jobs, and whose host may power its nodes. The cluster has a second address at its second node.
+// newPoweredHosts is newHosts with jobs, and with a host that may power its nodes. The cluster has a second address at its second node.
 // Limits are long, but for that after which a node that was switched off is taken for off.
-func newPowerFixture(t *testing.T, limits ...func(*power.Store)) *fixture {
+func newPoweredHosts(t *testing.T, limits ...func(*power.Store)) *hostsFixture {
 	t.Helper()
-	b := &fixture{t: t, driver: memdriver.New()}
+	b := &hostsFixture{t: t, driver: memdriver.New()}
 	b.cluster = b.driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 3, Containers: 2})
 	b.driver.AddEntry(b.cluster, "second.mem:8006", "node2")
 	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) {
@@ -45,33 +44,22 @@ func newPowerFixture(t *testing.T, limits ...func(*power.Store)) *fixture {
 		t.Fatal(err)
 	}
 	inventorytest.Team(t, b.DB, 2)
-	b.enrol()
-	b.Run(t, apitest.Scenario{Name: "node power", Method: "POST", URL: "/api/v1/hosts/1/credentials", As: apitest.Owner,
-		Body: b.rotate(endpoint.NodePower), Status: 200})
+	b.Enrol(t, "lab", b.cluster, endpoint.NodePower)
 	return b
 }
 
 // power asks for a node to be rebooted or switched off, and gives the answer.
-func (b *fixture) power(node, query, body string, as *apitest.Caller, status int, code string,
-	contains ...string) (answer *apitest.Answer) {
+func (b *hostsFixture) power(node, query, body string, as *apitest.Caller, status int, code string, contains ...string) *apitest.Answer {
 	b.t.Helper()
-	b.Run(b.t, apitest.Scenario{Name: node + query + " " + body, Method: "POST", URL: "/api/v1/hosts/1/nodes/" + node + "/power" + query,
-		Body: body, As: as, Status: status, Error: code, Contains: contains,
-		After: func(_ *testing.T, a *apitest.Answer) { answer = a }})
-	if answer == nil {
-		b.t.FailNow()
-	}
-	return answer
+	return b.Ask(b.t, "POST", "hosts/1/nodes/"+node+"/power"+query, body, as, status, code, contains...)
 }
 
 // powered has a node do what it is told, and gives the job's transcript when it has ended.
-func (b *fixture) powered(node, command, status string, meanwhile func(job int64)) string {
+func (b *hostsFixture) powered(node, command, status string, meanwhile func(job int64)) string {
 	b.t.Helper()
-	answer := b.power(node, "", fmt.Sprintf(`{"command":%q,"confirm":%q}`, command, node), apitest.Owner, 202, "", `"kind":"node.power"`)
 	var started struct{ Job struct{ ID int64 } }
-	if err := json.Unmarshal(answer.Body, &started); err != nil {
-		b.t.Fatal(err)
-	}
+	b.power(node, "", fmt.Sprintf(`{"command":%q,"confirm":%q}`, command, node), apitest.Owner, 202, "", `"kind":"node.power"`).Decode(b.t,
+		&started)
 	if meanwhile != nil {
 		meanwhile(started.Job.ID)
 	}
@@ -86,9 +74,9 @@ func (b *fixture) powered(node, command, status string, meanwhile func(job int64
 	return text
 }
 
-func TestPowerIsConfirmed(t *testing.T) {
+func TestHostNodePowerIsConfirmed(t *testing.T) {
 	t.Parallel()
-	b := newPowerFixture(t)
+	b := newPoweredHosts(t)
 	for _, body := range []string{"", "{}", `{"command":"halt"}`, `{"command":"REBOOT"}`, `{"command":7}`,
 		`{"command":"reboot","confirm":7}`} {
 		b.power("node2", "", body, apitest.Owner, 422, "invalid")
@@ -102,7 +90,7 @@ func TestPowerIsConfirmed(t *testing.T) {
 	b.power("node2", "", `{"command":"shutdown","confirm":"node1"}`, apitest.Owner, 409, "confirm_required",
 		`The node node2 is switched off.`, `cannot switch the node on again`)
 	b.power("node2", "?plan=true", `{"command":"reboot"}`, apitest.Owner, 200, "", `"is_self":false`, `"blockers":[]`)
-	b.Run(t, apitest.Scenario{Name: "self", Method: "PUT", URL: "/api/v1/hosts/self", As: apitest.Owner, Body: `{"host_id":1}`, Status: 200})
+	b.Ask(t, "PUT", "hosts/self", `{"host_id":1}`, apitest.Owner, 200, "")
 	b.power("node1", "", `{"command":"reboot"}`, apitest.Owner, 409, "self_target", `"is_self":true`, `This service runs on the node node1`)
 	b.cluster.SetFault("nodestatus", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 	b.power("node2", "", `{"command":"reboot","confirm":"node2"}`, apitest.Owner, 502, "hypervisor_error", `"reason":"unreachable"`)
@@ -110,19 +98,18 @@ func TestPowerIsConfirmed(t *testing.T) {
 	if n := b.cluster.Calls("powernode"); n != 0 {
 		t.Errorf("the hypervisor was told %d times", n)
 	}
-	b.Run(t, apitest.Scenario{Name: "no token", Method: "DELETE", URL: "/api/v1/hosts/1/credentials/node_power", As: apitest.Owner,
-		Status: 200})
+	b.Ask(t, "DELETE", "hosts/1/credentials/node_power", "", apitest.Owner, 200, "")
 	b.power("node2", "", `{"command":"reboot","confirm":"node2"}`, apitest.Owner, 409, "capability_missing", `"capability":"node_power"`)
 	b.power("node2", "?plan=true", `{"command":"reboot"}`, apitest.Owner, 200, "", `"blockers":[{"error":"capability_missing"`)
 }
 
 // A node is followed down and up again, by what it says itself or another member of its cluster.
-func TestPower(t *testing.T) {
+func TestHostNodePower(t *testing.T) {
 	t.Parallel()
-	reads := func(b *fixture) func() int { return func() int { return b.cluster.Calls("nodestatus") } }
+	reads := func(b *hostsFixture) func() int { return func() int { return b.cluster.Calls("nodestatus") } }
 	lost := plugin.Errorf(plugin.Unreachable, "connection reset")
 	// back switches the node on once the job has seen that it is away.
-	back := func(b *fixture, job int64) {
+	back := func(b *hostsFixture, job int64) {
 		waittest.Until(b.t, "it is seen to be away", func() bool {
 			return dbtest.Value[bool](b.t, b.DB, `SELECT EXISTS (SELECT FROM job_events WHERE job_id = $1
 				AND text LIKE '%does not answer any more%')`, job)
@@ -132,51 +119,51 @@ func TestPower(t *testing.T) {
 	downSoon := func(s *power.Store) { s.Down = 2 * time.Second }
 	for name, c := range map[string]struct {
 		command, status string
-		set             func(b *fixture)
-		meanwhile       func(b *fixture, job int64)
+		set             func(b *hostsFixture)
+		meanwhile       func(b *hostsFixture, job int64)
 		texts           []string
 		told            int
 		limits          []func(*power.Store)
 	}{
-		"a reboot": {"reboot", "succeeded", func(b *fixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, back,
+		"a reboot": {"reboot", "succeeded", func(b *hostsFixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, back,
 			[]string{"has been up for 1h0m0s; telling it to reboot", "does not answer any more (node node2 is offline)",
 				"the node is back: it did not answer for"}, 1, nil},
 		"switched off": {"shutdown", "succeeded", nil, nil, []string{"while other members of its cluster do: it is off"}, 1, nil},
-		"it never goes down": {"reboot", "failed", func(b *fixture) { b.cluster.SetPower("node2", memdriver.Power{Stays: true}) }, nil,
+		"it never goes down": {"reboot", "failed", func(b *hostsFixture) { b.cluster.SetPower("node2", memdriver.Power{Stays: true}) }, nil,
 			[]string{"has taken the command, and did not go down within 2s", "up for 1h0m0s"}, 1, []func(*power.Store){downSoon}},
-		"it never comes back": {"reboot", "failed", func(b *fixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, nil,
+		"it never comes back": {"reboot", "failed", func(b *hostsFixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, nil,
 			[]string{"is not back after 2s", "see to it at its console"}, 1,
 			[]func(*power.Store){func(s *power.Store) { s.Up = 2 * time.Second }}},
 		"an answer that is lost": {"reboot", "succeeded",
-			func(b *fixture) {
+			func(b *hostsFixture) {
 				b.cluster.SetFault("powernode", memdriver.Fault{Err: lost, Late: true})
 				b.cluster.SetPower("node2", memdriver.Power{Lost: true})
 			}, back,
 			[]string{"the answer to the request was lost", "the node is back"}, 1, nil},
-		"a request that is lost": {"reboot", "unknown", func(b *fixture) { b.cluster.SetFault("powernode", memdriver.Fault{Err: lost}) }, nil,
+		"a request that is lost": {"reboot", "unknown", func(b *hostsFixture) { b.cluster.SetFault("powernode", memdriver.Fault{Err: lost}) },
+			nil,
 			[]string{"did not go down within 2s", "nothing was sent again"}, 0,
 			[]func(*power.Store){downSoon}},
 		"it is refused": {"reboot", "failed",
-			func(b *fixture) {
+			func(b *hostsFixture) {
 				b.cluster.SetFault("powernode", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "not today")})
 			}, nil,
 			[]string{"not today"}, 0, nil},
-		"it is switched on again": {"shutdown", "succeeded", nil, func(b *fixture, _ int64) {
+		"it is switched on again": {"shutdown", "succeeded", nil, func(b *hostsFixture, _ int64) {
 			waittest.Until(b.t, "it is told", func() bool { return len(b.cluster.Powered("node2")) > 0 })
 			b.cluster.PowerOn("node2")
 		}, []string{"has switched it on again"}, 1, []func(*power.Store){func(s *power.Store) { s.Off = time.Hour }}},
 		"it is canceled while it is watched": {"reboot", "canceled",
-			func(b *fixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, func(b *fixture, job int64) {
+			func(b *hostsFixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, func(b *hostsFixture, job int64) {
 				waittest.Until(b.t, "it is told", func() bool { return len(b.cluster.Powered("node2")) > 0 })
 				seen := reads(b)()
 				waittest.Until(b.t, "it is watched", func() bool { return reads(b)() > seen+2 })
-				b.Run(b.t, apitest.Scenario{Name: "cancel", Method: "POST", URL: fmt.Sprintf("/api/v1/jobs/%d/cancel", job), As: apitest.Owner,
-					Status: 202})
+				b.Ask(b.t, "POST", fmt.Sprintf("jobs/%d/cancel", job), "", apitest.Owner, 202, "")
 			}, []string{"told to reboot, and that cannot be taken back"}, 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newPowerFixture(t, c.limits...)
+			b := newPoweredHosts(t, c.limits...)
 			if c.set != nil {
 				c.set(b)
 			}
@@ -198,9 +185,9 @@ func TestPower(t *testing.T) {
 }
 
 // Where no other member of the cluster is enrolled, the node's own silence has to do, and the job says so. Where one is, it is asked.
-func TestPowerIsWatchedByOthers(t *testing.T) {
+func TestHostNodePowerIsWatchedByOthers(t *testing.T) {
 	t.Parallel()
-	b := newPowerFixture(t)
+	b := newPoweredHosts(t)
 	if text := b.powered("node1", "shutdown", "succeeded", nil); !strings.Contains(text, "no other member of its cluster tells") {
 		t.Error(text)
 	}
@@ -210,7 +197,7 @@ func TestPowerIsWatchedByOthers(t *testing.T) {
 		Body: fmt.Sprintf(`{"name":"second","address":"https://second.mem","tls_fingerprint":%q,"token_id":%q,"token_secret":%q}`,
 			b.cluster.Fingerprint(), token.ID, string(token.Secret))},
 		apitest.Scenario{Name: "is polled", Method: "POST", URL: "/api/v1/hosts/2/sync", As: apitest.Owner, Status: 200})
-	dbtest.Exec(t, b.DB, "UPDATE hosts SET cluster_id = 1 WHERE id = 2") // hypervisors in memory do not tell that they are of one cluster
+	b.Exec("UPDATE hosts SET cluster_id = 1 WHERE id = 2") // hypervisors in memory do not tell that they are of one cluster
 	if text := b.powered("node1", "shutdown", "succeeded", nil); !strings.Contains(text, "while other members of its cluster do") {
 		t.Error(text)
 	}

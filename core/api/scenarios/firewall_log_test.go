@@ -1,4 +1,4 @@
-package firewall_test
+package scenarios
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-func packet(second int, action, proto, from, to string) sdk.LogLine {
+func loggedPacket(second int, action, proto, from, to string) sdk.LogLine {
 	at := time.Date(2026, 3, 1, 12, 0, second, 0, time.UTC)
 	return sdk.LogLine{Text: fmt.Sprintf("%d %s %s", second, action, from),
 		Entry: &sdk.LogEntry{Time: at, Guest: "101", Scope: sdk.GroupScope,
@@ -24,18 +24,18 @@ func packet(second int, action, proto, from, to string) sdk.LogLine {
 			Level: "info", Chain: "IN", Direction: "in", Action: action, Protocol: proto, Source: from, Destination: to, DestinationPort: "22"}}
 }
 
-func TestLogIsFiltered(t *testing.T) {
+func TestFirewallLogIsFiltered(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	for _, s := range l.scopes() {
 		if s.sdk.Kind != sdk.NodeScope && s.sdk.Kind != sdk.GuestScope || s.word == "firewall_node" {
 			continue
 		}
 		url := s.path + "/log"
 		l.Ask(t, "GET", url, "", apitest.Viewer, 200, "", "[]")
-		l.firewall.AddLog(s.sdk, packet(1, "DROP", "tcp", "198.51.100.7", "192.0.2.10"),
-			packet(2, "ACCEPT", "UDP", "198.51.100.8", "192.0.2.11"),
-			sdk.LogLine{Text: "firewall was restarted"}, packet(4, "drop", "tcp", "2001:db8::1", "2001:db8::2"))
+		l.firewall.AddLog(s.sdk, loggedPacket(1, "DROP", "tcp", "198.51.100.7", "192.0.2.10"),
+			loggedPacket(2, "ACCEPT", "UDP", "198.51.100.8", "192.0.2.11"),
+			sdk.LogLine{Text: "firewall was restarted"}, loggedPacket(4, "drop", "tcp", "2001:db8::1", "2001:db8::2"))
 		for query, want := range map[string]string{
 			"": "1 2 3 4", "?start=1&limit=2": "2 3", "?action=DROP": "1 4", "?proto=udp": "2", "?source=198.51.100.0/24": "1 2",
 			"?source=2001:db8::/32": "4", "?dest=192.0.2.11": "2", "?action=drop&limit=1": "1", "?start=9": "",
@@ -76,23 +76,20 @@ func TestLogIsFiltered(t *testing.T) {
 }
 
 // Filters that leave out much look at so many lines and say where to go on.
-func TestLogWithFewLinesThatFit(t *testing.T) {
+func TestFirewallLogWithFewLinesThatFit(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	s := l.scopes()[0]
 	lines := make([]sdk.LogLine, 20_500)
 	for i := range lines {
-		lines[i] = packet(i%60, "ACCEPT", "tcp", "198.51.100.7", "192.0.2.10")
+		lines[i] = loggedPacket(i%60, "ACCEPT", "tcp", "198.51.100.7", "192.0.2.10")
 	}
 	lines[20_400].Entry.Action = "DROP"
 	l.firewall.AddLog(s.sdk, lines...)
 	next := ""
 	look := func(query string) {
-		l.Run(t, apitest.Scenario{Name: query, Method: "GET", URL: "/api/v1/" + s.path + "/log?action=DROP" + query,
-			As: apitest.Viewer, Status: 200,
-			After: func(t *testing.T, a *apitest.Answer) {
-				next = a.Header.Get("X-Next-Start") + " of " + a.Header.Get("X-Total-Count") + " " + fmt.Sprint(strings.Count(string(a.Body), `"n":`))
-			}})
+		a := l.Ask(t, "GET", s.path+"/log?action=DROP"+query, "", apitest.Viewer, 200, "")
+		next = a.Header.Get("X-Next-Start") + " of " + a.Header.Get("X-Total-Count") + " " + fmt.Sprint(strings.Count(string(a.Body), `"n":`))
 	}
 	if look(""); next != "20000 of 20500 0" {
 		t.Errorf("at first %s", next)
@@ -102,14 +99,14 @@ func TestLogWithFewLinesThatFit(t *testing.T) {
 	}
 }
 
-// followed are the lines that a stream sends.
-type followed struct {
+// followedLog are the lines that a stream sends.
+type followedLog struct {
 	*bufio.Scanner
 	t *testing.T
 }
 
 // follow opens a stream as a viewer until the test ends.
-func (l *lab) follow(url string, header http.Header) *followed {
+func (l *firewallLab) follow(url string, header http.Header) *followedLog {
 	l.t.Helper()
 	server := httptest.NewServer(l.Lab.API.Handler)
 	l.t.Cleanup(server.Close)
@@ -129,11 +126,11 @@ func (l *lab) follow(url string, header http.Header) *followed {
 	if answer.StatusCode != 200 || answer.Header.Get("Content-Type") != "text/event-stream" {
 		l.t.Fatalf("%d %v", answer.StatusCode, answer.Header)
 	}
-	return &followed{bufio.NewScanner(answer.Body), l.t}
+	return &followedLog{bufio.NewScanner(answer.Body), l.t}
 }
 
 // next is the id and the text of the next line.
-func (f *followed) next() string {
+func (f *followedLog) next() string {
 	f.t.Helper()
 	id := ""
 	for f.Scan() {
@@ -152,9 +149,9 @@ func (f *followed) next() string {
 	return ""
 }
 
-func TestLogIsFollowed(t *testing.T) {
+func TestFirewallLogIsFollowed(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	s := l.scopes()[0]
 	add := func(texts ...string) {
 		for _, text := range texts {
@@ -176,7 +173,7 @@ func TestLogIsFollowed(t *testing.T) {
 	l.firewall.Fail(plugin.Errorf(plugin.Unreachable, "away"))
 	add("three")
 	l.firewall.Fail(nil)
-	for name, stream := range map[string]*followed{"from the beginning": all, "back again": back, "from now on": late} {
+	for name, stream := range map[string]*followedLog{"from the beginning": all, "back again": back, "from now on": late} {
 		if got := stream.next(); got != "3 three" {
 			t.Errorf("%s: %q", name, got)
 		}

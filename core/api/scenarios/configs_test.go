@@ -1,4 +1,4 @@
-package configs_test
+package scenarios
 
 import (
 	"context"
@@ -10,29 +10,23 @@ import (
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/configs"
 	"github.com/hostler/hostler/core/api/op"
-	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/service/servicetest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// inBothShapes runs a test on a hypervisor of each shape.
-func inBothShapes(t *testing.T, test func(t *testing.T, b *servicetest.Lab)) {
+// configsInBothShapes runs a test on a Lab of each shape.
+func configsInBothShapes(t *testing.T, test func(t *testing.T, b *servicetest.Lab)) {
 	t.Helper()
-	for _, shape := range memdriver.Shapes() {
-		t.Run(shape.Name, func(t *testing.T) {
-			t.Parallel()
-			test(t, servicetest.NewLab(t, shape, func(a *op.API, d api.Deps) { configs.Register(a, d.Configs) }))
-		})
-	}
+	servicetest.InBothShapes(t, func(t *testing.T, shape memdriver.Shape) {
+		test(t, servicetest.NewLab(t, shape, func(a *op.API, d api.Deps) { configs.Register(a, d.Configs) }))
+	})
 }
-
-var foreign = apitest.In(2, identity.Owner)
 
 func TestConfigIsRead(t *testing.T) {
 	t.Parallel()
-	inBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
+	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
 		vm := b.VM("running") + "/config"
 		b.Ask(t, "GET", vm, "", apitest.Viewer, 200, "", `"cores":2,"sockets":1,"memory_mb":2048,"balloon_mb":null,"swap_mb":null`,
 			`"disks":[{"key":"scsi0","storage":"local"`, `"size_gb":32,"removable":false`, `"nics":[{"key":"net0","name":null,"mac":"02:00`,
@@ -60,9 +54,9 @@ func TestConfigIsRead(t *testing.T) {
 }
 
 // What a running VM does not take at once waits, and the answer says so.
-func TestVMIsReconfigured(t *testing.T) {
+func TestConfigOfVMIsChanged(t *testing.T) {
 	t.Parallel()
-	inBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
+	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
 		b.Ask(t, "PATCH", b.VM("running"), `{"cores":4,"memory_mb":4096,"balloon_mb":1024,"description":"text","tags":["b","a"],`+
 			`"disks":{"scsi0":{"size_gb":40}}}`, apitest.Operator, 200, "", `"cores":2`, `"balloon_mb":1024`, `"description":"text"`,
 			`"tags":["b","a"]`, `"size_gb":40`, `"pending":{"cores":"4","memory":"4096"},"pending_restart":true`)
@@ -94,13 +88,13 @@ func TestVMIsReconfigured(t *testing.T) {
 }
 
 // A driver names a stale digest too, when the configuration changes after it was checked.
-func TestDigestThatBecomesStale(t *testing.T) {
+func TestConfigDigestThatBecomesStale(t *testing.T) {
 	t.Parallel()
-	inBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
+	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
 		var now struct{ Digest string }
 		b.Get(t, b.VM("stopped")+"/config", &now)
 		wrap := func(h *memdriver.Host) hypervisor.Host {
-			return meddling{h, func() {
+			return meddledConfig{h, func() {
 				b.Cluster.ChangeConfig(b.Refs["stopped"].ID, func(c *hypervisor.Config) { c.Description = "by another" })
 			}}
 		}
@@ -110,20 +104,20 @@ func TestDigestThatBecomesStale(t *testing.T) {
 	})
 }
 
-// meddling is a host on which something happens before each change.
-type meddling struct {
+// meddledConfig is a host on which something happens before each change.
+type meddledConfig struct {
 	*memdriver.Host
 	before func()
 }
 
-func (h meddling) Reconfigure(ctx context.Context, ref hypervisor.GuestRef, change hypervisor.ConfigChange) error {
+func (h meddledConfig) Reconfigure(ctx context.Context, ref hypervisor.GuestRef, change hypervisor.ConfigChange) error {
 	h.before()
 	return h.Host.Reconfigure(ctx, ref, change)
 }
 
-func TestReconfigureRefuses(t *testing.T) {
+func TestChangeConfigRefuses(t *testing.T) {
 	t.Parallel()
-	inBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
+	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
 		vm, app := b.VM("stopped"), "apps/1"
 		b.Cluster.ChangeConfig(b.Refs["stopped"].ID, func(c *hypervisor.Config) {
 			c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "local", Removable: true})
@@ -185,8 +179,8 @@ func TestReconfigureRefuses(t *testing.T) {
 	})
 }
 
-// losing is a host whose answers to a change are lost.
-type losing struct {
+// configLosing is a host whose answers to a change are lost.
+type configLosing struct {
 	*memdriver.Host
 	// carried says that the request is carried out before its answer is lost.
 	carried bool
@@ -196,7 +190,7 @@ type losing struct {
 	after             func()
 }
 
-func (h losing) lose(loses bool, request func() error) error {
+func (h configLosing) lose(loses bool, request func() error) error {
 	*h.sent++
 	if loses && !h.carried {
 		h.after()
@@ -210,42 +204,43 @@ func (h losing) lose(loses bool, request func() error) error {
 	return err
 }
 
-func (h losing) Reconfigure(ctx context.Context, ref hypervisor.GuestRef, change hypervisor.ConfigChange) error {
+func (h configLosing) Reconfigure(ctx context.Context, ref hypervisor.GuestRef, change hypervisor.ConfigChange) error {
 	return h.lose(h.reconfigure, func() error { return h.Host.Reconfigure(ctx, ref, change) })
 }
 
-func (h losing) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hypervisor.DiskGrowth) error {
+func (h configLosing) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hypervisor.DiskGrowth) error {
 	return h.lose(h.grow, func() error { return h.Host.GrowDisk(ctx, ref, growth) })
 }
 
 // An answer that is lost is judged by what is there afterwards, and nothing is sent twice.
-func TestLostAnswers(t *testing.T) {
+func TestChangeConfigAnswersLost(t *testing.T) {
 	t.Parallel()
 	const body = `{"cores":4,"memory_mb":4096,"tags":["a"],"disks":{"scsi0":{"size_gb":40}}}`
 	for name, c := range map[string]struct {
-		losing
+		configLosing
 		away   bool
 		status int
 		code   string
 		sent   int
 		says   []string
 	}{
-		"of a change that was made":     {losing{carried: true, reconfigure: true}, false, 200, "", 2, []string{`"size_gb":40`}},
-		"of a growth that was made":     {losing{carried: true, grow: true}, false, 200, "", 2, []string{`"size_gb":40`}},
-		"of both":                       {losing{carried: true, reconfigure: true, grow: true}, false, 200, "", 2, []string{`"cores":"4"`}},
-		"of a change that was not made": {losing{reconfigure: true}, false, 504, "timeout", 1, []string{`"done":[]`, "is as before"}},
-		"of a growth that was not made": {losing{grow: true}, false, 504, "timeout", 2, []string{`"done":["tags","cores","memory_mb"]`}},
-		"of a change that nobody can read": {losing{carried: true, reconfigure: true}, true, 504, "outcome_unknown", 1,
+		"of a change that was made": {configLosing{carried: true, reconfigure: true}, false, 200, "", 2, []string{`"size_gb":40`}},
+		"of a growth that was made": {configLosing{carried: true, grow: true}, false, 200, "", 2, []string{`"size_gb":40`}},
+		"of both": {configLosing{carried: true, reconfigure: true, grow: true}, false, 200, "", 2,
+			[]string{`"cores":"4"`}},
+		"of a change that was not made": {configLosing{reconfigure: true}, false, 504, "timeout", 1, []string{`"done":[]`, "is as before"}},
+		"of a growth that was not made": {configLosing{grow: true}, false, 504, "timeout", 2, []string{`"done":["tags","cores","memory_mb"]`}},
+		"of a change that nobody can read": {configLosing{carried: true, reconfigure: true}, true, 504, "outcome_unknown", 1,
 			[]string{`"unknown":["tags","cores","memory_mb"]`, `"done":[]`}},
-		"of a growth that nobody can read": {losing{carried: true, grow: true}, true, 504, "outcome_unknown", 2,
+		"of a growth that nobody can read": {configLosing{carried: true, grow: true}, true, 504, "outcome_unknown", 2,
 			[]string{`"unknown":["disks.scsi0"]`, `"done":["tags","cores","memory_mb"]`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
+			configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
 				sent := 0
 				wrap := func(h *memdriver.Host) hypervisor.Host {
-					host := c.losing
+					host := c.configLosing
 					host.Host, host.sent = h, &sent
 					host.after = func() {
 						if c.away {
@@ -272,9 +267,9 @@ func TestLostAnswers(t *testing.T) {
 }
 
 // A later request that is refused leaves what was done before, and says so.
-func TestGrowthThatIsRefused(t *testing.T) {
+func TestConfigGrowthThatIsRefused(t *testing.T) {
 	t.Parallel()
-	inBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
+	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
 		b.Cluster.SetFault("growdisk", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "the pool is full")})
 		b.Ask(t, "PATCH", "apps/1", `{"cores":4,"name":"other","disks":{"rootfs":{"size_gb":40}}}`, apitest.Operator, 502, "hypervisor_error",
 			`"done":["cores"]`, "the pool is full")
@@ -295,9 +290,9 @@ func TestGrowthThatIsRefused(t *testing.T) {
 	})
 }
 
-func TestAppIsReconfigured(t *testing.T) {
+func TestConfigOfAppIsChanged(t *testing.T) {
 	t.Parallel()
-	inBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
+	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
 		b.Ask(t, "PATCH", "apps/2", `{"cores":3,"memory_mb":1024,"swap_mb":0,"name":" The wiki ","web_port":8080,"web_path":"/w",`+
 			`"web_protocol":"https","disks":{"rootfs":{"size_gb":33}}}`, apitest.Operator, 200, "", `"id":2,"name":"The wiki"`, `"web_port":8080`,
 			`"web_path":"/w"`, `"web_protocol":"https"`, `"cores":3`, `"memory_mb":1024`, `"swap_mb":0`, `"size_gb":33`)

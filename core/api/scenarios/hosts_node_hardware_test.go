@@ -1,30 +1,25 @@
-package hosts_test
+package scenarios
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/host"
-	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-func TestNodeHardware(t *testing.T) {
+func TestHostNodeHardware(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
-	b.enrol()
+	b := newHosts(t)
+	b.Enrol(t, "lab", b.cluster)
 	get := func(name, of string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/hosts/1/nodes/" + of, As: apitest.Viewer, Status: status, Error: code,
-			Contains: contains}
+		return do(name, "GET", "/api/v1/hosts/1/nodes/"+of, "", apitest.Viewer, status, code, contains...)
 	}
 	read := func(answer *apitest.Answer) (got host.NodeHardware) {
-		if err := json.Unmarshal(answer.Body, &got); err != nil {
-			t.Fatal(err)
-		}
+		answer.Decode(t, &got)
 		return got
 	}
 	quiet := get("disks are let sleep", "node1/hardware", 200, "", `"node":"node1"`, `"health_asked":false`, `"unreadable":[]`,
@@ -46,7 +41,7 @@ func TestNodeHardware(t *testing.T) {
 		apitest.Scenario{Name: "an unknown host", Method: "GET", URL: "/api/v1/hosts/9/nodes/node1/hardware", As: apitest.Viewer,
 			Status: 404, Error: "not_found"},
 		apitest.Scenario{Name: "another team's host", Method: "GET", URL: "/api/v1/hosts/1/nodes/node1/hardware",
-			As: apitest.In(2, identity.Owner), Status: 404, Error: "not_found"},
+			As: foreign, Status: 404, Error: "not_found"},
 		apitest.Scenario{Name: "nobody", Method: "GET", URL: "/api/v1/hosts/1/nodes/node1/hardware", Status: 401, Error: "unauthenticated"},
 	)
 

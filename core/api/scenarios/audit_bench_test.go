@@ -1,4 +1,4 @@
-package audit_test
+package scenarios
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 	"github.com/hostler/hostler/core/identity/identitytest"
 )
 
-// copyOut is what psql is held against: the columns of the export in its order.
-const copyOut = `\copy (SELECT id, at, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, result, error,
+// auditCopyOut is what psql is held against: the columns of the export in its order.
+const auditCopyOut = `\copy (SELECT id, at, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, result, error,
 	address, request_id, job_id, host_id, details FROM audit ORDER BY at, id) TO STDOUT WITH (FORMAT csv, HEADER)`
 
-// BenchmarkExport is an export of a million rows over HTTP, and psql's copy of the same rows. grown is by how many bytes the
+// BenchmarkAuditExport is an export of a million rows over HTTP, and psql's copy of the same rows. grown is by how many bytes the
 // heap was larger than before at any moment of the export.
-func BenchmarkExport(b *testing.B) {
+func BenchmarkAuditExport(b *testing.B) {
 	const rows = 1_000_000
-	r := newRunning(b, rows)
+	r := newAuditExports(b, rows)
 	if _, err := r.db.Pool.Exec(b.Context(), "VACUUM ANALYZE audit"); err != nil {
 		b.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func BenchmarkExport(b *testing.B) {
 			b.Skip("there is no psql")
 		}
 		for b.Loop() {
-			cmd := exec.CommandContext(b.Context(), psql, "-qXd", r.db.Pool.Config().ConnString(), "-c", copyOut)
+			cmd := exec.CommandContext(b.Context(), psql, "-qXd", r.db.Pool.Config().ConnString(), "-c", auditCopyOut)
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				b.Fatal(err)

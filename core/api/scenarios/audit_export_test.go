@@ -1,4 +1,4 @@
-package audit_test
+package scenarios
 
 import (
 	"bytes"
@@ -19,30 +19,17 @@ import (
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/core/service/servicetest"
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// upTo leaves out the rows that making users and exporting leaves behind.
-const upTo = "to=2026-02-01T00:00:00Z"
+// auditUpTo leaves out the rows that making users and exporting leaves behind.
+const auditUpTo = "to=2026-02-01T00:00:00Z"
 
-func get(t *testing.T, s *apitest.API, url string, as *apitest.Caller) *apitest.Answer {
-	t.Helper()
-	r, err := http.NewRequest("GET", s.URL+url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := s.Do(t.Context(), r, as)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer
-}
-
-// table is a CSV answer taken apart, its line of names checked and left out.
-func table(t *testing.T, answer *apitest.Answer) [][]string {
+// auditTable is a CSV answer taken apart, its line of names checked and left out.
+func auditTable(t *testing.T, answer *apitest.Answer) [][]string {
 	t.Helper()
 	if answer.Status != 200 || !bytes.HasSuffix(answer.Body, []byte("\r\n")) {
 		t.Fatalf("%d %s", answer.Status, answer.Body)
@@ -59,9 +46,9 @@ func table(t *testing.T, answer *apitest.Answer) [][]string {
 	return lines[1:]
 }
 
-func TestExportCSV(t *testing.T) {
+func TestAuditExportCSV(t *testing.T) {
 	t.Parallel()
-	s, _ := newService(t, append(sample(),
+	s, _ := newAudit(t, append(auditSample(),
 		audit.Entry{ActorType: audit.ActorAnonymous, ActorEmail: "=cmd|'/c calc'!A1", Action: "auth.login", TargetKind: "+1", TargetID: "-1",
 			TargetName: "@SUM(A1)", Result: audit.ResultRefused,
 			Error: "\tx", Address: "\rx", RequestID: "\nx", Details: map[string]any{"=1": "=1"}},
@@ -70,9 +57,9 @@ func TestExportCSV(t *testing.T) {
 			Error: "'x", Address: "\uFF01x", RequestID: "=\"x\"", Details: map[string]any{"text": "a\"b\nü"}})...)
 	named := func() string { return "attachment; filename=audit-" + time.Now().UTC().Format(time.DateOnly) + ".csv" }
 	before := named()
-	answer := get(t, s, "/api/v1/audit/export?"+upTo, apitest.Admin)
+	answer := s.Ask(t, "GET", "audit/export?"+auditUpTo, "", apitest.Admin, 200, "")
 	after := named() // of another day at midnight
-	lines := table(t, answer)
+	lines := auditTable(t, answer)
 	for i, want := range [][]string{
 		{"1", "2026-01-01T12:00:00Z", "user", "41", "anna@example.com", "vm.stop", "vm", "11", "db01", "ok", "", "192.0.2.7", "rid", "99", "3",
 			`{"force": true, "token_secret": "[redacted]"}`},
@@ -98,15 +85,15 @@ func TestExportCSV(t *testing.T) {
 }
 
 // Every line of JSON is the list's object, whatever is in it.
-func TestExportJSONLIsTheList(t *testing.T) {
+func TestAuditExportJSONLIsTheList(t *testing.T) {
 	t.Parallel()
-	entries := append(sample(),
-		audit.Entry{ActorType: audit.ActorAPIKey, ActorID: ptr(int64(1) << 62), ActorEmail: "q\"\\\u2028<&>\x01\x7fü\U0001F4A5",
+	entries := append(auditSample(),
+		audit.Entry{ActorType: audit.ActorAPIKey, ActorID: new(int64(1) << 62), ActorEmail: "q\"\\\u2028<&>\x01\x7fü\U0001F4A5",
 			Action: "a\tb", TargetKind: "k", TargetName: "\n", Result: audit.ResultFailed,
 			Details: map[string]any{"deep": map[string]any{"list": []any{1, 2.5, nil, "\u2028\"<"}}}},
 		audit.Entry{ActorType: audit.ActorSystem, Action: "x", TargetID: "lonely", Result: audit.ResultOK},
 		audit.Entry{ActorType: audit.ActorSystem, Action: "x", TargetName: "no kind", Result: audit.ResultOK})
-	s, _ := newService(t, entries...)
+	s, _ := newAudit(t, entries...)
 	var list []map[string]any
 	decode := func(text []byte, into any) {
 		t.Helper()
@@ -116,8 +103,8 @@ func TestExportJSONLIsTheList(t *testing.T) {
 			t.Fatalf("%v: %s", err, text)
 		}
 	}
-	decode(get(t, s, "/api/v1/audit?"+upTo, apitest.Admin).Body, &list)
-	answer := get(t, s, "/api/v1/audit/export?format=jsonl&"+upTo, apitest.Admin)
+	decode(s.Ask(t, "GET", "audit?"+auditUpTo, "", apitest.Admin, 200, "").Body, &list)
+	answer := s.Ask(t, "GET", "audit/export?format=jsonl&"+auditUpTo, "", apitest.Admin, 200, "")
 	lines := strings.Split(strings.TrimSuffix(string(answer.Body), "\n"), "\n")
 	if len(lines) != len(entries) || len(list) != len(entries) || answer.Header.Get("Content-Type") != "application/x-ndjson" ||
 		!strings.HasSuffix(answer.Header.Get("Content-Disposition"), `.jsonl`) {
@@ -132,9 +119,9 @@ func TestExportJSONLIsTheList(t *testing.T) {
 	}
 }
 
-func TestExportFilters(t *testing.T) {
+func TestAuditExportFilters(t *testing.T) {
 	t.Parallel()
-	s, _ := newService(t, sample()...)
+	s, _ := newAudit(t, auditSample()...)
 	for query, want := range map[string]string{
 		"":                           "db01 web_1 100% -",
 		"format=csv&format=jsonl":    "db01 web_1 100% -", // the first one
@@ -160,15 +147,13 @@ func TestExportFilters(t *testing.T) {
 		"from_=yesterday":            "422",
 		"search=%ff":                 "422",
 	} {
-		answer := get(t, s, "/api/v1/audit/export?"+upTo+"&"+query, apitest.Admin)
+		url := "audit/export?" + auditUpTo + "&" + query
 		if want == "422" {
-			if answer.Status != 422 || answer.Problem() != "invalid" {
-				t.Errorf("%s: %d %s", query, answer.Status, answer.Body)
-			}
+			s.Ask(t, "GET", url, "", apitest.Admin, 422, "invalid")
 			continue
 		}
 		names := []string{}
-		for _, line := range table(t, answer) {
+		for _, line := range auditTable(t, s.Ask(t, "GET", url, "", apitest.Admin, 200, "")) {
 			if line[8] == "" {
 				line[8] = "-"
 			}
@@ -180,19 +165,16 @@ func TestExportFilters(t *testing.T) {
 	}
 }
 
-func TestWhoMayExportWhat(t *testing.T) {
+func TestWhoMayExportWhatOfAudit(t *testing.T) {
 	t.Parallel()
-	s, _ := newService(t, sample()...)
-	for as, want := range map[*apitest.Caller]int{
-		nil: 401, apitest.NoRole: 403, apitest.Viewer: 403, apitest.Operator: 403, apitest.Admin: 4, apitest.Owner: 4,
-		apitest.In(7, identity.Admin): 1, apitest.In(8, identity.Owner): 1, apitest.In(7, identity.Operator): 403,
-	} {
-		answer := get(t, s, "/api/v1/audit/export?"+upTo, as)
-		if want > 100 {
-			if answer.Status != want {
-				t.Errorf("%s: %d", as, answer.Status)
-			}
-		} else if lines := table(t, answer); len(lines) != want {
+	s, _ := newAudit(t, auditSample()...)
+	for as, code := range map[*apitest.Caller]string{nil: "unauthenticated", apitest.NoRole: "forbidden", apitest.Viewer: "forbidden",
+		apitest.Operator: "forbidden", apitest.In(7, identity.Operator): "forbidden"} {
+		s.Ask(t, "GET", "audit/export?"+auditUpTo, "", as, map[string]int{"unauthenticated": 401, "forbidden": 403}[code], code)
+	}
+	for as, want := range map[*apitest.Caller]int{apitest.Admin: 4, apitest.Owner: 4, apitest.In(7, identity.Admin): 1,
+		apitest.In(8, identity.Owner): 1} {
+		if lines := auditTable(t, s.Ask(t, "GET", "audit/export?"+auditUpTo, "", as, 200, "")); len(lines) != want {
 			t.Errorf("%s: %q", as, lines)
 		}
 	}
@@ -203,58 +185,49 @@ func TestWhoMayExportWhat(t *testing.T) {
 	}
 }
 
-func TestExportNeedsItsEntitlement(t *testing.T) {
+func TestAuditExportNeedsItsEntitlement(t *testing.T) {
 	t.Parallel()
-	d := dbtest.New(t)
-	users := identitytest.New(d)
-	handler := apitest.Resource(op.Config{Authenticator: users, Recorder: audit.Recorder{DB: d},
+	whole := servicetest.New(t)
+	handler := apitest.Resource(op.Config{Authenticator: whole.Users, Recorder: whole.API.Recorder,
 		Entitlements: func(_ context.Context, name string) bool { return name != "audit.log" }},
-		func(a *op.API) { resource.Register(a, resource.Deps{DB: d, Chain: audit.NewChain(d, box(t))}) })
+		func(a *op.API) { resource.Register(a, whole.API.Audit) })
 	s := &apitest.API{Handler: handler, URL: "http://hostler.example",
-		LogIn: func(r *http.Request, c *apitest.Caller) { r.AddCookie(identitytest.As(t, users, c.Role).Cookie) }}
-	if answer := get(t, s, "/api/v1/audit/export?format=xml", apitest.Owner); answer.Status != 403 ||
-		answer.Problem() != "entitlement_required" || !bytes.Contains(answer.Body, []byte(`"feature":"audit.log"`)) {
-		t.Errorf("%d %s", answer.Status, answer.Body)
-	}
-	if answer := get(t, s, "/api/v1/audit", apitest.Owner); answer.Status != 200 {
-		t.Errorf("the list: %d", answer.Status)
-	}
+		LogIn: func(r *http.Request, c *apitest.Caller) { r.AddCookie(identitytest.As(t, whole.Users, c.Role).Cookie) }}
+	s.Ask(t, "GET", "audit/export?format=xml", "", apitest.Owner, 403, "entitlement_required", `"feature":"audit.log"`)
+	s.Ask(t, "GET", "audit", "", apitest.Owner, 200, "")
 }
 
-func TestExportIsInTheTrail(t *testing.T) {
+func TestAuditExportIsInTheTrail(t *testing.T) {
 	t.Parallel()
-	s, _ := newService(t, sample()...)
-	get(t, s, "/api/v1/audit/export?search=canary-text&actor=4&"+upTo, apitest.Admin)
-	get(t, s, "/api/v1/audit/export?format=xml", apitest.Admin)
-	s.Run(t, apitest.Scenario{Name: "rows", Method: "GET", URL: "/api/v1/audit?action=audit.export", As: apitest.Admin, Status: 200,
-		Lacks: []string{"canary"},
-		Contains: []string{`"action":"audit.export","target":{"kind":"audit","id":null,"name":null},"result":"ok"`,
-			`"details":{"format":"csv","filters":["search","actor","to"]}`, `"result":"refused","error":"invalid"`}})
+	s, _ := newAudit(t, auditSample()...)
+	s.Ask(t, "GET", "audit/export?search=canary-text&actor=4&"+auditUpTo, "", apitest.Admin, 200, "")
+	s.Ask(t, "GET", "audit/export?format=xml", "", apitest.Admin, 422, "invalid")
+	s.Run(t, do("rows", "GET", "/api/v1/audit?action=audit.export", "", apitest.Admin, 200, "",
+		`"action":"audit.export","target":{"kind":"audit","id":null,"name":null},"result":"ok"`,
+		`"details":{"format":"csv","filters":["search","actor","to"]}`, `"result":"refused","error":"invalid"`))
 }
 
-// running is an API on a real server with a large trail.
-type running struct {
+// auditExports is an API on a real server with a large trail.
+type auditExports struct {
 	db    *db.DB
 	users *identity.Store
 	url   string
 }
 
-func newRunning(t testing.TB, rows int) *running {
+func newAuditExports(t testing.TB, rows int) *auditExports {
 	t.Helper()
-	d := dbtest.New(t)
-	r := &running{db: d, users: identitytest.New(d)}
-	many(t, d, rows)
-	server := httptest.NewServer(apitest.Resource(op.Config{Authenticator: r.users, Recorder: audit.Recorder{DB: d},
-		Reauthorise: 20 * time.Millisecond}, func(a *op.API) {
-		resource.Register(a, resource.Deps{DB: d, Chain: audit.NewChain(d, box(t))})
-	}))
+	s := servicetest.New(t)
+	r := &auditExports{db: s.DB, users: s.Users}
+	manyAuditRows(t, s.DB, rows)
+	server := httptest.NewServer(apitest.Resource(op.Config{Authenticator: s.Users, Recorder: s.API.Recorder,
+		Reauthorise: 20 * time.Millisecond}, func(a *op.API) { resource.Register(a, s.API.Audit) }))
 	t.Cleanup(server.Close)
 	r.url = server.URL + "/api/v1/audit/export"
 	return r
 }
 
-// many fills the trail with rows as they are in life.
-func many(t testing.TB, d *db.DB, rows int) {
+// manyAuditRows fills the trail with rows as they are in life.
+func manyAuditRows(t testing.TB, d *db.DB, rows int) {
 	t.Helper()
 	_, err := d.Pool.Exec(t.Context(), `INSERT INTO audit (at, actor_type, actor_id, actor_email, action, target_kind, target_id,
 		target_name, team_id, host_id, job_id, result, address, request_id, details)
@@ -268,7 +241,7 @@ func many(t testing.TB, d *db.DB, rows int) {
 }
 
 // open begins an export and reads a little of it.
-func (r *running) open(t *testing.T, cookie *http.Cookie) io.ReadCloser {
+func (r *auditExports) open(t *testing.T, cookie *http.Cookie) io.ReadCloser {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), "GET", r.url, nil)
 	if err != nil {
@@ -287,13 +260,13 @@ func (r *running) open(t *testing.T, cookie *http.Cookie) io.ReadCloser {
 }
 
 // idle waits until no connection is in use.
-func (r *running) idle(t *testing.T) {
+func (r *auditExports) idle(t *testing.T) {
 	t.Helper()
 	waittest.Until(t, "the export gives its connection back", func() bool { return r.db.Pool.Stat().AcquiredConns() == 0 })
 }
 
 // ended waits until the trail says how the export ended; an empty code is any.
-func (r *running) ended(t *testing.T, result, code string) {
+func (r *auditExports) ended(t *testing.T, result, code string) {
 	t.Helper()
 	waittest.Succeeds(t, "the end of the export is in the trail", func() error {
 		rows, _, err := audit.List(t.Context(), r.db, audit.Filter{AllTeams: true, Action: "audit.export"})
@@ -305,12 +278,12 @@ func (r *running) ended(t *testing.T, result, code string) {
 	})
 }
 
-// enough rows that they do not fit into what sockets hold.
-const enough = 80_000
+// enoughAuditRows rows that they do not fit into what sockets hold.
+const enoughAuditRows = 80_000
 
-func TestExportEndsWithTheSession(t *testing.T) {
+func TestAuditExportEndsWithTheSession(t *testing.T) {
 	t.Parallel()
-	r := newRunning(t, enough)
+	r := newAuditExports(t, enoughAuditRows)
 	account := identitytest.As(t, r.users, identity.Admin)
 	body := r.open(t, account.Cookie)
 	if _, err := r.db.Pool.Exec(t.Context(), "DELETE FROM sessions WHERE user_id = $1", account.ID); err != nil {
@@ -323,9 +296,9 @@ func TestExportEndsWithTheSession(t *testing.T) {
 	r.ended(t, audit.ResultRefused, "unauthenticated")
 }
 
-func TestExportEndsWithItsReader(t *testing.T) {
+func TestAuditExportEndsWithItsReader(t *testing.T) {
 	t.Parallel()
-	r := newRunning(t, enough)
+	r := newAuditExports(t, enoughAuditRows)
 	account := identitytest.As(t, r.users, identity.Admin)
 	r.open(t, account.Cookie).Close()
 	r.idle(t)
@@ -333,9 +306,9 @@ func TestExportEndsWithItsReader(t *testing.T) {
 }
 
 // Readers who hardly read leave connections for the others.
-func TestExportsAtOnceAreBounded(t *testing.T) {
+func TestAuditExportsAtOnceAreBounded(t *testing.T) {
 	t.Parallel()
-	r := newRunning(t, enough)
+	r := newAuditExports(t, enoughAuditRows)
 	account := identitytest.As(t, r.users, identity.Admin)
 	var bodies []io.ReadCloser
 	for range 2 { // one user has no more than two of the four
@@ -359,9 +332,9 @@ func TestExportsAtOnceAreBounded(t *testing.T) {
 	waittest.Until(t, "a place comes free", func() bool { return try().StatusCode == 200 })
 }
 
-func TestExportThatTheDatabaseBreaksOff(t *testing.T) {
+func TestAuditExportThatTheDatabaseBreaksOff(t *testing.T) {
 	t.Parallel()
-	r := newRunning(t, enough)
+	r := newAuditExports(t, enoughAuditRows)
 	body := r.open(t, identitytest.As(t, r.users, identity.Admin).Cookie)
 	if _, err := r.db.Pool.Exec(t.Context(),
 		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT at%'"); err != nil {
@@ -374,9 +347,9 @@ func TestExportThatTheDatabaseBreaksOff(t *testing.T) {
 	r.ended(t, audit.ResultFailed, "")
 }
 
-func TestClear(t *testing.T) {
+func TestClearAudit(t *testing.T) {
 	t.Parallel()
-	s, _ := newService(t, sample()...)
+	s, _ := newAudit(t, auditSample()...)
 	url := "/api/v1/audit"
 	future := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	refuse := func(name, body string, status int, code string, as *apitest.Caller) apitest.Scenario {
@@ -396,11 +369,11 @@ func TestClear(t *testing.T) {
 		refuse("empty", `{"before":"","confirm":"clear audit log"}`, 422, "invalid", apitest.Owner),
 		refuse("unknown key", `{"befor":"2026-01-01T00:00:00Z","confirm":"clear audit log"}`, 422, "invalid", apitest.Owner),
 		refuse("future", fmt.Sprintf(`{"before":%q}`, future), 422, "invalid", apitest.Owner),
-		apitest.Scenario{Name: "nothing is gone", Method: "GET", URL: url + "?" + upTo, As: apitest.Admin, Status: 200,
+		apitest.Scenario{Name: "nothing is gone", Method: "GET", URL: url + "?" + auditUpTo, As: apitest.Admin, Status: 200,
 			Contains: []string{"db01", "100%"}},
 		apitest.Scenario{Name: "before", Method: "DELETE", URL: url, Body: `{"before":"2026-01-03T00:00:00Z","confirm":"clear audit log"}`,
 			As: apitest.Owner, Status: 200, Contains: []string{`{"deleted":2}`}},
-		apitest.Scenario{Name: "the older are gone", Method: "GET", URL: url + "?" + upTo, As: apitest.Admin, Status: 200,
+		apitest.Scenario{Name: "the older are gone", Method: "GET", URL: url + "?" + auditUpTo, As: apitest.Admin, Status: 200,
 			Contains: []string{"100%"}, Lacks: []string{"db01", "web_1"}},
 		apitest.Scenario{Name: "rows", Method: "GET", URL: url + "?action=audit.clear", As: apitest.Admin, Status: 200, Contains: []string{
 			`"result":"ok","error":null`, `"details":{"before":"2026-01-03T00:00:00Z","deleted":2}`,
@@ -410,7 +383,7 @@ func TestClear(t *testing.T) {
 		apitest.Scenario{Name: "only its row is left", Method: "GET", URL: url, As: apitest.Admin, Status: 200,
 			Contains: []string{`"everything":true`}, Lacks: []string{"confirm_required", "100%"}},
 	)
-	if answer := get(t, s, url, apitest.Admin); answer.Header.Get("X-Total-Count") != "1" {
+	if answer := s.Ask(t, "GET", "audit", "", apitest.Admin, 200, ""); answer.Header.Get("X-Total-Count") != "1" {
 		t.Errorf("%s", answer.Body)
 	}
 }

@@ -1,4 +1,4 @@
-package firewall_test
+package scenarios
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// named scopes have aliases and IP sets.
-func (l *lab) withNames() (all []place) {
+// namedRule scopes have aliases and IP sets.
+func (l *firewallLab) withNames() (all []firewallPlace) {
 	for _, s := range l.scopes() {
 		if s.sdk.Kind == sdk.ClusterScope || s.sdk.Kind == sdk.GuestScope {
 			all = append(all, s)
@@ -19,11 +19,11 @@ func (l *lab) withNames() (all []place) {
 	return all
 }
 
-func TestAliasesAndIPSets(t *testing.T) {
+func TestFirewallAliasesAndIPSets(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	for _, s := range l.withNames() {
-		who := as(s.least)
+		who := callerAs(s.least)
 		ask := func(method, url, body string, status int, code string, contains ...string) {
 			t.Helper()
 			l.Ask(t, method, s.path+url, body, who, status, code, contains...)
@@ -67,9 +67,9 @@ func TestAliasesAndIPSets(t *testing.T) {
 }
 
 // What rules name is not deleted, nor given another name, unless somebody says so by name.
-func TestWhatIsInUse(t *testing.T) {
+func TestWhatIsInUseInAFirewall(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	cluster, vm := l.scopes()[2], l.scopes()[0]
 	ask := func(method, url, body string, status int, code string, contains ...string) {
 		t.Helper()
@@ -109,9 +109,9 @@ func TestWhatIsInUse(t *testing.T) {
 }
 
 // Places of other teams are counted and not named.
-func TestPlacesOfOtherTeams(t *testing.T) {
+func TestFirewallPlacesOfOtherTeams(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	l.Ask(t, "POST", "firewall/cluster/1/aliases", `{"name":"backup","cidr":"192.0.2.10"}`, apitest.Admin, 200, "")
 	l.firewall.SetRules(l.scopes()[0].sdk, sdk.Rule{Direction: "in", Action: "ACCEPT", Source: "backup"})
 	// The VM's host belongs to the default team, and the cluster's other one to the caller's.
@@ -123,9 +123,9 @@ func TestPlacesOfOtherTeams(t *testing.T) {
 	l.Ask(t, "DELETE", "firewall/cluster/1/aliases/backup?confirm=backup", "", apitest.In(2, identity.Admin), 200, "")
 }
 
-func TestGroupsAndMacros(t *testing.T) {
+func TestFirewallGroupsAndMacros(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	ask := func(method, url, body string, as *apitest.Caller, status int, code string, contains ...string) {
 		t.Helper()
 		l.Ask(t, method, "firewall/cluster/1"+url, body, as, status, code, contains...)
@@ -142,14 +142,14 @@ func TestGroupsAndMacros(t *testing.T) {
 	ask("GET", "/macros", "", apitest.Viewer, 200, "", `{"name":"SSH","description":"Secure shell traffic"}`)
 }
 
-func TestOptionsOfEachScope(t *testing.T) {
+func TestFirewallOptionsOfEachScope(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFirewallLab(t)
 	for _, s := range l.scopes() {
 		if s.sdk.Kind == sdk.GroupScope {
 			continue
 		}
-		url, who := s.path+"/options", as(s.least)
+		url, who := s.path+"/options", callerAs(s.least)
 		l.Ask(t, "PUT", url, `{"enable":1,"policy_in":"DROP","log_level_in":"info","other":{"nosmurfs":"1"}}`, who, 200, "", `"enable":1`,
 			`"policy_in":"DROP"`, `"log_level_in":"info"`, `"other":{"nosmurfs":"1"}`, `"digest":"`)
 		l.Ask(t, "PUT", url, `{"policy_in":null,"delete":"log_level_in, nosmurfs"}`, who, 200, "", `"enable":1`, `"policy_in":null`,

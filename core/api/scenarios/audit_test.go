@@ -1,12 +1,8 @@
-package audit_test
+package scenarios
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,12 +15,11 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
-	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/service/servicetest"
 )
 
-// newService is the real handler on a database whose trail has only the rows given.
-func newService(t *testing.T, entries ...audit.Entry) (s *apitest.API, users *identity.Store) {
+// newAudit is the real handler on a database whose trail has only the rows given.
+func newAudit(t *testing.T, entries ...audit.Entry) (s *apitest.API, users *identity.Store) {
 	t.Helper()
 	r := servicetest.NewResourceOfUsers(t, func(a *op.API, d api.Deps) { resource.Register(a, d.Audit) })
 	for i, e := range entries {
@@ -37,35 +32,22 @@ func newService(t *testing.T, entries ...audit.Entry) (s *apitest.API, users *id
 	return r.API, r.Users
 }
 
-// box is a new key file's.
-func box(t testing.TB) *secret.Box {
-	t.Helper()
-	b, err := secret.Load(t.Context(), filepath.Join(t.TempDir(), "keys", "secret.key"),
-		func(context.Context) ([]secret.KeyID, error) { return nil, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func ptr[T any](v T) *T { return &v }
-
-func sample() []audit.Entry {
+func auditSample() []audit.Entry {
 	return []audit.Entry{
-		{ActorType: audit.ActorUser, ActorID: ptr(int64(41)), ActorEmail: "anna@example.com", Action: "vm.stop", TargetKind: "vm",
+		{ActorType: audit.ActorUser, ActorID: new(int64(41)), ActorEmail: "anna@example.com", Action: "vm.stop", TargetKind: "vm",
 			TargetID: "11", TargetName: "db01",
-			TeamID: ptr(int64(7)), HostID: ptr(int64(3)), JobID: ptr(int64(99)), Result: audit.ResultOK, Address: "192.0.2.7", RequestID: "rid",
+			TeamID: new(int64(7)), HostID: new(int64(3)), JobID: new(int64(99)), Result: audit.ResultOK, Address: "192.0.2.7", RequestID: "rid",
 			Details: map[string]any{"force": true, "token_secret": "canary-secret"}},
-		{ActorType: audit.ActorUser, ActorID: ptr(int64(42)), ActorEmail: "bert@example.com", Action: "vm.start", TargetKind: "vm",
+		{ActorType: audit.ActorUser, ActorID: new(int64(42)), ActorEmail: "bert@example.com", Action: "vm.start", TargetKind: "vm",
 			TargetID: "12", TargetName: "web_1",
-			TeamID: ptr(int64(8)), Result: audit.ResultRefused, Error: "forbidden"},
+			TeamID: new(int64(8)), Result: audit.ResultRefused, Error: "forbidden"},
 		{ActorType: audit.ActorSystem, Action: "owner.create", TargetKind: "user", TargetID: "1", TargetName: "100%", Result: audit.ResultOK},
 		{ActorType: audit.ActorAnonymous, Action: "auth.login", Result: audit.ResultRefused, Error: "invalid_credentials"},
 	}
 }
 
 // A list has little of each row, however much the row tells.
-func TestListOfLongRows(t *testing.T) {
+func TestAuditListOfLongRows(t *testing.T) {
 	t.Parallel()
 	const rows = 30
 	lines := strings.Split(strings.Repeat("+ in DROP source 192.0.2.7 proto tcp dport 23\n", 4000), "\n")
@@ -74,15 +56,8 @@ func TestListOfLongRows(t *testing.T) {
 		entries = append(entries, audit.Entry{ActorType: audit.ActorUser, Action: "firewall.draft_create", Result: audit.ResultOK,
 			Details: map[string]any{"guest:1": lines, "window_seconds": 60}})
 	}
-	s, _ := newService(t, entries...)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/audit?per_page=500", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.Do(t.Context(), r, apitest.Admin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, _ := newAudit(t, entries...)
+	got := s.Ask(t, "GET", "audit?per_page=500", "", apitest.Admin, 200, "")
 	t.Logf("%d bytes for %d rows", len(got.Body), rows)
 	for _, part := range []string{`"window_seconds":60`, `"truncated_from_bytes":`, `… and `} {
 		if strings.Count(string(got.Body), part) != rows || len(got.Body) > rows*(audit.MaxDetails+1000) {
@@ -91,25 +66,22 @@ func TestListOfLongRows(t *testing.T) {
 	}
 }
 
-func TestARowAsItIsAnswered(t *testing.T) {
+func TestAuditRowAsItIsAnswered(t *testing.T) {
 	t.Parallel()
-	s, _ := newService(t, sample()[0], sample()[3])
-	s.Run(t, apitest.Scenario{Name: "list", Method: "GET", URL: "/api/v1/audit", As: apitest.In(7, identity.Admin), Status: 200,
-		Lacks: []string{"canary"},
-		Contains: []string{`[{"id":1,"at":"2026-01-01T12:00:00Z","actor_type":"user","actor_id":41,"actor_email":"anna@example.com",` +
-			`"action":"vm.stop",` +
-			`"target":{"kind":"vm","id":"11","name":"db01"},"result":"ok","error":null,"address":"192.0.2.7","request_id":"rid","job_id":99,` +
-			`"host_id":3,` +
-			`"details":{"force":true,"token_secret":"[redacted]"}}]`}},
-		apitest.Scenario{Name: "of a stranger", Method: "GET", URL: "/api/v1/audit?actor_type=anonymous", As: apitest.Admin, Status: 200,
-			Contains: []string{
-				`"actor_type":"anonymous","actor_id":null,"actor_email":null,"action":"auth.login","target":null,"result":"refused",` +
-					`"error":"invalid_credentials"`}})
+	s, _ := newAudit(t, auditSample()[0], auditSample()[3])
+	s.Run(t,
+		do("list", "GET", "/api/v1/audit", "", apitest.In(7, identity.Admin), 200, "",
+			`[{"id":1,"at":"2026-01-01T12:00:00Z","actor_type":"user","actor_id":41,"actor_email":"anna@example.com","action":"vm.stop",`+
+				`"target":{"kind":"vm","id":"11","name":"db01"},"result":"ok","error":null,"address":"192.0.2.7","request_id":"rid",`+
+				`"job_id":99,"host_id":3,"details":{"force":true,"token_secret":"[redacted]"}}]`),
+		do("of a stranger", "GET", "/api/v1/audit?actor_type=anonymous", "", apitest.Admin, 200, "",
+			`"actor_type":"anonymous","actor_id":null,"actor_email":null,"action":"auth.login","target":null,"result":"refused",`+
+				`"error":"invalid_credentials"`))
 }
 
-func TestFilters(t *testing.T) {
+func TestAuditFilters(t *testing.T) {
 	t.Parallel()
-	s, _ := newService(t, sample()...)
+	s, _ := newAudit(t, auditSample()...)
 	for query, want := range map[string]string{
 		"action=vm.*":      "web_1 db01",
 		"action=vm.stop":   "db01",
@@ -158,26 +130,16 @@ func TestFilters(t *testing.T) {
 		"action=" + strings.Repeat("a", 101):                     "422",
 		"search=" + strings.Repeat("a", 201):                     "422",
 	} {
-		r, err := http.NewRequest("GET", s.URL+"/api/v1/audit?"+query, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Making users leaves rows of its own; these are from before.
-		q := r.URL.Query()
-		if q.Get("to") == "" && !strings.Contains(query, "%00") && !strings.Contains(query, "%ff") {
-			r.URL.RawQuery += "&to=" + url.QueryEscape("2026-02-01T00:00:00Z")
-		}
-		answer, err := s.Do(t.Context(), r, apitest.Admin)
-		if err != nil {
-			t.Fatal(err)
+		path := "audit?" + query
+		if !strings.Contains(query, "to=") { // making users leaves rows of its own; these are from before
+			path += "&" + auditUpTo
 		}
 		if want == "422" {
-			if answer.Status != 422 {
-				t.Errorf("%s: %d %s", query, answer.Status, answer.Body)
-			}
+			s.Ask(t, "GET", path, "", apitest.Admin, 422, "invalid")
 			continue
 		}
-		if got := targets(t, answer); got != want {
+		answer := s.Ask(t, "GET", path, "", apitest.Admin, 200, "")
+		if got := auditTargets(t, answer); got != want {
 			t.Errorf("%s: got %q, want %q", query, got, want)
 		}
 		if total := answer.Header.Get("X-Total-Count"); !strings.Contains(query, "page") && total != fmt.Sprint(len(strings.Fields(want))) ||
@@ -187,15 +149,13 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// targets are the names of the rows' targets, "-" for none.
-func targets(t *testing.T, answer *apitest.Answer) string {
+// auditTargets are the names of the rows' targets, "-" for none.
+func auditTargets(t *testing.T, answer *apitest.Answer) string {
 	t.Helper()
 	var rows []struct {
 		Target *struct{ Name string }
 	}
-	if err := json.Unmarshal(answer.Body, &rows); err != nil || answer.Status != 200 {
-		t.Fatalf("%d %s %v", answer.Status, answer.Body, err)
-	}
+	answer.Decode(t, &rows)
 	names := []string{}
 	for _, row := range rows {
 		if row.Target == nil {
@@ -207,13 +167,12 @@ func targets(t *testing.T, answer *apitest.Answer) string {
 	return strings.Join(names, " ")
 }
 
-func TestWhoSeesWhichRows(t *testing.T) {
+func TestWhoSeesWhichAuditRows(t *testing.T) {
 	t.Parallel()
-	s, users := newService(t, sample()...)
-	s.Run(t,
-		apitest.Scenario{Name: "make team 7", Method: "GET", URL: "/api/v1/audit", As: apitest.In(7, identity.Owner), Status: 200},
-		apitest.Scenario{Name: "make team 8", Method: "GET", URL: "/api/v1/audit", As: apitest.In(8, identity.Owner), Status: 200},
-	)
+	s, users := newAudit(t, auditSample()...)
+	for _, team := range []int64{7, 8} { // which is made with who asks
+		s.Ask(t, "GET", "audit", "", apitest.In(team, identity.Owner), 200, "")
+	}
 	for name, test := range map[string]struct {
 		roles identitytest.In
 		want  string
@@ -231,7 +190,7 @@ func TestWhoSeesWhichRows(t *testing.T) {
 		"viewer of 7, admin of all else": {identitytest.In{7: identity.Viewer, 1: identity.Admin}, "- 100% web_1 db01"},
 	} {
 		user := identitytest.User(t, users, test.roles)
-		r, err := http.NewRequest("GET", s.URL+"/api/v1/audit?to=2026-02-01T00:00:00Z", nil)
+		r, err := http.NewRequest("GET", s.URL+"/api/v1/audit?"+auditUpTo, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,21 +205,20 @@ func TestWhoSeesWhichRows(t *testing.T) {
 			}
 			continue
 		}
-		if got := targets(t, answer); got != test.want {
+		if got := auditTargets(t, answer); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
 	}
 }
 
 // The trail is verified as it stands, and what somebody has changed is told by its place alone.
-func TestVerification(t *testing.T) {
+func TestAuditVerification(t *testing.T) {
 	t.Parallel()
 	r := servicetest.NewResourceOfUsers(t, func(a *op.API, d api.Deps) { resource.Register(a, d.Audit) })
 	verify := func(name string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/audit/verification", As: as, Status: status, Error: code,
-			Contains: contains, Lacks: []string{"canary"}}
+		return do(name, "GET", "/api/v1/audit/verification", "", as, status, code, contains...)
 	}
-	if err := r.DB.Tx(t.Context(), func(tx *db.Tx) error { return audit.WriteEntry(tx, sample()[0]) }); err != nil {
+	if err := r.DB.Tx(t.Context(), func(tx *db.Tx) error { return audit.WriteEntry(tx, auditSample()[0]) }); err != nil {
 		t.Fatal(err)
 	}
 	r.API.Run(t,

@@ -1,24 +1,21 @@
-package hosts_test
+package scenarios
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/hostler/hostler/core/api/apitest"
-	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-func TestPeers(t *testing.T) {
+func TestPeersOfHosts(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newHosts(t)
 	b.driver.AddEntry(b.cluster, "second.mem:8006", "node2")
 	at := `,"name":"lab","address":"pool.mem","tls_fingerprint":"` + b.cluster.Fingerprint() + `"`
-	b.Run(t,
-		apitest.Scenario{Name: "enrol", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Status: 201,
-			Body: pasteBody(b.cluster.RoleOutput([]endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle}, nil), at)},
-		apitest.Scenario{Name: "sync", Method: "POST", URL: "/api/v1/hosts/1/sync", As: apitest.Operator, Status: 200})
+	b.Ask(t, "POST", "hosts", pasteOfHost(b.cluster.RoleOutput(fourCapabilities[:2], nil), at), apitest.Admin, 201, "")
+	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
 	get := func(name string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/hosts/1/peers", As: as, Status: status, Error: code, Contains: contains,
 			Lacks: []string{"secret-of"}}

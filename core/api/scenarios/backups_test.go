@@ -1,4 +1,4 @@
-package backups_test
+package scenarios
 
 import (
 	"fmt"
@@ -30,9 +30,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// fixture has a hypervisor in memory with host 1 and its storage of backups "nas": the VMs "web" and "db", and app 1 "files". The VM
-// "web" has two backups, a day and an hour old.
-type fixture struct {
+// backupsFixture has a hypervisor in memory with host 1 and its storage of backups "nas": the VMs "web" and "db", and app 1 "files". The
+// VM "web" has two backups, a day and an hour old.
+type backupsFixture struct {
 	*servicetest.Resource
 	t       *testing.T
 	cluster *memdriver.Cluster
@@ -42,10 +42,11 @@ type fixture struct {
 	Self *guest.Self
 }
 
-func newFixture(t *testing.T) *fixture {
+// newBackups gives host 1 tokens for monitoring, for backups and for what is further named.
+func newBackups(t *testing.T, further ...endpoint.Capability) *backupsFixture {
 	t.Helper()
 	driver := memdriver.New()
-	b := &fixture{t: t, cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2}), refs: map[string]hypervisor.GuestRef{},
+	b := &backupsFixture{t: t, cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2}), refs: map[string]hypervisor.GuestRef{},
 		nas: &memdriver.Archive{}}
 	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) {
 		hosts.Register(a, d.Hosts)
@@ -72,29 +73,19 @@ func newFixture(t *testing.T) *fixture {
 	}
 	b.nas.Put(b.cluster, b.refs["web"], time.Now().Add(-24*time.Hour))
 	b.nas.Put(b.cluster, b.refs["web"], time.Now().Add(-time.Hour))
-	b.ask("POST", "hosts", fmt.Sprintf(`{"name":"lab","address":"https://pool.mem","tls_fingerprint":%q,%s}`, b.cluster.Fingerprint(),
-		b.token(endpoint.Monitoring)), apitest.Admin, 201, "")
-	b.give(endpoint.Backup)
-	b.sync()
-	b.ask("POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q}]}`, b.refs["files"].ID), apitest.Admin, 200, "")
+	b.Enrol(t, "lab", b.cluster, append([]endpoint.Capability{endpoint.Backup}, further...)...)
+	b.Ask(t, "POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q}]}`, b.refs["files"].ID), apitest.Admin, 200, "")
 	b.turn()
 	return b
 }
 
-func (b *fixture) token(c endpoint.Capability) string {
-	credential := b.cluster.Target(c).Credential
-	return fmt.Sprintf(`"token_id":%q,"token_secret":%q`, credential.ID, string(credential.Secret))
+func (b *backupsFixture) sync() {
+	b.t.Helper()
+	b.Ask(b.t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
 }
-
-// give gives host 1 the token of a capability.
-func (b *fixture) give(c endpoint.Capability) {
-	b.ask("POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":%q,%s}`, c, b.token(c)), apitest.Owner, 200, "")
-}
-
-func (b *fixture) sync() { b.ask("POST", "hosts/1/sync", "", apitest.Operator, 200, "") }
 
 // turn lists what is due.
-func (b *fixture) turn() {
+func (b *backupsFixture) turn() {
 	b.t.Helper()
 	if err := b.Backups.Turn(b.t.Context()); err != nil {
 		b.t.Fatal(err)
@@ -102,57 +93,50 @@ func (b *fixture) turn() {
 }
 
 // list lists everything anew.
-func (b *fixture) list() {
+func (b *backupsFixture) list() {
 	b.Exec("UPDATE backup_storages SET tried_at = NULL")
 	b.turn()
 }
 
-func (b *fixture) ask(method, url, body string, as *apitest.Caller, status int, code string, contains ...string) {
-	b.t.Helper()
-	b.Run(b.t, apitest.Scenario{Name: method + " " + url + " " + body, Method: method, URL: "/api/v1/" + url, Body: body, As: as,
-		Status: status, Error: code, Contains: contains})
-}
-
 // vm is the id of a VM.
-func (b *fixture) vm(name string) string {
+func (b *backupsFixture) vm(name string) string {
 	return b.Value("SELECT id FROM guests WHERE name = '" + name + "'")
 }
 
 // backup is the id of the newest backup of a guest.
-func (b *fixture) backup(name string) string {
+func (b *backupsFixture) backup(name string) string {
 	return b.Value("SELECT id FROM backups WHERE name = '" + name + "' ORDER BY taken_at DESC LIMIT 1")
 }
 
 // idle ends all jobs, which never begin here.
-func (b *fixture) idle() { b.Exec("UPDATE jobs SET status = 'failed'") }
+func (b *backupsFixture) idle() { b.Exec("UPDATE jobs SET status = 'failed'") }
 
-func TestList(t *testing.T) {
+func TestListOfBackups(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
-	web, foreign := b.vm("web"), apitest.In(2, identity.Owner)
+	b := newBackups(t)
+	web := b.vm("web")
 	both := `"vm_id":` + web + `,"app_id":null,"name":"web"`
-	b.ask("GET", "backups", "", nil, 401, "unauthenticated")
-	b.ask("GET", "backups", "", apitest.Viewer, 200, "", `"storage":"nas"`, both, `"protected":false`, `"verified":null`)
+	b.Ask(t, "GET", "backups", "", nil, 401, "unauthenticated")
+	b.Ask(t, "GET", "backups", "", apitest.Viewer, 200, "", `"storage":"nas"`, both, `"protected":false`, `"verified":null`)
 	for _, query := range []string{"host=1", "vm=" + web, "storage=nas", "guest_ref=" + string(b.refs["web"].ID), "page=1&per_page=2"} {
-		b.ask("GET", "backups?"+query, "", apitest.Viewer, 200, "", both)
+		b.Ask(t, "GET", "backups?"+query, "", apitest.Viewer, 200, "", both)
 	}
 	for _, query := range []string{"host=2", "vm=99", "app=1", "storage=other", "guest_ref=none", "page=2", "app=9"} {
-		b.Run(t, apitest.Scenario{Name: query, Method: "GET", URL: "/api/v1/backups?" + query, As: apitest.Viewer, Status: 200,
-			Contains: []string{"[]"}})
+		b.Ask(t, "GET", "backups?"+query, "", apitest.Viewer, 200, "", "[]")
 	}
-	b.ask("GET", "backups?vm=0", "", apitest.Viewer, 422, "invalid")
-	b.ask("GET", "backups?per_page=501", "", apitest.Viewer, 422, "invalid")
+	b.Ask(t, "GET", "backups?vm=0", "", apitest.Viewer, 422, "invalid")
+	b.Ask(t, "GET", "backups?per_page=501", "", apitest.Viewer, 422, "invalid")
 	for _, url := range []string{"backups", "backups/storages", "backups/coverage"} {
 		b.Run(t, apitest.Scenario{Name: "another team's " + url, Method: "GET", URL: "/api/v1/" + url, As: foreign, Status: 200,
 			Contains: []string{"[]"}, Lacks: []string{"web", "nas"}})
 	}
-	b.ask("GET", "guests", "", apitest.Viewer, 200, "", `"backup_at":"`, `"backup_at":null`)
+	b.Ask(t, "GET", "guests", "", apitest.Viewer, 200, "", `"backup_at":"`, `"backup_at":null`)
 }
 
 // What is no longer there goes, with its id; what stays keeps its id. A failure leaves what is known, and says since when and why.
-func TestListingAnew(t *testing.T) {
+func TestListingBackupsAnew(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newBackups(t)
 	id := b.backup("web")
 	b.nas.Put(b.cluster, b.refs["files"], time.Now())
 	b.turn()
@@ -160,73 +144,73 @@ func TestListingAnew(t *testing.T) {
 		t.Errorf("%s backups before the hour is over", n)
 	}
 	b.list()
-	b.ask("GET", "backups?app=1", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":1,"name":"files"`)
+	b.Ask(t, "GET", "backups?app=1", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":1,"name":"files"`)
 	b.cluster.SetFault("backups", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 	b.list()
-	b.ask("GET", "backups/storages", "", apitest.Viewer, 200, "", `"name":"nas","backups":3`, `"error":"hypervisor_error"`, "no route")
+	b.Ask(t, "GET", "backups/storages", "", apitest.Viewer, 200, "", `"name":"nas","backups":3`, `"error":"hypervisor_error"`, "no route")
 	if now := b.backup("web"); now != id {
 		t.Errorf("the backup %s was %s", now, id)
 	}
 	b.cluster.SetFault("backups", memdriver.Fault{})
 	b.list()
-	b.ask("GET", "backups/storages", "", apitest.Viewer, 200, "", `"node":null,"name":"nas","backups":3`, `"error":null,"detail":""`)
+	b.Ask(t, "GET", "backups/storages", "", apitest.Viewer, 200, "", `"node":null,"name":"nas","backups":3`, `"error":null,"detail":""`)
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'backup'")
 	b.list()
-	b.ask("GET", "backups/storages", "", apitest.Viewer, 200, "", `"error":"capability_missing"`)
-	b.ask("PATCH", "backups/"+id, `{"protected":true}`, apitest.Operator, 409, "capability_missing")
+	b.Ask(t, "GET", "backups/storages", "", apitest.Viewer, 200, "", `"error":"capability_missing"`)
+	b.Ask(t, "PATCH", "backups/"+id, `{"protected":true}`, apitest.Operator, 409, "capability_missing")
 }
 
 // A guest that got the id of one that is gone is not taken for it where identities tell them apart, and the old name stays.
 func TestOwnerOfABackup(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newBackups(t)
 	b.Exec("UPDATE backups SET uid = 'a-lasting-one'")
 	b.Exec("UPDATE guests SET uid = 'another' WHERE name = 'web'")
 	b.Exec("UPDATE backups SET guest_id = NULL")
 	b.turn()
-	b.ask("GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"web"`)
+	b.Ask(t, "GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"web"`)
 	b.Exec("UPDATE guests SET uid = 'a-lasting-one', ref = 'renamed', name = 'renamed' WHERE name = 'web'")
 	b.turn()
-	b.ask("GET", "backups", "", apitest.Viewer, 200, "", `"name":"renamed"`)
+	b.Ask(t, "GET", "backups", "", apitest.Viewer, 200, "", `"name":"renamed"`)
 	b.Exec("DELETE FROM guests WHERE name = 'renamed'")
-	b.ask("GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"renamed"`)
+	b.Ask(t, "GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"renamed"`)
 }
 
 // A backup of a guest that is gone keeps its name, and is not taken for one of the guest that got its id: it neither covers that nor is
 // put in its place. A guest that comes back under the name has it again.
 func TestBackupsOfAnIDThatIsReused(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newBackups(t)
 	one, ref := "backups/"+b.backup("web"), b.refs["web"].ID
 	b.Exec("DELETE FROM guests WHERE name = 'web'")
 	b.cluster.Change(ref, func(g *hypervisor.Guest) { g.Name = "payroll" })
 	b.sync()
 	for range 2 { // when guests are looked for, and when the storage is listed
 		b.turn()
-		b.ask("GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"web"`)
-		b.ask("GET", "backups/coverage", "", apitest.Viewer, 200, "", `"name":"payroll"`,
+		b.Ask(t, "GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"web"`)
+		b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"name":"payroll"`,
 			`"backup_id":null,"backup_at":null,"storage":null,"age_s":null,"max_age_days":7,"state":"stale"`)
-		b.ask("POST", one+"/restore", `{"over":true,"confirm":"payroll"}`, apitest.Admin, 409, "invalid_state", "the guest web is gone")
+		b.Ask(t, "POST", one+"/restore", `{"over":true,"confirm":"payroll"}`, apitest.Admin, 409, "invalid_state", "the guest web is gone")
 		b.list()
 	}
 	b.cluster.Change(ref, func(g *hypervisor.Guest) { g.Name = "web" })
 	b.sync()
 	b.turn()
-	b.ask("GET", "backups?vm="+b.vm("web"), "", apitest.Viewer, 200, "", `"name":"web"`)
+	b.Ask(t, "GET", "backups?vm="+b.vm("web"), "", apitest.Viewer, 200, "", `"name":"web"`)
 	// Of a guest that a job has made anew they are not, whatever it is called.
 	b.Exec("UPDATE backups SET superseded = true, guest_id = NULL")
 	b.turn()
 	b.list()
-	b.ask("GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"web"`)
+	b.Ask(t, "GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"web"`)
 	// What has the id of another guest's backup is another backup.
 	b.Exec("UPDATE backups SET guest_ref = 'other'")
 	b.list()
-	b.ask("GET", "backups?vm="+b.vm("web"), "", apitest.Viewer, 200, "", `"name":"web"`)
+	b.Ask(t, "GET", "backups?vm="+b.vm("web"), "", apitest.Viewer, 200, "", `"name":"web"`)
 }
 
-func TestCoverage(t *testing.T) {
+func TestBackupCoverage(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newBackups(t)
 	state := func(name string) string {
 		t.Helper()
 		all, _, err := b.Backups.Coverage(t.Context(), backup.CoverageFilter{}, identity.Visible{All: true, Teams: []int64{}}, 0, 50)
@@ -257,14 +241,14 @@ func TestCoverage(t *testing.T) {
 	check("web", "stale")
 	b.Exec("UPDATE guests SET tags = '{backup-3d}' WHERE name = 'web'")
 	check("web", "covered")
-	b.ask("GET", "backups/coverage?stale=true", "", apitest.Viewer, 200, "", `"name":"files"`, `"max_age_days":7,"state":"stale"`)
+	b.Ask(t, "GET", "backups/coverage?stale=true", "", apitest.Viewer, 200, "", `"name":"files"`, `"max_age_days":7,"state":"stale"`)
 	b.Exec("UPDATE guests SET tags = '{}'")
-	b.ask("PATCH", "settings", `{"backup.max_age_days":1}`, apitest.Admin, 200, "")
+	b.Ask(t, "PATCH", "settings", `{"backup.max_age_days":1}`, apitest.Admin, 200, "")
 	check("web", "stale")
 	b.nas.Change(func(k *hypervisor.Backup) { k.TakenAt, k.Verified = time.Now(), hypervisor.BackupDamaged })
 	b.list()
-	b.ask("GET", "backups/coverage", "", apitest.Viewer, 200, "", `"backup_id":null,"backup_at":null,"storage":null,"age_s":null`)
-	b.ask("GET", "backups?vm="+b.vm("web"), "", apitest.Viewer, 200, "", `"verified":"failed"`)
+	b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"backup_id":null,"backup_at":null,"storage":null,"age_s":null`)
+	b.Ask(t, "GET", "backups?vm="+b.vm("web"), "", apitest.Viewer, 200, "", `"verified":"failed"`)
 	b.Exec("UPDATE backup_storages SET as_of = NULL")
 	check("web", "unknown")
 	_, total, err := b.Backups.Coverage(t.Context(), backup.CoverageFilter{}, identity.Visible{All: true, Teams: []int64{}}, 500, 50)
@@ -275,7 +259,7 @@ func TestCoverage(t *testing.T) {
 
 // leaveOut gives the VM "web" a disk and the container "files" a mount point that backups leave out, a directory of the node, and both a
 // disk that they do not use.
-func (b *fixture) leaveOut() {
+func (b *backupsFixture) leaveOut() {
 	size := int64(200)
 	b.cluster.ChangeConfig(b.refs["web"].ID, func(c *hypervisor.Config) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "scsi1", Storage: "local", Volume: "local:scratch", SizeGB: &size, LeftOut: true},
@@ -290,7 +274,7 @@ func (b *fixture) leaveOut() {
 }
 
 // read reads the configurations of all guests.
-func (b *fixture) read() {
+func (b *backupsFixture) read() {
 	b.t.Helper()
 	reader := &guest.DetailReader{DB: b.DB, Hosts: b.Hosts}
 	const read = "SELECT count(*) FROM guest_details WHERE as_of > stale_at OR as_of IS NOT NULL AND stale_at IS NULL"
@@ -306,13 +290,13 @@ func (b *fixture) read() {
 // Coverage, plans of backups and the report name what backups leave out.
 func TestVolumesThatBackupsLeaveOut(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newBackups(t)
 	b.leaveOut()
 	b.nas.Put(b.cluster, b.refs["files"], time.Now())
 	b.list()
-	b.ask("GET", "backups/coverage", "", apitest.Viewer, 200, "", `"state":"covered","left_out":[],"volumes_as_of":null`)
+	b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"state":"covered","left_out":[],"volumes_as_of":null`)
 	b.read()
-	b.ask("GET", "backups/coverage", "", apitest.Viewer, 200, "",
+	b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "",
 		`"state":"partial","left_out":[{"key":"scsi1","path":null,"storage":"local","volume":"local:scratch","size_gb":200}],"volumes_as_of":"`,
 		`"state":"partial","left_out":[{"key":"mp0","path":"/srv/data","storage":"local","volume":"local:data","size_gb":200},`+
 			`{"key":"mp1","path":"/media","storage":null,"volume":null,"size_gb":null}]`,
@@ -321,33 +305,33 @@ func TestVolumesThatBackupsLeaveOut(t *testing.T) {
 		Lacks: []string{"unused0"}})
 	b.Run(t, apitest.Scenario{Name: "stale ones", Method: "GET", URL: "/api/v1/backups/coverage?stale=true", As: apitest.Viewer, Status: 200,
 		Lacks: []string{`"partial"`}})
-	b.ask("POST", "backups/run?plan=true", `{"targets":[{"vm":`+b.vm("web")+`},{"app":1}],"storage":"nas"}`, apitest.Operator, 200, "",
+	b.Ask(t, "POST", "backups/run?plan=true", `{"targets":[{"vm":`+b.vm("web")+`},{"app":1}],"storage":"nas"}`, apitest.Operator, 200, "",
 		"The backup leaves out scsi1 (200 GiB) of web.", "The backup leaves out mp0 (/srv/data, 200 GiB) and mp1 (/media) of files.")
 	// What only directories of the node are left out of is covered.
 	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) { c.Disks[1].LeftOut = false })
 	b.Exec("UPDATE guest_details SET stale_at = now()")
 	b.read()
-	b.ask("GET", "backups/coverage", "", apitest.Viewer, 200, "", `"state":"covered","left_out":[{"key":"mp1"`)
+	b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"state":"covered","left_out":[{"key":"mp1"`)
 	// What a release read that did not ask for it is not known.
 	b.Exec("UPDATE guest_volumes SET left_out = NULL WHERE key = 'scsi0'")
-	b.ask("GET", "backups/coverage", "", apitest.Viewer, 200, "", `"left_out":[],"volumes_as_of":null`)
+	b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"left_out":[],"volumes_as_of":null`)
 }
 
-func TestProtect(t *testing.T) {
+func TestProtectBackup(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newBackups(t)
 	one := "backups/" + b.backup("web")
-	b.ask("PATCH", one, `{"protected":true}`, apitest.Viewer, 403, "forbidden")
-	b.ask("PATCH", one, `{"protected":true}`, apitest.In(2, identity.Owner), 404, "not_found")
-	b.ask("PATCH", "backups/99", `{"protected":true}`, apitest.Operator, 404, "not_found")
-	b.ask("PATCH", one, `{}`, apitest.Operator, 422, "invalid")
-	b.ask("PATCH", one, `{"protected":true}`, apitest.Operator, 200, "", `"protected":true`)
+	b.Ask(t, "PATCH", one, `{"protected":true}`, apitest.Viewer, 403, "forbidden")
+	b.Ask(t, "PATCH", one, `{"protected":true}`, foreign, 404, "not_found")
+	b.Ask(t, "PATCH", "backups/99", `{"protected":true}`, apitest.Operator, 404, "not_found")
+	b.Ask(t, "PATCH", one, `{}`, apitest.Operator, 422, "invalid")
+	b.Ask(t, "PATCH", one, `{"protected":true}`, apitest.Operator, 200, "", `"protected":true`)
 	if all := b.nas.Backups(); !all[1].Protected || all[0].Protected {
 		t.Errorf("%+v", all)
 	}
-	b.ask("PATCH", one, `{"protected":false}`, apitest.Operator, 200, "", `"protected":false`)
+	b.Ask(t, "PATCH", one, `{"protected":false}`, apitest.Operator, 200, "", `"protected":false`)
 	b.cluster.SetFault("protectbackup", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
-	b.ask("PATCH", one, `{"protected":true}`, apitest.Operator, 502, "hypervisor_error")
+	b.Ask(t, "PATCH", one, `{"protected":true}`, apitest.Operator, 502, "hypervisor_error")
 	if got := b.Value("SELECT string_agg(result || ' ' || (details->>'protected'), ', ' ORDER BY id) FROM audit WHERE action = " +
 		"'backup.update' " +
 		"AND target_name = 'web' AND result <> 'refused'"); !strings.HasPrefix(got, "ok true, ok false") {
@@ -356,123 +340,124 @@ func TestProtect(t *testing.T) {
 }
 
 // asked is what the newest job was asked for.
-func (b *fixture) asked() string {
+func (b *backupsFixture) asked() string {
 	return b.Value("SELECT kind || ' ' || target_kind || ' ' || target_name || ' ' || coalesce(exclusive, '') FROM jobs ORDER BY id " +
 		"DESC LIMIT 1")
 }
 
-func TestRun(t *testing.T) {
+func TestRunBackups(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
-	web, foreign := b.vm("web"), apitest.In(2, identity.Owner)
+	b := newBackups(t)
+	web := b.vm("web")
 	body := func(more string) string { return `{"targets":[{"vm":` + web + `},{"app":1}]` + more + `}` }
-	b.ask("POST", "backups/run", body(""), apitest.Viewer, 403, "forbidden")
-	b.ask("POST", "backups/run", body(""), foreign, 202, "", `"jobs":[]`, `"error":"not_found"`)
+	b.Ask(t, "POST", "backups/run", body(""), apitest.Viewer, 403, "forbidden")
+	b.Ask(t, "POST", "backups/run", body(""), foreign, 202, "", `"jobs":[]`, `"error":"not_found"`)
 	for _, wrong := range []string{`{}`, `{"targets":[]}`, `{"targets":[{}]}`, `{"targets":[{"vm":1,"app":1}]}`,
 		`{"targets":[{"vm":1},{"vm":1}]}`,
 		body(`,"mode":"quick"`), body(`,"compress":"rar"`), body(`,"storage":"local"`), body(`,"storage":"none"`), body(`,"notes":7`),
 		body(`,"storage":"../etc"`)} {
-		b.ask("POST", "backups/run", wrong, apitest.Operator, 422, "invalid")
+		b.Ask(t, "POST", "backups/run", wrong, apitest.Operator, 422, "invalid")
 	}
-	b.ask("POST", "backups/run?plan=true", body(""), apitest.Operator, 200, "", `"kind":"backup"`, `web is backed up to nas.`)
-	b.ask("POST", "backups/run", body(`,"mode":"snapshot","compress":"zstd","notes":"before","protected":true`), apitest.Operator, 202, "",
+	b.Ask(t, "POST", "backups/run?plan=true", body(""), apitest.Operator, 200, "", `"kind":"backup"`, `web is backed up to nas.`)
+	b.Ask(t, "POST", "backups/run", body(`,"mode":"snapshot","compress":"zstd","notes":"before","protected":true`), apitest.Operator, 202, "",
 		`"kind":"backup.run"`,
 		`"params":{"compress":"zstd","mode":"snapshot","notes":"before","protected":true,"targets":[{"vm":`+web+`}]}`,
 		`"skipped":[]`)
 	if got := b.asked(); !strings.HasPrefix(got, "backup.run ") || !strings.Contains(got, " guest:") {
 		t.Errorf("the job %s", got)
 	}
-	b.ask("POST", "backups/run", body(""), apitest.Operator, 202, "", `"jobs":[]`, `"error":"guest_busy"`)
+	b.Ask(t, "POST", "backups/run", body(""), apitest.Operator, 202, "", `"jobs":[]`, `"error":"guest_busy"`)
 	b.idle()
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "second", Archive: &memdriver.Archive{}})
 	b.sync()
-	b.ask("POST", "backups/run", body(""), apitest.Operator, 422, "invalid", "name one")
-	b.ask("POST", "backups/run", body(`,"storage":"second"`), apitest.Operator, 202, "", `"storage":"second"`)
+	b.Ask(t, "POST", "backups/run", body(""), apitest.Operator, 422, "invalid", "name one")
+	b.Ask(t, "POST", "backups/run", body(`,"storage":"second"`), apitest.Operator, 202, "", `"storage":"second"`)
 	b.idle()
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "second", Archive: &memdriver.Archive{}, Away: true})
 	b.sync()
-	b.ask("POST", "backups/run", body(`,"storage":"second"`), apitest.Operator, 422, "invalid", "not available")
+	b.Ask(t, "POST", "backups/run", body(`,"storage":"second"`), apitest.Operator, 422, "invalid", "not available")
 	// Where the service itself runs, a guest is not stopped without its name.
-	b.ask("PATCH", "settings", `{"self.host_id":1}`, apitest.Admin, 200, "")
+	b.Ask(t, "PATCH", "settings", `{"self.host_id":1}`, apitest.Admin, 200, "")
 	b.Self.Hostname = "web"
 	stop := `{"targets":[{"vm":` + web + `}],"storage":"nas","mode":"stop"`
-	b.ask("POST", "backups/run", stop+`}`, apitest.Operator, 202, "", `"jobs":[]`, `"error":"self_target"`)
-	b.ask("POST", "backups/run", stop+`,"confirm":"web"}`, apitest.Operator, 202, "", `"skipped":[]`)
+	b.Ask(t, "POST", "backups/run", stop+`}`, apitest.Operator, 202, "", `"jobs":[]`, `"error":"self_target"`)
+	b.Ask(t, "POST", "backups/run", stop+`,"confirm":"web"}`, apitest.Operator, 202, "", `"skipped":[]`)
 	b.idle()
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'backup'")
-	b.ask("POST", "backups/run", body(`,"storage":"nas"`), apitest.Operator, 202, "", `"jobs":[]`, `"error":"capability_missing"`)
+	b.Ask(t, "POST", "backups/run", body(`,"storage":"nas"`), apitest.Operator, 202, "", `"jobs":[]`, `"error":"capability_missing"`)
 }
 
-func TestDelete(t *testing.T) {
+func TestDeleteBackup(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newBackups(t)
 	one := "backups/" + b.backup("web")
-	b.ask("DELETE", one, "", apitest.Operator, 403, "forbidden")
-	b.ask("DELETE", one, "", apitest.In(2, identity.Owner), 404, "not_found")
-	b.ask("DELETE", "backups/99", "", apitest.Admin, 404, "not_found")
-	b.ask("DELETE", one+"?plan=true", "", apitest.Admin, 200, "", `"kind":"backup","text":"The backup of web on nas is deleted."`,
+	b.Ask(t, "DELETE", one, "", apitest.Operator, 403, "forbidden")
+	b.Ask(t, "DELETE", one, "", foreign, 404, "not_found")
+	b.Ask(t, "DELETE", "backups/99", "", apitest.Admin, 404, "not_found")
+	b.Ask(t, "DELETE", one+"?plan=true", "", apitest.Admin, 200, "", `"kind":"backup","text":"The backup of web on nas is deleted."`,
 		`1 good backups of it remain.`, `"confirm_phrase":"web"`)
-	b.ask("DELETE", one, `{"confirm":"db"}`, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"web"`)
+	b.Ask(t, "DELETE", one, `{"confirm":"db"}`, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"web"`)
 	b.nas.Change(func(k *hypervisor.Backup) { k.Protected = true })
-	b.ask("DELETE", one, `{"confirm":"web"}`, apitest.Admin, 409, "protected")
-	b.ask("DELETE", one+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"protected"`)
+	b.Ask(t, "DELETE", one, `{"confirm":"web"}`, apitest.Admin, 409, "protected")
+	b.Ask(t, "DELETE", one+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"protected"`)
 	b.nas.Change(func(k *hypervisor.Backup) { k.Protected = false })
 	b.cluster.SetFault("backups", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
-	b.ask("DELETE", one, `{"confirm":"web"}`, apitest.Admin, 502, "hypervisor_error")
+	b.Ask(t, "DELETE", one, `{"confirm":"web"}`, apitest.Admin, 502, "hypervisor_error")
 	b.cluster.SetFault("backups", memdriver.Fault{})
-	b.ask("DELETE", one, `{"confirm":"web"}`, apitest.Admin, 202, "", `"kind":"backup.delete"`, `"target":{"kind":"backup"`)
-	b.ask("DELETE", one, `{"confirm":"web"}`, apitest.Admin, 409, "guest_busy")
+	b.Ask(t, "DELETE", one, `{"confirm":"web"}`, apitest.Admin, 202, "", `"kind":"backup.delete"`, `"target":{"kind":"backup"`)
+	b.Ask(t, "DELETE", one, `{"confirm":"web"}`, apitest.Admin, 409, "guest_busy")
 	b.idle()
 	b.Exec("UPDATE backups SET name = '', guest_id = NULL")
-	b.ask("DELETE", one, `{}`, apitest.Admin, 409, "confirm_required", fmt.Sprintf(`"confirm_phrase":%q`, b.refs["web"].ID))
+	b.Ask(t, "DELETE", one, `{}`, apitest.Admin, 409, "confirm_required", fmt.Sprintf(`"confirm_phrase":%q`, b.refs["web"].ID))
 	b.Exec("UPDATE backups SET ref = 'nas:gone' WHERE id = " + strings.TrimPrefix(one, "backups/"))
-	b.ask("DELETE", one, `{}`, apitest.Admin, 404, "not_found")
+	b.Ask(t, "DELETE", one, `{}`, apitest.Admin, 404, "not_found")
 }
 
-func TestRestoreToANewID(t *testing.T) {
+func TestRestoreBackupToANewID(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newBackups(t)
 	back := "backups/" + b.backup("web") + "/restore"
-	b.ask("POST", back, "", apitest.Operator, 403, "forbidden")
-	b.ask("POST", back, "", apitest.In(2, identity.Owner), 404, "not_found")
-	b.ask("POST", back+"?plan=true", "", apitest.Admin, 200, "", `is made of the backup of web on node`, `"confirm_phrase":null`)
+	b.Ask(t, "POST", back, "", apitest.Operator, 403, "forbidden")
+	b.Ask(t, "POST", back, "", foreign, 404, "not_found")
+	b.Ask(t, "POST", back+"?plan=true", "", apitest.Admin, 200, "", `is made of the backup of web on node`, `"confirm_phrase":null`)
 	for _, wrong := range []string{`{"newid":0}`, `{"newid":1}`, `{"node":"none"}`, `{"storage":"nas"}`, `{"storage":"none"}`,
 		`{"name":"-"}`,
 		`{"unknown":1}`, `{"over":1}`} {
-		b.ask("POST", back, wrong, apitest.Admin, 422, "invalid")
+		b.Ask(t, "POST", back, wrong, apitest.Admin, 422, "invalid")
 	}
-	b.ask("POST", back, fmt.Sprintf(`{"newid":%s}`, b.refs["db"].ID), apitest.Admin, 422, "invalid", `["body","newid"]`, "is taken")
-	b.ask("POST", back, `{"start":true}`, apitest.Admin, 409, "capability_missing", `"lifecycle"`)
-	b.ask("POST", back+"?plan=true", `{"start":true}`, apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
-	b.ask("POST", back, `{"newid":900}`, apitest.Admin, 202, "", `"kind":"backup.restore"`, `"vmid":900,"guest_ref":"900"`,
+	b.Ask(t, "POST", back, fmt.Sprintf(`{"newid":%s}`, b.refs["db"].ID), apitest.Admin, 422, "invalid", `["body","newid"]`, "is taken")
+	b.Ask(t, "POST", back, `{"start":true}`, apitest.Admin, 409, "capability_missing", `"lifecycle"`)
+	b.Ask(t, "POST", back+"?plan=true", `{"start":true}`, apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
+	b.Ask(t, "POST", back, `{"newid":900}`, apitest.Admin, 202, "", `"kind":"backup.restore"`, `"vmid":900,"guest_ref":"900"`,
 		`"target":{"kind":"backup"`, `"params":{"newid":900}`)
 	if got := b.Value("SELECT params->'spec'->>'NewIdentity' FROM jobs ORDER BY id DESC LIMIT 1"); got != "true" {
 		t.Errorf("new MAC addresses beside the one that is there: %s", got)
 	}
-	b.ask("POST", back, `{"newid":900}`, apitest.Admin, 422, "invalid", `["body","newid"]`, "a job is making")
+	b.Ask(t, "POST", back, `{"newid":900}`, apitest.Admin, 422, "invalid", `["body","newid"]`, "a job is making")
 	b.idle()
 	b.Exec("DELETE FROM guests WHERE name = 'web'")
-	b.ask("POST", back, `{"storage":"local"}`, apitest.Admin, 202, "", `"params":{"storage":"local"}`)
+	b.Ask(t, "POST", back, `{"storage":"local"}`, apitest.Admin, 202, "", `"params":{"storage":"local"}`)
 	if got := b.Value("SELECT params->'spec'->>'NewIdentity' FROM jobs ORDER BY id DESC LIMIT 1"); got != "false" {
 		t.Errorf("new MAC addresses for one that is gone: %s", got)
 	}
-	b.ask("POST", back, `{"over":true}`, apitest.Admin, 409, "invalid_state", "is gone")
-	b.ask("POST", back+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`)
+	b.Ask(t, "POST", back, `{"over":true}`, apitest.Admin, 409, "invalid_state", "is gone")
+	b.Ask(t, "POST", back+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`)
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'backup'")
-	b.ask("DELETE", strings.TrimSuffix(back, "/restore")+"?plan=true", "", apitest.Admin, 200, "",
+	b.Ask(t, "DELETE", strings.TrimSuffix(back, "/restore")+"?plan=true", "", apitest.Admin, 200, "",
 		`"blockers":[{"error":"capability_missing"`)
 }
 
 // restoreOverLeftOut: a restore over a guest may not destroy what the backup lacks; beside it tells what is missing.
-func (b *fixture) restoreOverLeftOut() {
+func (b *backupsFixture) restoreOverLeftOut() {
 	b.t.Helper()
 	b.leaveOut()
 	b.nas.Put(b.cluster, b.refs["files"], time.Now().Add(-40*time.Minute))
 	b.list()
 	for _, body := range []string{`{}`, `{"over":true}`} {
 		path := "backups/" + b.backup("files") + "/restore"
-		b.ask("POST", path, body, apitest.Admin, 409, "invalid_state", "cannot restore files: it has mp1, a directory of the node")
-		b.ask("POST", path+"?plan=true", body, apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state","detail":"cannot restore files`)
+		b.Ask(b.t, "POST", path, body, apitest.Admin, 409, "invalid_state", "cannot restore files: it has mp1, a directory of the node")
+		b.Ask(b.t, "POST", path+"?plan=true", body, apitest.Admin, 200, "",
+			`"blockers":[{"error":"invalid_state","detail":"cannot restore files`)
 	}
 	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) {
 		c.Disks = slices.DeleteFunc(c.Disks, func(d hypervisor.Disk) bool { return d.Local })
@@ -482,34 +467,34 @@ func (b *fixture) restoreOverLeftOut() {
 	b.list()
 	// Of a VM the hypervisor keeps it.
 	web := "backups/" + b.backup("web") + "/restore"
-	b.ask("POST", web+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"blockers":[]`,
+	b.Ask(b.t, "POST", web+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"blockers":[]`,
 		"The disk scsi0 on the storage local is replaced.",
 		"The disk scsi1 on the storage local stays and is unused afterwards: the backup lacks it.",
 		"The unused disk unused0 on the storage local stays and is unused afterwards", "The backup lacks scsi1 (200 GiB): the restored guest")
-	b.ask("POST", web, `{"over":true,"confirm":"web"}`, apitest.Admin, 202, "")
+	b.Ask(b.t, "POST", web, `{"over":true,"confirm":"web"}`, apitest.Admin, 202, "")
 	b.idle()
-	b.ask("POST", web+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`, "The backup lacks scsi1 (200 GiB): the restored guest")
-	b.ask("POST", web, "", apitest.Admin, 202, "")
+	b.Ask(b.t, "POST", web+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`, "The backup lacks scsi1 (200 GiB): the restored guest")
+	b.Ask(b.t, "POST", web, "", apitest.Admin, 202, "")
 	b.idle()
 	// Of a container it destroys all volumes.
 	files := "backups/" + b.backup("files") + "/restore"
-	b.ask("POST", files+"?plan=true", `{"over":true}`, apitest.Admin, 200, "",
+	b.Ask(b.t, "POST", files+"?plan=true", `{"over":true}`, apitest.Admin, 200, "",
 		`"blockers":[{"error":"volumes_not_in_backup","detail":"cannot restore over files: `+
 			`the backup lacks mp0 (/srv/data, 200 GiB) and unused0, which`,
 		"The disk rootfs on the storage local is replaced.",
 		"The disk mp0 (/srv/data) on the storage local is destroyed with all that is on it: the backup lacks it.")
-	b.ask("POST", files, `{"over":true,"confirm":"files"}`, apitest.Admin, 409, "volumes_not_in_backup")
-	b.ask("POST", files+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`,
+	b.Ask(b.t, "POST", files, `{"over":true,"confirm":"files"}`, apitest.Admin, 409, "volumes_not_in_backup")
+	b.Ask(b.t, "POST", files+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`,
 		"The backup lacks mp0 (/srv/data, 200 GiB): the restored guest")
-	b.ask("POST", files, "", apitest.Admin, 202, "")
+	b.Ask(b.t, "POST", files, "", apitest.Admin, 202, "")
 	b.idle()
 	// What counts is the backup, and not what one would have that is made now.
 	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) { c.Disks[1].LeftOut, c.Disks = false, c.Disks[:2] })
-	b.ask("POST", files, `{"over":true,"confirm":"files"}`, apitest.Admin, 409, "volumes_not_in_backup",
+	b.Ask(b.t, "POST", files, `{"over":true,"confirm":"files"}`, apitest.Admin, 409, "volumes_not_in_backup",
 		"lacks mp0 (/srv/data, 200 GiB), which")
 	b.nas.Put(b.cluster, b.refs["files"], time.Now().Add(-time.Minute))
 	b.list()
-	b.ask("POST", "backups/"+b.backup("files")+"/restore", `{"over":true,"confirm":"files"}`, apitest.Admin, 202, "")
+	b.Ask(b.t, "POST", "backups/"+b.backup("files")+"/restore", `{"over":true,"confirm":"files"}`, apitest.Admin, 202, "")
 	judged := "SELECT params->'spec'->'Judged'->>'volumes' FROM jobs ORDER BY id DESC LIMIT 1"
 	if got := b.Value(judged); !strings.Contains(got, "local:data") {
 		b.t.Errorf("the job was judged by the volumes %s", got)
@@ -517,39 +502,39 @@ func (b *fixture) restoreOverLeftOut() {
 	b.idle()
 	// A backup that cannot be read is restored beside, and not over.
 	b.cluster.SetFault("backupcontent", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
-	b.ask("POST", files+"?plan=true", "", apitest.Admin, 200, "", "The hypervisor cannot be asked")
-	b.ask("POST", files, "", apitest.Admin, 202, "")
+	b.Ask(b.t, "POST", files+"?plan=true", "", apitest.Admin, 200, "", "The hypervisor cannot be asked")
+	b.Ask(b.t, "POST", files, "", apitest.Admin, 202, "")
 	b.idle()
-	b.ask("POST", files, `{"over":true,"confirm":"files"}`, apitest.Admin, 502, "hypervisor_error")
+	b.Ask(b.t, "POST", files, `{"over":true,"confirm":"files"}`, apitest.Admin, 502, "hypervisor_error")
 	b.cluster.SetFault("backupcontent", memdriver.Fault{})
 	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) { c.Disks = c.Disks[:1] })
 }
 
-func TestRestoreOver(t *testing.T) {
+func TestRestoreBackupOver(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
+	b := newBackups(t)
 	back := "backups/" + b.backup("web") + "/restore"
-	b.ask("POST", back, `{"over":true}`, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"web"`,
+	b.Ask(t, "POST", back, `{"over":true}`, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"web"`,
 		`All that web has written since the backup was taken is lost.`)
-	b.ask("POST", back+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"kind":"data"`, `"kind":"disk"`,
+	b.Ask(t, "POST", back+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"kind":"data"`, `"kind":"disk"`,
 		`"kind":"backup","text":"A backup on nas remains."`)
-	b.ask("POST", back, `{"over":true,"newid":900,"name":"x","node":"y","new_identity":true}`, apitest.Admin, 422, "invalid",
+	b.Ask(t, "POST", back, `{"over":true,"newid":900,"name":"x","node":"y","new_identity":true}`, apitest.Admin, 422, "invalid",
 		`"newid"`, `"name"`,
 		`"node"`, `"new_identity"`)
-	b.ask("POST", back, `{"over":true,"storage":"none","confirm":"web"}`, apitest.Admin, 422, "invalid", `"storage"`)
-	b.ask("POST", back+"?plan_digest=0000000000000000", `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "plan_stale")
+	b.Ask(t, "POST", back, `{"over":true,"storage":"none","confirm":"web"}`, apitest.Admin, 422, "invalid", `"storage"`)
+	b.Ask(t, "POST", back+"?plan_digest=0000000000000000", `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "plan_stale")
 	b.cluster.ChangeConfig(b.refs["web"].ID, func(c *hypervisor.Config) { c.Protected = true })
-	b.ask("POST", back, `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "protected")
+	b.Ask(t, "POST", back, `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "protected")
 	b.cluster.ChangeConfig(b.refs["web"].ID, func(c *hypervisor.Config) { c.Protected = false })
 	b.Exec("UPDATE guests SET status = 'running' WHERE name = 'web'")
-	b.ask("POST", back, `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "guest_running")
+	b.Ask(t, "POST", back, `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "guest_running")
 	b.Exec("UPDATE guests SET status = 'stopped' WHERE name = 'web'")
-	b.ask("POST", back, `{"over":true,"confirm":"web"}`, apitest.Admin, 202, "", `"kind":"backup.restore"`, `"target":{"kind":"backup"`,
+	b.Ask(t, "POST", back, `{"over":true,"confirm":"web"}`, apitest.Admin, 202, "", `"kind":"backup.restore"`, `"target":{"kind":"backup"`,
 		`"params":{"over":true}`)
 	if got := b.asked(); got != "backup.restore backup web guest:"+b.vm("web") {
 		t.Errorf("the job %s", got)
 	}
-	b.ask("POST", back, `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "guest_busy")
+	b.Ask(t, "POST", back, `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "guest_busy")
 	b.idle()
 	b.restoreOverLeftOut()
 	// An app is confirmed by its own name, and a container that is none cannot be named.
@@ -557,8 +542,8 @@ func TestRestoreOver(t *testing.T) {
 	b.list()
 	b.Exec("UPDATE apps SET name = 'wiki'")
 	app := "backups/" + b.backup("files") + "/restore"
-	b.ask("POST", app, `{"over":true,"confirm":"wiki"}`, apitest.Admin, 202, "")
+	b.Ask(t, "POST", app, `{"over":true,"confirm":"wiki"}`, apitest.Admin, 202, "")
 	b.idle()
 	b.Exec("DELETE FROM apps")
-	b.ask("POST", app, `{"over":true,"confirm":"files"}`, apitest.Admin, 409, "invalid_state", "adopt it first")
+	b.Ask(t, "POST", app, `{"over":true,"confirm":"files"}`, apitest.Admin, 409, "invalid_state", "adopt it first")
 }

@@ -1,4 +1,4 @@
-package firewall_test
+package scenarios
 
 import (
 	"fmt"
@@ -18,9 +18,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
-// lab has a firewall in memory beside the hypervisor, which everybody may change who may by role. Each of its scopes has the rules first,
-// second and third, but node2, which has none; the cluster has the group web.
-type lab struct {
+// firewallLab has a firewall in memory beside the hypervisor, which everybody may change who may by role. Each of its scopes has the
+// rules first, second and third, but node2, which has none; the cluster has the group web.
+type firewallLab struct {
 	*servicetest.Lab
 	t        *testing.T
 	firewall *membackend.Endpoint
@@ -28,14 +28,14 @@ type lab struct {
 	direct *membackend.Firewall
 }
 
-func newLab(t *testing.T) *lab {
+func newFirewallLab(t *testing.T) *firewallLab {
 	t.Helper()
 	memory := membackend.New()
-	return newLabOf(t, memory, memory)
+	return newFirewallLabOf(t, memory, memory)
 }
 
-// newLabOf is newLab with another backend, which is served in its own way.
-func newLabOf(t *testing.T, memory *membackend.Backend, served sdk.Backend) *lab {
+// newFirewallLabOf is newLab with another backend, which is served in its own way.
+func newFirewallLabOf(t *testing.T, memory *membackend.Backend, served sdk.Backend) *firewallLab {
 	t.Helper()
 	b := servicetest.NewLab(t, memdriver.Tokens, func(a *op.API, d api.Deps) { firewall.Register(a, d.Firewall) }, func(c *service.Config) {
 		c.Firewalls = servicetest.Firewalls{Backend: served}
@@ -46,33 +46,33 @@ func newLabOf(t *testing.T, memory *membackend.Backend, served sdk.Backend) *lab
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{b, t, at, fw.(*membackend.Firewall)}
+	l := &firewallLab{b, t, at, fw.(*membackend.Firewall)}
 	for _, s := range l.scopes() {
-		at.SetRules(s.sdk, named("first"), named("second"), named("third"))
+		at.SetRules(s.sdk, namedRule("first"), namedRule("second"), namedRule("third"))
 	}
 	at.SetRules(sdk.Scope{Kind: sdk.NodeScope, Node: "node2"})
 	return l
 }
 
-// named is a rule that is known by its comment.
-func named(comment string) sdk.Rule {
+// namedRule is a rule that is known by its comment.
+func namedRule(comment string) sdk.Rule {
 	return sdk.Rule{Direction: sdk.DirectionIn, Action: "ACCEPT", Enabled: true, Protocol: "tcp", DestinationPort: "22", Comment: comment}
 }
 
-// place is one scope: its word in ids of operations, its path below /api/v1, and who may change it.
-type place struct {
+// firewallPlace is one scope: its word in ids of operations, its path below /api/v1, and who may change it.
+type firewallPlace struct {
 	word, path string
 	sdk        sdk.Scope
 	least      identity.Role
 }
 
-func (l *lab) scopes() []place {
-	vm := scopeOf(l.Refs["running"])
+func (l *firewallLab) scopes() []firewallPlace {
+	vm := firewallScope(l.Refs["running"])
 	vm.Guest.UID = l.Refs["running"].UID
-	app := scopeOf(l.Refs["files"])
+	app := firewallScope(l.Refs["files"])
 	app.Guest.UID = l.Refs["files"].UID
 	node := sdk.Scope{Kind: sdk.NodeScope, Node: "node1"}
-	return []place{
+	return []firewallPlace{
 		{"vm_firewall", l.VM("running") + "/firewall", vm, identity.Operator},
 		{"app_firewall", "apps/1/firewall", app, identity.Operator},
 		{"cluster_firewall", "firewall/cluster/1", sdk.Scope{Kind: sdk.ClusterScope}, identity.Admin},
@@ -82,14 +82,14 @@ func (l *lab) scopes() []place {
 	}
 }
 
-// as is somebody with a role.
-func as(role identity.Role) *apitest.Caller {
+// callerAs is somebody with a role.
+func callerAs(role identity.Role) *apitest.Caller {
 	return map[identity.Role]*apitest.Caller{identity.Viewer: apitest.Viewer, identity.Operator: apitest.Operator,
 		identity.Admin: apitest.Admin, identity.Owner: apitest.Owner}[role]
 }
 
-// row is a row of a list of whatever kind.
-type row struct {
+// firewallRow is a row of a list of whatever kind.
+type firewallRow struct {
 	Pos                         int
 	Name, Group, CIDR, Comment  string
 	Enable, NoMatch             int
@@ -98,15 +98,15 @@ type row struct {
 }
 
 // rows reads a list.
-func (l *lab) rows(url string) []row {
+func (l *firewallLab) rows(url string) []firewallRow {
 	l.t.Helper()
-	var all []row
+	var all []firewallRow
 	l.Get(l.t, url, &all)
 	return all
 }
 
 // digest is that of a list that has rows.
-func (l *lab) digest(url string) string {
+func (l *firewallLab) digest(url string) string {
 	l.t.Helper()
 	all := l.rows(url)
 	if len(all) == 0 || all[0].Digest == nil {
@@ -116,7 +116,7 @@ func (l *lab) digest(url string) string {
 }
 
 // order are the comments of rules, in their order; one that is off ends in a minus.
-func (l *lab) order(url string) string {
+func (l *firewallLab) order(url string) string {
 	l.t.Helper()
 	var all []string
 	for _, r := range l.rows(url + "/rules") {
@@ -129,11 +129,11 @@ func (l *lab) order(url string) string {
 	return strings.Join(all, " ")
 }
 
-func (l *lab) wantOrder(what, url, want string) {
+func (l *firewallLab) wantOrder(what, url, want string) {
 	l.t.Helper()
 	if got := l.order(url); got != want {
 		l.t.Errorf("%s: the rules are %q, want %q", what, got, want)
 	}
 }
 
-func quoted(digest string) string { return fmt.Sprintf(`"digest":%q`, digest) }
+func quotedDigest(digest string) string { return fmt.Sprintf(`"digest":%q`, digest) }
