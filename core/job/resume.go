@@ -15,7 +15,7 @@ import (
 func (q *Queue) resumeLoop(ctx context.Context) {
 	q.cfg.Heartbeat.Beat(0)
 	for ctx.Err() == nil {
-		if err := errors.Join(q.beSeen(ctx), q.beThere(ctx), q.resume(ctx), q.closeVoid(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(q.beThere(ctx), q.resume(ctx), q.closeVoid(ctx)); err != nil && ctx.Err() == nil {
 			q.log.Warn("looking for abandoned jobs failed", "error", err)
 		}
 		q.cfg.Heartbeat.Beat(q.cfg.ResumeEvery)

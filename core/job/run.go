@@ -32,10 +32,6 @@ type Run struct {
 
 	transcript *transcript
 	progress   progress
-	// crashed says that the job is not to be done, because the service crashes while it does it.
-	crashed bool
-	// done is how many steps were done when the progress was stored last, or read.
-	done int
 	// atEnd is done in the transaction that ends the job as succeeded.
 	atEnd func(ctx context.Context, tx *db.Tx) error
 }
@@ -127,23 +123,20 @@ func (r *Run) save(ctx context.Context, taskID *string) error {
 	if err != nil {
 		return fmt.Errorf("encoding the job's progress: %w", err)
 	}
-	done := r.progress.done()
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	tag, err := r.queue.db.Pool.Exec(ctx, `
 		UPDATE jobs SET progress = $3, task_id = coalesce($4, task_id),
 			task_lines = CASE WHEN $4::text IS NULL OR $4 = task_id THEN task_lines ELSE 0 END,
-			share = CASE WHEN $4::text IS NULL OR $4 = task_id THEN share END,
-			crashed = CASE WHEN $5 THEN '{}' ELSE crashed END
+			share = CASE WHEN $4::text IS NULL OR $4 = task_id THEN share END
 		WHERE id = $1 AND river_id = $2 AND status = 'running'`,
-		r.job.ID, r.riverID, encoded, taskID, done > r.done)
+		r.job.ID, r.riverID, encoded, taskID)
 	if err != nil {
 		return r.lose(fmt.Errorf("storing the job's progress: %w", err))
 	}
 	if tag.RowsAffected() == 0 {
 		return r.lose(errors.New("storing the job's progress: another run has the job"))
 	}
-	r.done = done
 	if taskID != nil && *taskID != r.job.TaskID {
 		r.job.TaskID = *taskID
 		r.transcript.restart()

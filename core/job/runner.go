@@ -15,6 +15,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// maxRuns bounds how often one job is begun: a job whose work kills the process must not do so at every start.
+const maxRuns = 50
+
 // riverWorker is the one worker that River knows.
 type riverWorker struct {
 	river.WorkerDefaults[riverArgs]
@@ -54,7 +57,6 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 		if err := run.transcript.flush(run.untilLost); err != nil {
 			run.log.Debug("the last lines of an interrupted run were not kept", "error", err)
 		}
-		run.letGo()
 		run.log.Info("the job was interrupted and will be resumed", "cause", err)
 		return
 	}
@@ -64,7 +66,6 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 		err = run.end(status, Text(err))
 	}
 	if err != nil {
-		run.letGo()
 		run.log.Warn("the job's end could not be stored; it will be resumed", "status", status, "error", err)
 		return
 	}
@@ -72,8 +73,7 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 }
 
 // begin turns a job that has a lease into a run, or gives nil when the queue's row is void, or when the job is left to another
-// instance, or for a moment: of two releases on one database, as during an update, one does not know all kinds, and an instance that seems
-// to have crashed may be seen again. resume hands it out again.
+// instance: of two releases on one database, as during an update, one does not know all kinds. resume hands it out again.
 func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (*Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -105,27 +105,14 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 		q.log.Debug("a job is left to an instance that knows its kind", "job", jobID, "kind", kind)
 		return nil, nil
 	}
-	crashed, err := q.suspects(ctx, tx, jobID)
-	if err != nil {
-		return nil, err
-	}
-	if crashed.wait() {
-		q.log.Debug("a job waits: the instances that ran it may have crashed", "job", jobID, "kind", kind, "instances", crashed.ids)
-		return nil, errors.Join(crashed.note(ctx, tx, jobID, ""), tx.Commit(ctx))
-	}
-	if err := crashed.note(ctx, tx, jobID, q.instance); err != nil {
-		return nil, err
-	}
-	j, err := one(tx.Query(ctx, `UPDATE jobs SET status = 'running', started_at = coalesce(started_at, now()),
-			runs = runs + CASE WHEN $2 THEN 0 ELSE 1 END
-		WHERE id = $1 RETURNING `+columns, jobID, crashed.tooMany()))
+	j, err := one(tx.Query(ctx, `UPDATE jobs SET status = 'running', started_at = coalesce(started_at, now()), runs = runs + 1
+		WHERE id = $1 RETURNING `+columns, jobID))
 	if err != nil {
 		return nil, fmt.Errorf("starting the job: %w", err)
 	}
-	switch {
-	case before == Queued:
+	if before == Queued {
 		err = appendStatus(ctx, tx, jobID, Running)
-	case !crashed.tooMany():
+	} else {
 		err = appendEvent(ctx, tx, jobID, EventNote, fmt.Sprintf("the job was interrupted and goes on (run %d)", j.Runs))
 	}
 	// The next in line may find another slot free.
@@ -133,7 +120,7 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 		return nil, err
 	}
 	run := &Run{
-		queue: q, job: j, riverID: riverID, session: lease.session, canceled: make(chan struct{}), crashed: crashed.tooMany(),
+		queue: q, job: j, riverID: riverID, session: lease.session, canceled: make(chan struct{}),
 		log: q.log.With("job", jobID, "kind", j.Kind),
 	}
 	if err := json.Unmarshal(j.progress, &run.progress); err != nil {
@@ -142,7 +129,6 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 	if run.progress.Steps == nil {
 		run.progress.Steps = map[string]*checkpoint{}
 	}
-	run.done = run.progress.done()
 	if err := tx.Commit(ctx); err != nil {
 		return nil, fmt.Errorf("starting the job: %w", err)
 	}
@@ -207,8 +193,8 @@ func (r *Run) perform() (err error) {
 		return Undetermined("no instance of the service that runs knows jobs of kind %q%s", r.job.Kind, r.open())
 	case worker == nil:
 		return Fail("this release of the service does not know jobs of kind %q", r.job.Kind)
-	case r.crashed:
-		return r.isCrashed()
+	case r.job.Runs > maxRuns:
+		return Undetermined("the job was interrupted %d times and is given up", maxRuns)
 	}
 	defer func() {
 		if crash := recover(); crash != nil {
