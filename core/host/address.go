@@ -19,6 +19,11 @@ var errAddress = errors.New("must be a name or an IP address (IPv6 in brackets),
 var errLocal = errors.New("loopback, link-local, multicast and unspecified addresses and clouds' metadata services are not allowed " +
 	"for a host")
 
+// loopback are names of the machine itself: "localhost" whatever a resolver says (RFC 6761 section 6.3), and those that Linux
+// distributions have in /etc/hosts beside it.
+var loopback = map[string]bool{"localhost": true, "localhost.localdomain": true, "localhost4": true, "localhost4.localdomain4": true,
+	"localhost6": true, "localhost6.localdomain6": true, "ip6-localhost": true, "ip6-loopback": true}
+
 // hostName is a DNS name of letters, digits, hyphens and dots (RFC 1123 section 2.1); underscores are met in the wild.
 var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$`)
 
@@ -52,8 +57,7 @@ func ParseAddress(address, defaultPort string, allowLocal bool) (string, error) 
 	if err != nil || len(ascii) > 253 || !hostName.MatchString(ascii) || numeric(ascii) {
 		return "", errAddress
 	}
-	// "localhost" is loopback whatever a resolver says (RFC 6761 section 6.3).
-	if !allowLocal && (ascii == "localhost" || strings.HasSuffix(ascii, ".localhost")) {
+	if !allowLocal && (loopback[ascii] || strings.HasSuffix(ascii, ".localhost")) {
 		return "", errLocal
 	}
 	return net.JoinHostPort(ascii, port), nil

@@ -31,7 +31,7 @@ func TestParseAddress(t *testing.T) {
 		"[ff02::1]", "255.255.255.255",
 		"[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[fd00:ec2::254]", "fd00:ec2::254%eth0", "2001:db8::1%eth0", "[2001:db8::1%25eth0]",
 		"100.100.100.200", "[::ffff:168.63.129.16]", "[2002:a83f:8110::]", "localhost", "x.localhost", "LOCALHOST:1", "127.1", "0x7f000001",
-		"2130706433", "0177.0.0.1",
+		"2130706433", "0177.0.0.1", "localhost.localdomain", "ip6-loopback", "IP6-localhost.", "localhost4:80",
 		"pve 1", "pve1\x00", "pve\n1", "-pve", "pve-", "a..b", ".", "https:pve1", "//pve1", `\\pve1`, strings.Repeat("a", 64),
 		strings.Repeat("a.", 200) + "a", "\xff",
 	} {
