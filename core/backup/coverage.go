@@ -30,10 +30,10 @@ type Coverage struct {
 	AgeS     *int64     `json:"age_s" doc:"Seconds since then"`
 	// MaxAgeDays is nil where nothing is promised.
 	MaxAgeDays *int64 `json:"max_age_days" example:"7" doc:"How old it may be; null where nothing is promised"`
-	State      string `json:"state" enum:"covered,partial,stale,exempt,unknown" doc:"partial: young enough, but backups of the guest leave volumes out; exempt: nothing promised; unknown: nothing was listed yet"`
+	State      string `json:"state" enum:"covered,partial,stale,exempt,unknown" doc:"partial: recent enough, but volumes of the guest are missing from it; exempt: no backup is promised; unknown: backups were not listed yet"`
 	// LeftOut is empty where VolumesAt is nil.
-	LeftOut   []guest.LeftOut `json:"left_out" doc:"What backups of the guest leave out by its configuration: volumes, and directories and devices of the node"`
-	VolumesAt *time.Time      `json:"volumes_as_of" doc:"When its configuration was read for left_out; null where it was not read yet"`
+	LeftOut   []guest.LeftOut `json:"left_out" doc:"What the newest backup does not or may not contain: volumes, and directories and devices of the node"`
+	VolumesAt *time.Time      `json:"volumes_as_of" doc:"When the guest's configuration was read for left_out; null if it was not read yet"`
 }
 
 // Judged are, in SQL, common tables of which the last, judged, has the coverage of each guest, for queries of other nouns: id, kind, app,
@@ -41,8 +41,8 @@ type Coverage struct {
 // backup.max_age_days.
 const Judged = coverage
 
-// ofUse is, in SQL, whether a volume v is one that a guest uses and that its backups leave out.
-const ofUse = "v.left_out AND NOT v.unused AND v.storage <> ''"
+// missing is the SQL condition for a volume v that a guest uses and that its newest backup, taken at taken_at, may not contain.
+const missing = "(v.left_out OR v.included_at > taken_at) AND NOT v.unused AND v.storage <> ''"
 
 // coverage is one query: of each guest the newest backup comes from the index of backups by guest. $1 and $2 say what may be seen, $3 is
 // the promise of guests without a tag, and $4 leaves only stale ones. Of several tags the shortest promise counts.
@@ -57,8 +57,8 @@ const coverage = `WITH all_guests AS MATERIALIZED (
 	WHERE $1 OR h.team_id = ANY($2)
 ), judged AS (
 	SELECT *, CASE WHEN promise IS NULL THEN 'exempt'
-		WHEN taken_at >= now() - promise * interval '24 hours' THEN CASE WHEN g.id IN (SELECT v.guest_id FROM guest_volumes v
-			WHERE ` + ofUse + `) THEN 'partial' ELSE 'covered' END
+		WHEN taken_at >= now() - promise * interval '24 hours' THEN CASE WHEN EXISTS (SELECT FROM guest_volumes v
+			WHERE v.guest_id = g.id AND ` + missing + `) THEN 'partial' ELSE 'covered' END
 		WHEN taken_at IS NULL AND NOT EXISTS (SELECT FROM backup_storages s WHERE s.cluster_id = g.cluster_id AND s.as_of IS NOT NULL)
 			THEN 'unknown'
 		ELSE 'stale' END AS state
@@ -115,16 +115,16 @@ func (s *Store) Coverage(ctx context.Context, f CoverageFilter, visible identity
 	return all, total, db.Problem(err)
 }
 
-// addLeftOut adds what backups leave out.
+// addLeftOut adds the volumes that are missing from the newest backups.
 func (s *Store) addLeftOut(ctx context.Context, all []Coverage) error {
-	ids := make([]int64, len(all))
+	taken := make(map[int64]*time.Time, len(all))
 	for i := range all {
-		ids[i] = all[i].GuestID
+		taken[all[i].GuestID] = all[i].BackupAt
 	}
-	left, asOf, err := guest.LeftOutOf(ctx, s.DB, ids)
-	for i, id := range ids {
-		all[i].LeftOut = append([]guest.LeftOut{}, left[id]...)
-		if at, read := asOf[id]; read {
+	left, asOf, err := guest.MissingFrom(ctx, s.DB, taken)
+	for i := range all {
+		all[i].LeftOut = append([]guest.LeftOut{}, left[all[i].GuestID]...)
+		if at, read := asOf[all[i].GuestID]; read {
 			all[i].VolumesAt = &at
 		}
 	}

@@ -44,7 +44,7 @@ type Disk struct {
 	Pending   bool    `json:"pending" doc:"It is attached at the next restart"`
 	Owner     *string `json:"owner_ref" example:"101" doc:"Id at the hypervisor of the guest that the volume belongs to; null for none, or where that is not known"`
 	Kept      bool    `json:"kept" doc:"It belongs to another guest, or to none, and stays when this one is destroyed"`
-	LeftOut   bool    `json:"left_out" doc:"Backups of the guest leave it out"`
+	LeftOut   bool    `json:"left_out" doc:"Backups of the guest do not include it"`
 }
 
 // NIC is a network interface in short.

@@ -168,7 +168,7 @@ func keepDetail(ctx context.Context, d *db.DB, guestID int64, asOf time.Time, c 
 		if err := nics.replace(ctx, tx, guestID); err != nil {
 			return err
 		}
-		return volumes.replace(ctx, tx, guestID)
+		return volumes.replace(ctx, tx, guestID, asOf)
 	})
 	if err != nil {
 		return db.Problem(fmt.Errorf("keeping a guest's configuration: %w", err))
@@ -224,15 +224,34 @@ func (c *volumeColumns) add(v hypervisor.Disk, file bool) {
 	c.kept, c.leftOut = append(c.kept, v.Kept), append(c.leftOut, v.LeftOut)
 }
 
-func (c *volumeColumns) replace(ctx context.Context, tx *db.Tx, guestID int64) error {
-	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM guest_volumes WHERE guest_id = $1", guestID); err != nil {
+// replace stores the volumes of a reading instead of earlier ones. For volumes that backups did not include before, it stores when that
+// changed.
+func (c *volumeColumns) replace(ctx context.Context, tx *db.Tx, guestID int64, asOf time.Time) error {
+	rows, err := tx.Pgx.Query(ctx, `DELETE FROM guest_volumes WHERE guest_id = $1
+		RETURNING volume, CASE WHEN left_out THEN $2::timestamptz ELSE included_at END`, guestID, asOf)
+	if err != nil {
 		return err
 	}
-	_, err := tx.Pgx.Exec(ctx, `INSERT INTO guest_volumes (guest_id, key, storage, volume, size_gb, removable, file, path, unused, kept,
-			left_out)
+	included := map[string]*time.Time{}
+	var volume string
+	var at *time.Time
+	if _, err := pgx.ForEachRow(rows, []any{&volume, &at}, func() error {
+		included[volume] = at
+		return nil
+	}); err != nil {
+		return err
+	}
+	since := make([]*time.Time, len(c.volumes))
+	for i, volume := range c.volumes {
+		if volume != "" && !c.leftOut[i] {
+			since[i] = included[volume]
+		}
+	}
+	_, err = tx.Pgx.Exec(ctx, `INSERT INTO guest_volumes (guest_id, key, storage, volume, size_gb, removable, file, path, unused, kept,
+			left_out, included_at)
 		SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[], $7::boolean[], $8::text[], $9::boolean[],
-			$10::boolean[], $11::boolean[]) ON CONFLICT DO NOTHING`,
-		guestID, c.keys, c.storages, c.volumes, c.sizes, c.removable, c.file, c.paths, c.unused, c.kept, c.leftOut)
+			$10::boolean[], $11::boolean[], $12::timestamptz[]) ON CONFLICT DO NOTHING`,
+		guestID, c.keys, c.storages, c.volumes, c.sizes, c.removable, c.file, c.paths, c.unused, c.kept, c.leftOut, since)
 	return err
 }
 

@@ -3,6 +3,7 @@ package guest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,18 +19,21 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// LeftOut is a volume, directory or device that backups of a guest leave out, as the guest's configuration was last read.
+// LeftOut is a volume, directory or device that backups of a guest do not include, or did not include before. It comes from the guest's
+// configuration as last read.
 type LeftOut struct {
-	Key     string  `json:"key" example:"mp0" doc:"The hypervisor's name of it"`
-	Path    *string `json:"path" example:"/srv/data" doc:"Where a container has it mounted"`
+	Key     string  `json:"key" example:"mp0" doc:"The hypervisor's key for it"`
+	Path    *string `json:"path" example:"/srv/data" doc:"Mount path in the container"`
 	Storage *string `json:"storage" example:"local-lvm" doc:"Null for a directory or a device of the node"`
 	Volume  *string `json:"volume" example:"local-lvm:vm-104-disk-1"`
 	SizeGB  *int64  `json:"size_gb" example:"200" doc:"In GiB, rounded up; null where the hypervisor does not say"`
+	// IncludedAt is nil while backups do not include it.
+	IncludedAt *time.Time `json:"included_at" doc:"When Hostler first saw that backups include it; older backups may not contain it. Null while backups do not include it"`
 	// unused and kept are as of hypervisor.Disk.
 	unused, kept bool
 }
 
-// disk is the volume in the words of drivers.
+// disk converts the volume to the type of drivers.
 func (v *LeftOut) disk() hypervisor.Disk {
 	d := hypervisor.Disk{Key: v.Key, SizeGB: v.SizeGB, Unused: v.unused, Kept: v.kept, Local: v.Storage == nil, LeftOut: true}
 	for to, text := range map[*string]*string{&d.Path: v.Path, &d.Storage: v.Storage, &d.Volume: v.Volume} {
@@ -40,15 +44,16 @@ func (v *LeftOut) disk() hypervisor.Disk {
 	return d
 }
 
-// leftOut is, in SQL, what backups of the guests $1 leave out, by guest and key: a row without a key for each other guest that was read.
-// What was read by a release that did not ask for it is not known.
+// leftOut selects the LeftOut rows of the guests $1, by guest and key. A guest without any has one row with an empty key. Guests that were
+// last read by a release without this information have no row.
 const leftOut = `SELECT d.guest_id, d.as_of, COALESCE(v.key, ''), NULLIF(v.path, ''), NULLIF(v.storage, ''), NULLIF(v.volume, ''),
-		v.size_gb, COALESCE(v.unused, false), COALESCE(v.kept, false)
-	FROM guest_details d LEFT JOIN guest_volumes v ON v.guest_id = d.guest_id AND v.left_out
+		v.size_gb, v.included_at, COALESCE(v.unused, false), COALESCE(v.kept, false)
+	FROM guest_details d LEFT JOIN guest_volumes v ON v.guest_id = d.guest_id AND (v.left_out OR v.included_at IS NOT NULL)
 	WHERE d.guest_id = ANY ($1) AND d.as_of IS NOT NULL
 		AND NOT EXISTS (SELECT FROM guest_volumes u WHERE u.guest_id = d.guest_id AND u.left_out IS NULL) ORDER BY d.guest_id, v.key`
 
-// readLeftOut reads what backups of guests leave out, unused volumes too. A guest whose configuration was never read has no entry.
+// readLeftOut returns the LeftOut volumes of guests, including unused ones, and when each guest's configuration was read. A guest whose
+// configuration was never read has no entry.
 func readLeftOut(ctx context.Context, d *db.DB, guests []int64) (all map[int64][]LeftOut, asOf map[int64]time.Time, err error) {
 	all, asOf = map[int64][]LeftOut{}, map[int64]time.Time{}
 	rows, err := d.Pool.Query(ctx, leftOut, guests)
@@ -56,7 +61,8 @@ func readLeftOut(ctx context.Context, d *db.DB, guests []int64) (all map[int64][
 	var at time.Time
 	var v LeftOut
 	if err == nil {
-		_, err = pgx.ForEachRow(rows, []any{&id, &at, &v.Key, &v.Path, &v.Storage, &v.Volume, &v.SizeGB, &v.unused, &v.kept}, func() error {
+		fields := []any{&id, &at, &v.Key, &v.Path, &v.Storage, &v.Volume, &v.SizeGB, &v.IncludedAt, &v.unused, &v.kept}
+		_, err = pgx.ForEachRow(rows, fields, func() error {
 			if asOf[id] = at.UTC(); v.Key != "" {
 				all[id] = append(all[id], v)
 			}
@@ -64,41 +70,53 @@ func readLeftOut(ctx context.Context, d *db.DB, guests []int64) (all map[int64][
 		})
 	}
 	if err != nil {
-		return nil, nil, db.Problem(fmt.Errorf("reading what backups leave out: %w", err))
+		return nil, nil, db.Problem(fmt.Errorf("reading volumes that are not backed up: %w", err))
 	}
 	return all, asOf, nil
 }
 
-// LeftOutOf gives what backups of guests leave out of what the guests use, and when each guest's configuration was read. A guest whose
-// configuration was never read has no time.
-func LeftOutOf(ctx context.Context, d *db.DB, guests []int64) (map[int64][]LeftOut, map[int64]time.Time, error) {
-	all, asOf, err := readLeftOut(ctx, d, guests)
-	for id := range all {
-		all[id] = slices.DeleteFunc(all[id], func(v LeftOut) bool { return v.unused })
+// MissingFrom returns the used volumes of guests that their newest backups do not contain, or may not contain. taken is the time of the
+// newest backup by guest, nil if there is none. asOf is the time when each guest's configuration was read; guests that were never read are
+// absent.
+func MissingFrom(ctx context.Context, d *db.DB, taken map[int64]*time.Time) (all map[int64][]LeftOut, asOf map[int64]time.Time,
+	err error) {
+	all, asOf, err = readLeftOut(ctx, d, slices.Collect(maps.Keys(taken)))
+	for id, at := range taken {
+		all[id] = slices.DeleteFunc(all[id], func(v LeftOut) bool {
+			return v.unused || v.IncludedAt != nil && (at == nil || !at.Before(*v.IncludedAt))
+		})
 	}
 	return all, asOf, err
 }
 
-// tellLeftOut tells what a backup of the guest leaves out, as the guest was last read.
+// leftOutNow returns the disks of a guest that backups do not include, also unused ones, as last read.
+func leftOutNow(ctx context.Context, d *db.DB, guestID int64) (disks []hypervisor.Disk, err error) {
+	all, _, err := readLeftOut(ctx, d, []int64{guestID})
+	for _, v := range all[guestID] {
+		if v.IncludedAt == nil {
+			disks = append(disks, v.disk())
+		}
+	}
+	return disks, err
+}
+
+// tellLeftOut warns of volumes that a backup of the guest does not include, as last read.
 func (on Subject) tellLeftOut(ctx context.Context, p *plan.Plan) error {
 	if on.db == nil {
 		return nil
 	}
-	all, _, err := LeftOutOf(ctx, on.db, []int64{on.Guest.ID})
-	if left := all[on.Guest.ID]; err == nil && len(left) > 0 {
-		disks := make([]hypervisor.Disk, len(left))
-		for i := range left {
-			disks[i] = left[i].disk()
-		}
-		p.Warn("The backup leaves out %s of %s.", naming(disks), on.Guest.Name)
+	disks, err := leftOutNow(ctx, on.db, on.Guest.ID)
+	disks = slices.DeleteFunc(disks, func(d hypervisor.Disk) bool { return d.Unused })
+	if err == nil && len(disks) > 0 {
+		p.Warn("The backup of %s does not include %s.", on.Guest.Name, naming(disks))
 	}
 	return err
 }
 
-// namedVolumes is how many volumes a sentence names.
+// namedVolumes limits how many volumes a sentence names.
 const namedVolumes = 10
 
-// naming lists volumes for people, such as "mp0 (/srv/data, 200 GiB) and unused0".
+// naming formats volumes for people, such as "mp0 (/srv/data, 200 GiB) and unused0".
 func naming(disks []hypervisor.Disk) string {
 	var names []string
 	for _, d := range disks[:min(len(disks), namedVolumes)] {
@@ -124,14 +142,14 @@ func naming(disks []hypervisor.Disk) string {
 	return strings.Join(names, "")
 }
 
-// overwritten sorts the volumes of a guest by what a restore over the guest does to them.
+// overwritten groups the volumes of a guest by what a restore over the guest does to them.
 type overwritten struct {
-	// replaced are those that the backup has. Erased are destroyed, and detached stay unused, though the backup lacks them.
+	// replaced volumes are in the backup. The others are not: erased ones are destroyed, detached ones are kept as unused.
 	replaced, erased, detached []hypervisor.Disk
 }
 
-// overwrite judges a restore over a guest by what the backup has. Without a content, the backup has what one that is taken now would have,
-// and the restore destroys all else.
+// overwrite groups the volumes of a guest by the content of the backup to restore. If content is nil, it assumes that the backup contains
+// what a backup taken now would contain, and that the restore destroys everything else.
 func overwrite(now hypervisor.Config, content *hypervisor.BackupContent) (o overwritten) {
 	for _, d := range now.Disks {
 		switch {
@@ -147,10 +165,10 @@ func overwrite(now hypervisor.Config, content *hypervisor.BackupContent) (o over
 	return o
 }
 
-// all are those that the restore replaces, destroys or detaches.
+// all returns the volumes that the restore replaces, destroys or detaches.
 func (o overwritten) all() []hypervisor.Disk { return slices.Concat(o.replaced, o.erased, o.detached) }
 
-// holds reports whether a backup has a volume. A volume of a container is known by its path: its key may be another one by now.
+// holds reports whether a backup contains a volume. It matches volumes of containers by path, because their keys can change.
 func holds(content *hypervisor.BackupContent, d hypervisor.Disk) bool {
 	if content == nil || d.Unused {
 		return !d.LeftOut && !d.Unused
@@ -164,15 +182,15 @@ func holds(content *hypervisor.BackupContent, d hypervisor.Disk) bool {
 	})
 }
 
-// lacking are the volumes that a guest used when it was backed up and that the backup lacks.
-func lacking(content *hypervisor.BackupContent) (disks []hypervisor.Disk) {
+// missing returns the volumes that the guest used when it was backed up and that the backup does not contain.
+func missing(content *hypervisor.BackupContent) (disks []hypervisor.Disk) {
 	if content == nil {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(content.Disks), func(d hypervisor.Disk) bool { return !d.LeftOut || d.Unused || d.Local })
 }
 
-// readContent asks a host what a backup has. It is nil where the driver cannot tell.
+// readContent asks a host for the content of a backup. It returns nil if the driver does not support that.
 func readContent(ctx context.Context, hosts host.Opener, hostID int64, b hypervisor.Backup) (*hypervisor.BackupContent, error) {
 	content, err := host.AskWithin(ctx, hosts, lookLimit, hostID, endpoint.Backup,
 		func(ctx context.Context, at hypervisor.BackupReader) (hypervisor.BackupContent, error) {
@@ -187,7 +205,7 @@ func readContent(ctx context.Context, hosts host.Opener, hostID int64, b hypervi
 	return &content, nil
 }
 
-// content is readContent once for a request.
+// content calls readContent once per request.
 func (on Subject) content(ctx context.Context, b hypervisor.Backup) (content *hypervisor.BackupContent, err error) {
 	if on.read != nil && on.read.content != nil {
 		return *on.read.content, nil
@@ -199,7 +217,7 @@ func (on Subject) content(ctx context.Context, b hypervisor.Backup) (content *hy
 	return content, err
 }
 
-// refused is problem invalid_state for a backup that the hypervisor would not make a guest of.
+// refused returns the problem invalid_state for a backup that the hypervisor would refuse to restore.
 func refused(content *hypervisor.BackupContent, name string) error {
 	if content == nil || content.Refused == "" {
 		return nil
@@ -207,13 +225,17 @@ func refused(content *hypervisor.BackupContent, name string) error {
 	return problem.New(problem.CodeInvalidState, "cannot restore %s: %s", name, host.Clean(content.Refused))
 }
 
-// notInBackup is the refusal of what would destroy volumes of a guest that a backup lacks.
+// notInBackup returns the refusal of a restore that would destroy volumes which are not in the backup.
 func notInBackup(name string, erased []hypervisor.Disk) error {
-	return problem.New(problem.CodeVolumesNotInBackup, "cannot restore over %s: the backup lacks %s, which the restore would destroy; "+
-		"restore it to a new id instead", name, naming(erased))
+	advice := "restore to a new ID instead"
+	if !slices.ContainsFunc(erased, func(d hypervisor.Disk) bool { return !d.Unused }) {
+		advice = "delete what you no longer need, or restore to a new ID"
+	}
+	return problem.New(problem.CodeVolumesNotInBackup, "cannot restore over %s: the restore would destroy %s, and the backup does not "+
+		"contain that data; %s", name, naming(erased), advice)
 }
 
-// volumeIDs are the hypervisor's ids of volumes.
+// volumeIDs returns the hypervisor's IDs of volumes.
 func volumeIDs(disks []hypervisor.Disk) []string {
 	ids := make([]string, len(disks))
 	for i, d := range disks {

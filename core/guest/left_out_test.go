@@ -35,7 +35,7 @@ func TestMigrationOfWhatABackupLeavesOut(t *testing.T) {
 		})
 		order := guest.MigrationOrder{TargetHostID: b.otherID}
 		found := b.preflight(t, p, order)
-		if says := finding(found.Warnings, "unused_volumes"); !found.Possible || !strings.Contains(says, "is kept: unused0.") ||
+		if says := finding(found.Warnings, "unused_volumes"); !found.Possible || !strings.Contains(says, "original guest: unused0.") ||
 			len(found.Disks) != 1 {
 			t.Errorf("with an unused disk: %+v", found)
 		}
@@ -43,12 +43,12 @@ func TestMigrationOfWhatABackupLeavesOut(t *testing.T) {
 			c.Disks = append(c.Disks, hypervisor.Disk{Key: "scsi1", Storage: "local", Volume: "local:scratch", SizeGB: &size, LeftOut: true})
 		})
 		found = b.preflight(t, p, order)
-		if says := finding(found.Blockers, "volumes_not_in_backup"); found.Possible || !strings.Contains(says, "leaves out scsi1 (200 GiB)") ||
+		if says := finding(found.Blockers, "volumes_not_in_backup"); found.Possible || !strings.Contains(says, "not include scsi1 (200 GiB)") ||
 			len(found.Disks) != 1 {
 			t.Errorf("with a disk that backups leave out: %+v", found)
 		}
 		j, transcript := b.ended(t, b.add(t, guest.MigrateJob(vmTarget(p), b.hostID, p, order, true)), job.Failed)
-		if n := operations(b.cluster) + operations(b.other); !strings.Contains(j.Error, "leaves out scsi1 (200 GiB)") || n != "" {
+		if n := operations(b.cluster) + operations(b.other); !strings.Contains(j.Error, "do not include scsi1 (200 GiB)") || n != "" {
 			t.Errorf("the error is %q, and it did %q\n%s", j.Error, n, transcript)
 		}
 	})

@@ -79,11 +79,11 @@ func (m *migrationCheck) lackedByBackup() {
 		}
 	}
 	if len(lacks) > 0 {
-		m.block(findingLeftOut, "A backup leaves out %s: the guest would have it empty or not at all there. Include it in backups first.",
-			naming(lacks))
+		m.block(findingLeftOut, "The move uses a backup, and backups do not include %s. Include all volumes in backups or remove those you do "+
+			"not need, then try again.", naming(lacks))
 	}
 	if len(unused) > 0 {
-		m.warn(findingUnused, "Unused volumes stay with the guest that is kept: %s.", naming(unused))
+		m.warn(findingUnused, "Unused volumes are not moved and stay with the original guest: %s.", naming(unused))
 	}
 }
 

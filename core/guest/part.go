@@ -72,8 +72,8 @@ func (p *Parts) BackUp(ctx context.Context, part, storage, notes string) (hyperv
 	return hypervisor.Backup{}, job.Fail("the backup was made, and is not listed")
 }
 
-// Restorable names the volumes of the guest that a backup has, for a restore over the guest later on. It fails where a restore would
-// destroy volumes that a backup leaves out.
+// Restorable returns the IDs of the guest's volumes that a backup includes, for a later restore over the guest. It fails if a restore
+// would destroy volumes that backups do not include.
 func (p *Parts) Restorable(ctx context.Context) (volumes []string, err error) {
 	a := &act{Worker: p.Worker, run: p.Run, asked: p.Asked}
 	if err := a.locate(ctx); err != nil {
@@ -95,7 +95,7 @@ func (p *Parts) Restorable(ctx context.Context) (volumes []string, err error) {
 	}
 	o := overwrite(config, nil)
 	if len(o.erased) > 0 {
-		return nil, job.Fail("a backup leaves out %s, which a restore would destroy", naming(o.erased))
+		return nil, job.Fail("backups do not include %s, and a restore would destroy that data", naming(o.erased))
 	}
 	return volumeIDs(o.replaced), nil
 }
@@ -144,8 +144,8 @@ func do[P any](ctx context.Context, p *Parts, part string, undoes bool, w Work[P
 }
 
 // Reversible says how a guest's state can be kept before it is changed: by a snapshot where the host's driver takes them and there is a
-// token for it, and by a backup to the storage, which is empty where there is none, and where a restore would destroy volumes that backups
-// leave out, as the guest was last read. The refusal is volumes_not_in_backup, or that of the first where neither does. No hypervisor is
+// token for it, and by a backup to the storage. The storage is empty if there is none, and if a restore would destroy volumes that backups
+// do not include, as last read. The refusal is volumes_not_in_backup, or that of the first where neither does. No hypervisor is
 // asked.
 func (a *Actor) Reversible(ctx context.Context, g *Guest) (snapshot bool, storage string, err error) {
 	err = a.Hosts.Require(ctx, g.HostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
@@ -168,17 +168,13 @@ func (a *Actor) Reversible(ctx context.Context, g *Guest) (snapshot bool, storag
 		}
 	}
 	if storage != "" {
-		all, _, failed := readLeftOut(ctx, a.DB, []int64{g.ID})
+		disks, failed := leftOutNow(ctx, a.DB, g.ID)
 		if failed != nil {
 			return false, "", failed
 		}
-		config := hypervisor.Config{}
-		for _, v := range all[g.ID] {
-			config.Disks = append(config.Disks, v.disk())
-		}
-		if o := overwrite(config, nil); len(o.erased) > 0 {
-			storage, err = "", problem.New(problem.CodeVolumesNotInBackup, "cannot set %s back by a backup: backups leave out %s, which a "+
-				"restore would destroy; include them in backups first", g.Name, naming(o.erased))
+		if o := overwrite(hypervisor.Config{Disks: disks}, nil); len(o.erased) > 0 {
+			storage, err = "", problem.New(problem.CodeVolumesNotInBackup, "cannot roll back %s with a backup: backups do not include %s, and "+
+				"a restore would destroy that data; include all volumes in backups first", g.Name, naming(o.erased))
 		}
 	}
 	if snapshot || storage != "" {

@@ -150,8 +150,8 @@ func restoreOver(start bool) Work[overSpec] {
 	return work
 }
 
-// checkRestoreOver refuses a guest that would lose volumes which the backup lacks, that runs or that is protected, in this order: nobody
-// should stop a guest for a restore that cannot be. It keeps which volumes there are.
+// checkRestoreOver refuses the restore if it would destroy volumes that are not in the backup, if the guest runs, or if it is protected,
+// in this order: nobody should stop a guest for a restore that is refused anyway. It stores the guest's volumes in the spec.
 func checkRestoreOver(ctx context.Context, on Subject, spec overSpec) error {
 	lossless := on.lossless(ctx, spec)
 	if lossless != nil && problem.From(lossless).Status() < 500 {
@@ -167,7 +167,7 @@ func checkRestoreOver(ctx context.Context, on Subject, spec overSpec) error {
 	return unprotected(ctx, on)
 }
 
-// lossless refuses a restore over the guest that the hypervisor would refuse, or that would destroy volumes which the backup lacks.
+// lossless refuses a restore over the guest that the hypervisor would refuse, or that would destroy volumes which are not in the backup.
 func (on Subject) lossless(ctx context.Context, spec overSpec) error {
 	content, err := on.content(ctx, spec.Backup)
 	if err == nil {
@@ -238,17 +238,17 @@ func planRestoreOver(ctx context.Context, on Subject, spec overSpec, p *plan.Pla
 		p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "%s on the storage %s is replaced.", diskWords(d), d.Storage)
 	}
 	for _, d := range o.erased {
-		p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "%s on the storage %s is destroyed with all that is on it: the backup lacks it.",
+		p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "%s on the storage %s is destroyed with all its data: it is not in the backup.",
 			diskWords(d), d.Storage)
 	}
 	for _, d := range o.detached {
-		p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "%s on the storage %s stays and is unused afterwards: the backup lacks it.",
+		p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "%s on the storage %s is kept as an unused disk: it is not in the backup.",
 			diskWords(d), d.Storage)
 	}
 	for _, d := range config.Disks {
 		tellKept(p, g, d)
 	}
-	tellLacking(p, content)
+	tellMissing(p, content)
 	snapshots, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
 	if unsupported(err) {
 		snapshots, err = nil, nil
@@ -265,10 +265,14 @@ func planRestoreOver(ctx context.Context, on Subject, spec overSpec, p *plan.Pla
 	return on.backups(ctx, p, spec.Of.ID)
 }
 
-// tellLacking tells which volumes a guest that is made of a backup lacks.
-func tellLacking(p *plan.Plan, content *hypervisor.BackupContent) {
-	if lack := lacking(content); len(lack) > 0 {
-		p.Warn("The backup lacks %s: the restored guest has it empty or not at all.", naming(lack))
+// tellMissing warns of volumes that the backup does not contain. A restored container has them empty, a VM does not have them attached.
+func tellMissing(p *plan.Plan, content *hypervisor.BackupContent) {
+	switch disks := missing(content); {
+	case len(disks) == 0:
+	case content.Keeps:
+		p.Warn("Not in the backup, so not attached to the restored guest: %s.", naming(disks))
+	default:
+		p.Warn("Not in the backup, so empty in the restored guest: %s.", naming(disks))
 	}
 }
 
@@ -349,7 +353,7 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 		}
 		told.AddSince(plan.KindGuest, string(p.ID), b.Backup.TakenAt, "The guest %s is made of the backup of %s on node %s.", p.ID,
 			b.Name, node)
-		tellLacking(told, content)
+		tellMissing(told, content)
 		if b.GuestID != nil && !spec.NewIdentity {
 			told.Warn("%s is still there: both have the same MAC addresses and cannot run side by side in one network.", b.Name)
 		}

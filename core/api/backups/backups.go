@@ -51,9 +51,8 @@ func Register(a *op.API, deps Deps) {
 			"promised: by the " +
 			"guest's tag `backup-<n>d`, such as `backup-1d`, or else the setting `backup.max_age_days`. The tag `backup-none` " +
 			"promises nothing. " +
-			"Guests without a backup come first, then the oldest backup. `left_out` lists what backups of the guest leave out by its " +
-			"configuration, such as mount points that are not marked for backup; with a volume among it the state is `partial` in the " +
-			"place of `covered`.",
+			"Guests without a backup come first, then the oldest backup. `left_out` lists what the newest backup does not contain, " +
+			"such as mount points that were not marked for backup. If it lists a volume, the state is `partial` instead of `covered`.",
 	})
 	op.Post(a, "/api/v1/backups/run", h.run, op.Spec{
 		ID: "run_backups", Summary: "Back up guests", Tag: tag, Role: identity.Operator, On: op.Anywhere, Status: http.StatusAccepted,
@@ -65,7 +64,7 @@ func Register(a *op.API, deps Deps) {
 			"storage does " +
 			"for none of the guests the request is 422. In the mode `stop` a guest is stopped meanwhile; the guest that the service " +
 			"itself runs " +
-			"in is then skipped (`self_target`) unless `confirm` holds its name. The plan warns of volumes that the backups leave out.",
+			"in is then skipped (`self_target`) unless `confirm` holds its name. The plan lists volumes that the backups do not include.",
 	})
 	op.Post(a, "/api/v1/backups/:backup_id/restore", h.restore, op.Spec{
 		ID: "restore_backup", Summary: "Restore a guest from a backup", Tag: tag, Role: identity.Admin, On: op.Backup, Calls: true,
@@ -75,8 +74,8 @@ func Register(a *op.API, deps Deps) {
 			"of, which " +
 			"must be stopped (409 `guest_running`) and not protected (409 `protected`). Only that replaces something, so only that " +
 			"is 409 " +
-			"`confirm_required` until `confirm` holds the guest's name. Where it would destroy volumes of the guest that the backup " +
-			"lacks, it is 409 `volumes_not_in_backup`; a new guest can be made of such a backup, and the plan says what it will lack. " +
+			"`confirm_required` until `confirm` holds the guest's name. A restore over a guest is 409 `volumes_not_in_backup` if it " +
+			"would destroy volumes that are not in the backup. Such a backup can be restored to a new guest; the plan lists what is missing. " +
 			"A new guest gets new MAC addresses as long as the one that " +
 			"was backed " +
 			"up is there, unless `new_identity` says otherwise. `name` counts where the hypervisor's ids are made of names.",

@@ -14,7 +14,7 @@ type runInput struct {
 		Targets   []guest.NamedTarget `json:"targets" minItems:"1" maxItems:"500"`
 		Storage   *string             `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"nas"`
 		Mode      *string             `json:"mode,omitempty" nullable:"true" enum:"snapshot,suspend,stop" doc:"Null for the usual one"`
-		Compress  *string             `json:"compress,omitempty" nullable:"true" enum:"0,gzip,lzo,zstd" doc:"0 is none; when it is left out, what the hypervisor usually uses"`
+		Compress  *string             `json:"compress,omitempty" nullable:"true" enum:"0,gzip,lzo,zstd" doc:"0 disables compression; the default is the hypervisor's usual method"`
 		Notes     *string             `json:"notes,omitempty" nullable:"true" maxLength:"250"`
 		Protected bool                `json:"protected,omitempty" doc:"Protect it from being deleted"`
 		Confirm   *string             `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the service's own guest"`

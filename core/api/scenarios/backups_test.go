@@ -297,20 +297,30 @@ func TestVolumesThatBackupsLeaveOut(t *testing.T) {
 	b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"state":"covered","left_out":[],"volumes_as_of":null`)
 	b.read()
 	b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "",
-		`"state":"partial","left_out":[{"key":"scsi1","path":null,"storage":"local","volume":"local:scratch","size_gb":200}],"volumes_as_of":"`,
-		`"state":"partial","left_out":[{"key":"mp0","path":"/srv/data","storage":"local","volume":"local:data","size_gb":200},`+
-			`{"key":"mp1","path":"/media","storage":null,"volume":null,"size_gb":null}]`,
+		`"state":"partial","left_out":[{"key":"scsi1","path":null,"storage":"local","volume":"local:scratch","size_gb":200,`+
+			`"included_at":null}],"volumes_as_of":"`,
+		`"state":"partial","left_out":[{"key":"mp0","path":"/srv/data","storage":"local","volume":"local:data","size_gb":200,`+
+			`"included_at":null},{"key":"mp1","path":"/media","storage":null,"volume":null,"size_gb":null,"included_at":null}]`,
 		`"state":"stale","left_out":[],"volumes_as_of":"`)
 	b.Run(t, apitest.Scenario{Name: "unused disks", Method: "GET", URL: "/api/v1/backups/coverage", As: apitest.Viewer, Status: 200,
 		Lacks: []string{"unused0"}})
 	b.Run(t, apitest.Scenario{Name: "stale ones", Method: "GET", URL: "/api/v1/backups/coverage?stale=true", As: apitest.Viewer, Status: 200,
 		Lacks: []string{`"partial"`}})
 	b.Ask(t, "POST", "backups/run?plan=true", `{"targets":[{"vm":`+b.vm("web")+`},{"app":1}],"storage":"nas"}`, apitest.Operator, 200, "",
-		"The backup leaves out scsi1 (200 GiB) of web.", "The backup leaves out mp0 (/srv/data, 200 GiB) and mp1 (/media) of files.")
-	// What only directories of the node are left out of is covered.
+		"The backup of web does not include scsi1 (200 GiB).", "The backup of files does not include mp0 (/srv/data, 200 GiB) and mp1 (/media).")
+	// A volume that is included from now on is not in the backups from before, and not left out of the next one.
 	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) { c.Disks[1].LeftOut = false })
-	b.Exec("UPDATE guest_details SET stale_at = now()")
-	b.read()
+	for range 2 {
+		b.Exec("UPDATE guest_details SET stale_at = now()")
+		b.read()
+		b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "",
+			`"state":"partial","left_out":[{"key":"mp0","path":"/srv/data","storage":"local","volume":"local:data","size_gb":200,"included_at":"`)
+	}
+	b.Ask(t, "POST", "backups/run?plan=true", `{"targets":[{"app":1}],"storage":"nas"}`, apitest.Operator, 200, "",
+		"The backup of files does not include mp1 (/media).")
+	// What only directories of the node are left out of is covered. Backups tell their time in whole seconds.
+	b.nas.Put(b.cluster, b.refs["files"], time.Now().Add(time.Second))
+	b.list()
 	b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"state":"covered","left_out":[{"key":"mp1"`)
 	// What a release read that did not ask for it is not known.
 	b.Exec("UPDATE guest_volumes SET left_out = NULL WHERE key = 'scsi0'")
@@ -447,7 +457,7 @@ func TestRestoreBackupToANewID(t *testing.T) {
 		`"blockers":[{"error":"capability_missing"`)
 }
 
-// restoreOverLeftOut: a restore over a guest may not destroy what the backup lacks; beside it tells what is missing.
+// restoreOverLeftOut tests that a restore over a guest does not destroy volumes that are not in the backup.
 func (b *backupsFixture) restoreOverLeftOut() {
 	b.t.Helper()
 	b.leaveOut()
@@ -469,29 +479,31 @@ func (b *backupsFixture) restoreOverLeftOut() {
 	web := "backups/" + b.backup("web") + "/restore"
 	b.Ask(b.t, "POST", web+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"blockers":[]`,
 		"The disk scsi0 on the storage local is replaced.",
-		"The disk scsi1 on the storage local stays and is unused afterwards: the backup lacks it.",
-		"The unused disk unused0 on the storage local stays and is unused afterwards", "The backup lacks scsi1 (200 GiB): the restored guest")
+		"The disk scsi1 on the storage local is kept as an unused disk: it is not in the backup.",
+		"The unused disk unused0 on the storage local is kept as an unused disk",
+		"Not in the backup, so not attached to the restored guest: scsi1 (200 GiB).")
 	b.Ask(b.t, "POST", web, `{"over":true,"confirm":"web"}`, apitest.Admin, 202, "")
 	b.idle()
-	b.Ask(b.t, "POST", web+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`, "The backup lacks scsi1 (200 GiB): the restored guest")
+	b.Ask(b.t, "POST", web+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`,
+		"Not in the backup, so not attached to the restored guest: scsi1 (200 GiB).")
 	b.Ask(b.t, "POST", web, "", apitest.Admin, 202, "")
 	b.idle()
 	// Of a container it destroys all volumes.
 	files := "backups/" + b.backup("files") + "/restore"
 	b.Ask(b.t, "POST", files+"?plan=true", `{"over":true}`, apitest.Admin, 200, "",
 		`"blockers":[{"error":"volumes_not_in_backup","detail":"cannot restore over files: `+
-			`the backup lacks mp0 (/srv/data, 200 GiB) and unused0, which`,
+			`the restore would destroy mp0 (/srv/data, 200 GiB) and unused0, and the backup`,
 		"The disk rootfs on the storage local is replaced.",
-		"The disk mp0 (/srv/data) on the storage local is destroyed with all that is on it: the backup lacks it.")
+		"The disk mp0 (/srv/data) on the storage local is destroyed with all its data: it is not in the backup.")
 	b.Ask(b.t, "POST", files, `{"over":true,"confirm":"files"}`, apitest.Admin, 409, "volumes_not_in_backup")
 	b.Ask(b.t, "POST", files+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`,
-		"The backup lacks mp0 (/srv/data, 200 GiB): the restored guest")
+		"Not in the backup, so empty in the restored guest: mp0 (/srv/data, 200 GiB).")
 	b.Ask(b.t, "POST", files, "", apitest.Admin, 202, "")
 	b.idle()
 	// What counts is the backup, and not what one would have that is made now.
 	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) { c.Disks[1].LeftOut, c.Disks = false, c.Disks[:2] })
 	b.Ask(b.t, "POST", files, `{"over":true,"confirm":"files"}`, apitest.Admin, 409, "volumes_not_in_backup",
-		"lacks mp0 (/srv/data, 200 GiB), which")
+		"would destroy mp0 (/srv/data, 200 GiB), and the backup does not contain that data")
 	b.nas.Put(b.cluster, b.refs["files"], time.Now().Add(-time.Minute))
 	b.list()
 	b.Ask(b.t, "POST", "backups/"+b.backup("files")+"/restore", `{"over":true,"confirm":"files"}`, apitest.Admin, 202, "")
