@@ -1283,7 +1283,7 @@ var Operations = []Operation{
 		Confirm: true,
 		Body: []Field{
 			{Name: "compress", Kind: Text,
-				About: "0 is none; when it is left out, what the hypervisor usually uses",
+				About: "0 disables compression; the default is the hypervisor's usual method",
 				Values: []string{
 					"0", "gzip", "lzo", "zstd",
 				}, Null: true},

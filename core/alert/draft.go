@@ -31,7 +31,7 @@ type Draft struct {
 const (
 	maxName = 200
 	maxText = 1000
-	// maxScope is how many bytes the kinds, tags and targets of a rule or a window have together: lists show them.
+	// maxScope is the maximum total size in bytes of the kinds, tags and targets of a rule or a window, because lists show them.
 	maxScope  = 64 << 10
 	maxLabels = 20
 	maxWord   = 400
@@ -62,14 +62,14 @@ func (f *faults) tags(tags []string) {
 	}
 }
 
-// scope bounds what a rule or a window is about. One that stays as it was kept, by an older release for example, may be longer.
+// scope limits the size of a scope. A scope that does not change may be longer, for example if an older release stored it.
 func (f *faults) scope(was, is []string) {
 	size := 0
 	for _, word := range is {
 		size += len(word) + len(`"",`)
 	}
 	if size > maxScope && !slices.Equal(was, is) {
-		f.add(fmt.Sprintf("must have at most %d bytes", maxScope), "on")
+		f.add(fmt.Sprintf("must be at most %d bytes", maxScope), "on")
 	}
 }
 
@@ -77,10 +77,10 @@ func sound(text string) bool {
 	return text != "" && len(text) <= maxWord && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// words are all that the scope lists.
+// words returns all entries of the scope.
 func (s *Scope) words() []string { return slices.Concat(s.Kinds, s.Tags, s.Targets) }
 
-// Faults is all that is wrong with a draft by itself, but for the length of its scope.
+// Faults returns everything that is wrong with the draft itself, except the size of its scope.
 func (d *Draft) Faults() []problem.Fault {
 	var f faults
 	f.name(d.Name)

@@ -129,7 +129,7 @@ func (d *Draft) args() []any {
 		d.ClearForS, d.Severity, d.labels(), d.Enabled}
 }
 
-// checked is a draft that may be kept; was is what the scope of the rule lists so far.
+// checked returns a draft that may be stored. was are the entries of the rule's scope so far.
 func checked(ctx context.Context, tx *db.Tx, was []string, d Draft) (Draft, error) {
 	f := faults(d.Faults())
 	f.scope(was, d.On.words())

@@ -167,7 +167,7 @@ func (s *Store) DeleteWindow(ctx context.Context, id int64) error {
 	})
 }
 
-// check tidies the draft, and refuses one that may not be kept; was are the tags of the window so far.
+// check tidies the draft, and refuses one that may not be stored. was are the window's tags so far.
 func (d *WindowDraft) check(ctx context.Context, tx *db.Tx, was []string) error {
 	f := faults(d.Faults())
 	f.scope(was, d.On.Tags)

@@ -112,7 +112,7 @@ func (s *Store) markSelf(ctx context.Context, all []App) error {
 }
 
 // Discovered lists the containers that may be seen and are no apps yet, templates among them. A container of a cluster that several hosts
-// front is listed once, with the host registered at its node. A host narrows them to its own; the id 0 does not.
+// front is listed once, with the host registered at its node. A host ID limits the list to that host; 0 does not.
 func (s *Store) Discovered(ctx context.Context, hostID int64, visible identity.Visible) ([]guest.Guest, error) {
 	return s.Guests.List(ctx, guest.Filter{Kind: guest.Container, HostID: hostID, Unadopted: true}, visible)
 }

@@ -13,7 +13,7 @@ import (
 type way struct {
 	Snapshot string             `json:"snapshot,omitempty"`
 	Backup   *hypervisor.Backup `json:"backup,omitempty"`
-	// Volumes are those of the container that the backup has.
+	// Volumes are the IDs of the container's volumes that the backup includes.
 	Volumes []string `json:"volumes,omitempty"`
 	// Deleted says that the snapshot is gone again.
 	Deleted bool `json:"deleted,omitempty"`
@@ -29,8 +29,8 @@ func (w *way) left() string {
 	return "the snapshot " + w.Snapshot + " from before is left"
 }
 
-// makeWay takes a snapshot, or makes a backup where that cannot be. A job that has neither runs nothing, nor one of which a restore would
-// destroy volumes that the backup leaves out.
+// makeWay takes a snapshot, or creates a backup if that fails. The update does not run if neither works, or if a restore would destroy
+// volumes that the backup does not include.
 func (u *update) makeWay(ctx context.Context) error {
 	name := fmt.Sprintf("before-update-%d", u.run.Job().ID)
 	var failed error

@@ -34,8 +34,8 @@ type Filter struct {
 	Offset, Limit int
 }
 
-// listed are the columns of a row in a list. Rows of releases that kept details of any length show the beginning of long ones: PostgreSQL
-// writes JSON with spaces, so that what this release keeps is not among them.
+// listed are the columns of a row in a list. It truncates long details that older releases stored. The limit is twice MaxDetails, because
+// PostgreSQL adds spaces to JSON.
 var listed = fmt.Sprintf(`id, at, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, team_id, host_id, job_id,
 	result, error, address, request_id, CASE WHEN octet_length(details::text) <= %d THEN details
 		ELSE jsonb_build_object('%s', octet_length(details::text), 'beginning', left(details::text, %d)) END AS details`,

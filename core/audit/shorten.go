@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// MaxDetails is the most that a row keeps of its details, in bytes of JSON.
+// MaxDetails is the maximum size of a row's details in bytes of JSON.
 const MaxDetails = 16 << 10
 
-// TruncatedFrom is the key of details that were shortened: its value is how many bytes they had.
+// TruncatedFrom is the key that marks truncated details. Its value is their original size in bytes.
 const TruncatedFrom = "truncated_from_bytes"
 
-// cut ends a text of which the rest is left out.
+// cut ends a truncated text.
 const cut = "…"
 
-// encode returns the JSON of redacted details in at most MaxDetails bytes. Of longer details, short values stay whole and long ones lose
-// their end: texts end with "…", lists and objects say how many of their entries are left out.
+// encode returns redacted details as JSON of at most MaxDetails bytes. In longer details, it keeps short values and truncates long ones:
+// texts end with "…", lists and objects say how many entries are omitted.
 func encode(details map[string]any) ([]byte, error) {
 	if len(details) == 0 {
 		return []byte("{}"), nil
@@ -33,7 +33,7 @@ func encode(details map[string]any) ([]byte, error) {
 	return json.Marshal(short)
 }
 
-// sizeOf is the length of a value's JSON.
+// sizeOf returns the length of a value as JSON.
 func sizeOf(v any) int {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -42,12 +42,12 @@ func sizeOf(v any) int {
 	return len(text)
 }
 
-// leftOut tells of entries that are left out. It has fewer bytes than noteSize.
+// leftOut returns the note for omitted entries. It is shorter than noteSize.
 func leftOut(n int) string { return fmt.Sprintf("%s and %d more", cut, n) }
 
 const noteSize = 40
 
-// shorten is a value with a JSON of at most room bytes; ok is false where not even its beginning has room.
+// shorten returns a value whose JSON has at most room bytes; ok is false if not even its beginning fits.
 func shorten(v any, room int) (short any, ok bool) {
 	if sizeOf(v) <= room {
 		return v, true
@@ -68,7 +68,7 @@ func shorten(v any, room int) (short any, ok bool) {
 	return nil, false
 }
 
-// shortenText cuts a text. A character takes up to six bytes more in JSON than in the text, so that it is cut until it fits.
+// shortenText truncates a text until its JSON fits, which can be several times longer than the text.
 func shortenText(s string, room int) (string, bool) {
 	for n := min(len(s), room); n > 0; n = n * 3 / 4 {
 		if short := strings.ToValidUTF8(s[:n], "") + cut; sizeOf(short) <= room {
@@ -92,7 +92,7 @@ func shortenList(list []any, room int) (short []any) {
 	return short
 }
 
-// shortenMap gives each value of an object the same room, and what short ones leave to the longer ones.
+// shortenMap gives each value of an object the same room, and what short values do not use to the longer ones.
 func shortenMap(m map[string]any, room int) map[string]any {
 	sizes := make(map[string]int, len(m))
 	for key, value := range m {

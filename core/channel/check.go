@@ -20,7 +20,7 @@ import (
 // topic is what ntfy takes for one.
 var topic = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
 
-// maxRoutes is how many bytes the routes of a channel have as JSON: lists show them. Routes that stay as they are may have more.
+// maxRoutes is the maximum size of a channel's routes in bytes of JSON, because lists show them. Routes that do not change may be longer.
 const maxRoutes = 64 << 10
 
 // faults collects what is wrong with a channel.
@@ -34,7 +34,7 @@ func (s *Store) rules(c *Channel) outbound.Rules {
 	return outbound.Rules{AllowLocal: s.AllowLocal, AllowPrivate: c.AllowPrivate}
 }
 
-// check brings a channel into the form in which it is stored; was are its routes so far. Problems: invalid with all that is wrong.
+// check converts a channel to the form in which it is stored. was are its routes so far. It returns the problem invalid with all faults.
 func (s *Store) check(was []Route, c *Channel, secrets Secrets) error {
 	var f faults
 	if c.Name = strings.TrimSpace(c.Name); c.Name == "" {
@@ -164,7 +164,7 @@ func (c *Channel) checkRoutes(was []Route, f *faults) {
 	}
 	text, err := json.Marshal(c.Routes)
 	if err != nil || len(text) > maxRoutes && !reflect.DeepEqual(was, c.Routes) {
-		f.add(fmt.Sprintf("must have at most %d bytes", maxRoutes), "routes")
+		f.add(fmt.Sprintf("must be at most %d bytes", maxRoutes), "routes")
 	}
 }
 

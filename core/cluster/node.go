@@ -61,7 +61,7 @@ WHERE ($1 OR h.team_id = ANY ($2)) AND (cardinality($3::bigint[]) = 0 OR h.id IN
 	AND ($4::bigint = 0 OR h.id = $4)
 ORDER BY c.name, c.id, n.name`
 
-// Nodes gives the nodes of hosts that may be seen, by cluster and name, each once: those of one host, or with the id 0 of all.
+// Nodes returns the nodes of visible hosts by cluster and name, each once. A host ID limits the list to that host; 0 does not.
 func (s *Store) Nodes(ctx context.Context, hostID int64, visible identity.Visible) ([]Node, error) {
 	return s.nodes(ctx, visible, []int64{}, hostID)
 }
@@ -76,7 +76,7 @@ func (s *Store) NodesByID(ctx context.Context, ids []int64) ([]Node, error) {
 }
 
 // nodes gives the nodes of hosts that may be seen: all of them, or those of the hosts to which the nodes with these ids belong, for
-// which of them is a host's entry is told by all of its nodes. An id of a host narrows them to that host.
+// which of them is a host's entry is told by all of its nodes. A host ID limits them to that host; 0 does not.
 func (s *Store) nodes(ctx context.Context, visible identity.Visible, ids []int64, hostID int64) ([]Node, error) {
 	rows, err := s.DB.Pool.Query(ctx, selectNodes, visible.All, visible.Teams, ids, hostID)
 	if err != nil {

@@ -17,7 +17,7 @@ func TestBound(t *testing.T) {
 		return d.Tx(t.Context(), func(tx *db.Tx) error { return db.Bound(t.Context(), tx, "teams", "teams", most) })
 	}
 	err := bound(1)
-	if problem.CodeOf(err) != problem.CodeConflict || !strings.Contains(err.Error(), "there are 1 teams already; delete 1 first") {
+	if problem.CodeOf(err) != problem.CodeConflict || !strings.Contains(err.Error(), "there are already 1 teams; delete 1 first") {
 		t.Errorf("of at most one: %v", err)
 	}
 	if err := bound(0); !strings.Contains(fmt.Sprint(err), "delete 2 first") {

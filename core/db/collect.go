@@ -6,21 +6,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// MaxList is the most that CollectRows reads, in bytes as the server sends them.
+// MaxList is the maximum size in bytes of the rows that CollectRows reads, as PostgreSQL sends them.
 const MaxList = 32 << 20
 
-// ListTooLarge is the error of a list with more than MaxList bytes.
+// ListTooLarge is the error of a list that exceeds MaxList.
 type ListTooLarge struct {
-	// Fits is how many of its rows have fewer; 0 where a shorter page does not make the list shorter.
+	// Fits is how many rows fit; 0 if a shorter page does not make the list shorter.
 	Fits int
 }
 
 func (e *ListTooLarge) Error() string {
-	return fmt.Sprintf("a list takes more than %d MiB: %d of its rows take less", MaxList>>20, e.Fits)
+	return fmt.Sprintf("the list exceeds %d MiB: only %d rows fit", MaxList>>20, e.Fits)
 }
 
-// CollectRows is pgx.CollectRows for lists of any length: one with more than MaxList bytes is the error ListTooLarge, and takes no more
-// memory than that.
+// CollectRows works like pgx.CollectRows, but returns ListTooLarge as soon as the rows exceed MaxList. Use it for lists of any length.
 func CollectRows[T any](rows pgx.Rows, read pgx.RowToFunc[T]) ([]T, error) {
 	defer rows.Close()
 	all, size := []T{}, 0

@@ -19,8 +19,8 @@ var errAddress = errors.New("must be a name or an IP address (IPv6 in brackets),
 var errLocal = errors.New("loopback, link-local, multicast and unspecified addresses and clouds' metadata services are not allowed " +
 	"for a host")
 
-// loopback are names of the machine itself: "localhost" whatever a resolver says (RFC 6761 section 6.3), and those that Linux
-// distributions have in /etc/hosts beside it.
+// loopback lists the names of the machine itself: "localhost", which is always loopback (RFC 6761 section 6.3), and the names that Linux
+// distributions add to /etc/hosts.
 var loopback = map[string]bool{"localhost": true, "localhost.localdomain": true, "localhost4": true, "localhost4.localdomain4": true,
 	"localhost6": true, "localhost6.localdomain6": true, "ip6-localhost": true, "ip6-loopback": true}
 

@@ -35,7 +35,7 @@ func TestHostsDoNotGatherWithoutBound(t *testing.T) {
 	token := driver.Add("a.mem:8006", memdriver.Spec{}).Target(endpoint.Monitoring).Credential
 	_, _, err = s.Create(t.Context(),
 		host.Enrolment{Name: "a", Address: "a.mem", TokenID: token.ID, Secret: secret.New(string(token.Secret))})
-	if problem.CodeOf(err) != problem.CodeConflict || !strings.Contains(fmt.Sprint(err), "10001 hosts already; delete 2 first") {
+	if problem.CodeOf(err) != problem.CodeConflict || !strings.Contains(fmt.Sprint(err), "already 10001 hosts; delete 2 first") {
 		t.Errorf("one more: %v", err)
 	}
 }

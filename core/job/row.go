@@ -15,10 +15,10 @@ const columns = `id, kind, status, target_kind, target_id, target_name, team_id,
 	requested_by_email, schedule_id, task_id, error, cancel_requested_at, runs, created_at, started_at, finished_at,
 	params, sealed, progress, river_id, task_lines, asked, share, last_line, coalesce(place, '')`
 
-// longParams is above how many bytes of Job.Asked a list leaves them out.
+// longParams is the size in bytes above which lists omit Job.Asked.
 const longParams = 16 << 10
 
-// listedColumns are those of a job in a list: without what only its run needs, and without parameters that are long.
+// listedColumns are the columns of a job in a list. They omit what only a run needs, and long parameters.
 var listedColumns = strings.NewReplacer("params, sealed, progress", "'{}'::jsonb, NULL::bytea, '{}'::jsonb",
 	"asked", fmt.Sprintf(`CASE WHEN octet_length(asked::text) <= %d THEN asked
 		ELSE jsonb_build_object('%s', octet_length(asked::text)) END`, longParams, audit.TruncatedFrom)).Replace(columns)

@@ -20,7 +20,7 @@ type View struct {
 	Error           string         `json:"error" doc:"Why it failed or is unknown"`
 	Progress        *float64       `json:"progress" example:"0.42" doc:"How much of the hypervisor's task is done, from 0 to 1, as its log tells, or of a file that is sent; null where nothing has told"`
 	LastLine        string         `json:"last_line" example:"transferred 13.4 GiB of 32.0 GiB (41.87%)" doc:"The last line of the transcript, cut to 256 characters"`
-	Params          map[string]any `json:"params" doc:"What was asked for besides the target, in the words of the operation that asks for it and without what is secret. In a list, truncated_from_bytes stands for more than 16 KiB of it"`
+	Params          map[string]any `json:"params" doc:"What was asked for besides the target, in the words of the operation that asks for it and without what is secret. Lists replace parameters of more than 16 KiB with truncated_from_bytes"`
 	CancelRequested bool           `json:"cancel_requested"`
 	Runs            int            `json:"runs" example:"1" doc:"How often it was begun: more than once when the service was interrupted"`
 	CreatedAt       time.Time      `json:"created_at"`

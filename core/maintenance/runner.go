@@ -47,7 +47,7 @@ type Config struct {
 	Consoles Sessions
 	// Bundles deletes bundles that nothing refers to; *bundle.Store does. Nil keeps them.
 	Bundles Sessions
-	// Drafts deletes drafts of firewalls that are over; *draft.Store does. Nil keeps them.
+	// Drafts deletes ended firewall drafts; *draft.Store does. Nil keeps them.
 	Drafts Sessions
 	Trail  Trail
 }
@@ -70,8 +70,8 @@ type kindOfJob struct {
 // New makes the jobs; Register them before the queue starts.
 func New(c Config) *Runner {
 	return &Runner{db: c.DB, queue: c.Queue, kinds: []kindOfJob{
-		{"sessions.prune", "Delete sessions, counters of log-in tries, idempotency keys, tickets and recordings of consoles, bundles, and " +
-			"drafts of firewalls that are over",
+		{"sessions.prune", "Delete expired sessions, log-in counters, idempotency keys, console tickets and recordings, unused bundles, and " +
+			"ended firewall drafts",
 			"rows", sessions{c.Sessions, c.Replays, c.Consoles, c.Bundles, c.Drafts}.prune},
 		{"jobs.prune", "Delete ended jobs and their transcripts after the time that the settings give", "jobs", jobs{c.DB}.prune},
 		{"metrics.maintain", "Roll metric samples up and drop those past the time that the settings give", "partitions", metrics{c.DB}.maintain},

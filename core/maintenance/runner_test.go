@@ -173,7 +173,7 @@ func TestSessions(t *testing.T) {
 	i.Exec("DELETE FROM login_failures")
 	i.Exec("INSERT INTO login_failures (bucket, failures, window_ends) VALUES ('old', 1, now() - interval '1 second'), ('new', 1, now() " +
 		"+ interval '1 hour')")
-	want(t, i.did("sessions.prune"), "deleted 2501 rows of sessions")
+	want(t, i.did("sessions.prune"), "deleted 2501 rows: expired sessions")
 	if left := i.Value("SELECT (SELECT count(*) FROM sessions) || ' ' || (SELECT " +
 		"string_agg(bucket, '') FROM login_failures)"); left != "1 new" {
 		t.Errorf("left: %s", left)

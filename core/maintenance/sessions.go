@@ -16,7 +16,7 @@ func (s sessions) prune(ctx context.Context, p *progress) error {
 			total += n
 		}
 	}
-	p.run.Note("deleted %s of sessions, log-in tries, idempotency keys, consoles, bundles and drafts of firewalls that are over",
+	p.run.Note("deleted %s: expired sessions, log-in counters, idempotency keys, consoles, unused bundles and ended firewall drafts",
 		plural(total, "row", "rows"))
 	return err
 }

@@ -110,7 +110,7 @@ var table = map[Code]kind{
 	CodeGuestRunning:        {http.StatusConflict, "The guest is running"},
 	CodeProtected:           {http.StatusConflict, "Protected at the hypervisor"},
 	CodeVolumeInUse:         {http.StatusConflict, "Something uses the volume"},
-	CodeVolumesNotInBackup:  {http.StatusConflict, "The backup lacks volumes of the guest"},
+	CodeVolumesNotInBackup:  {http.StatusConflict, "The backup does not contain all volumes of the guest"},
 	CodeBridgeInUse:         {http.StatusConflict, "Guests are on the bridge"},
 	CodeInUse:               {http.StatusConflict, "It is in use"},
 	CodeFirewallBusy:        {http.StatusConflict, "Another draft is being tried out"},

@@ -37,7 +37,7 @@ type Draft struct {
 // CheckParams holds parameters against their kind's schema; the faults are at body.params.
 type CheckParams func(kind Kind, params json.RawMessage) []problem.Fault
 
-// maxName in characters, and maxParams in bytes: lists show the parameters. A backup of 500 guests with long names has 160 KiB.
+// maxName is in characters, maxParams in bytes. Lists show the parameters; a backup of 500 guests with long names takes 160 KiB.
 const maxName, maxParams = 200, 256 << 10
 
 // MaxSchedules there may be: those that are due are started one after another, and thousands would be late.
@@ -83,12 +83,12 @@ func (s *Store) kindNames() []string {
 	return names
 }
 
-// tooLong is the fault of parameters that are too long for a list.
+// tooLong returns the fault of parameters that exceed maxParams.
 func tooLong(d Draft) []problem.Fault {
 	if len(d.Params) <= maxParams {
 		return nil
 	}
-	return problem.InvalidField(fmt.Sprintf("must have at most %d bytes", maxParams), "value_error", "body", "params").Faults
+	return problem.InvalidField(fmt.Sprintf("must be at most %d bytes", maxParams), "value_error", "body", "params").Faults
 }
 
 // Create writes a schedule; the context's caller becomes its writer. Problems: invalid, forbidden when the caller's API key

@@ -61,8 +61,8 @@ func (o *DownloadOrder) check() (public string, faults []problem.Fault) {
 		fault("url", "a user and password in a URL stand in the hypervisor's log for everybody; use one without")
 	default: // the port is judged as well; what it is when there is none makes no difference
 		if _, err := host.ParseAddress(u.Host, "443", false); err != nil {
-			fault("url", "its server must be a name, or an IP address written in full, such as 192.0.2.10; the hypervisor itself, "+
-				"unspecified addresses and clouds' metadata services are not allowed")
+			fault("url", "cannot download from this server: the hypervisor itself, unspecified addresses and cloud metadata services are not "+
+				"allowed; write IP addresses in full, such as 192.0.2.10")
 		}
 	}
 	if o.Filename == "" {

@@ -18,7 +18,7 @@ const maxVolume = 255
 // backupTask is the type of the task that backs a guest up.
 const backupTask = "vzdump"
 
-// usualCompression is what the hypervisor's own page proposes. Its API does not compress unless it is told to.
+// usualCompression is the default of Proxmox VE's own page. Its API does not compress by default.
 const usualCompression = "zstd"
 
 // checkBackup refuses an id that is of no backup on its storage.

@@ -17,8 +17,8 @@ import (
 var firmware = map[string]bool{"win11": true}
 
 // CreateVM sends one request for all of the VM: one disk on a controller with a thread of its own, whose freed blocks go back to the
-// storage, and a NIC behind the hypervisor's firewall. The mark is the UUID of the VM's SMBIOS. Another request before it asks for the
-// storage's type: a disk in a file is made in qcow2, for a raw file, which is the hypervisor's default, cannot be snapshotted.
+// storage, and a NIC behind the hypervisor's firewall. The mark is the UUID of the VM's SMBIOS. Another request reads the storage's type
+// first: on file storage the disk is qcow2, because a raw file, the hypervisor's default, cannot be snapshotted.
 func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, error) {
 	form, err := vmForm(spec)
 	if err != nil {
@@ -47,12 +47,11 @@ func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, er
 	return taskIn(string(answer)), nil
 }
 
-// fileStorages are the types of storages on which an image is a file, raw unless another format is asked for. All others have one format,
-// or have told the hypervisor which is theirs.
+// fileStorages are the storage types that store images as files, raw by default. The hypervisor knows the right format for all others.
 var fileStorages = map[string]bool{"dir": true, "nfs": true, "cifs": true, "glusterfs": true}
 
-// onFiles reports whether the images of a storage are files. What is wrong with a storage that the node does not show, the request says
-// that needs it.
+// onFiles reports whether a storage stores images as files. It returns false for a storage that the node does not list; creating the VM
+// then returns the error.
 func (h *Host) onFiles(ctx context.Context, node, storage string) (bool, error) {
 	path, err := nodePath(node, "storage")
 	if err != nil {

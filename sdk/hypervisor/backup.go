@@ -87,8 +87,8 @@ type RestoreSpec struct {
 //
 // The methods that change something send their request once and never repeat it by themselves, as those of Snapshotter do.
 type Backuper interface {
-	// Backups lists the backups of one storage. A storage that cannot be read is Refused or Unreachable, never an empty list. From
-	// a plugin, a list takes at most 64 MiB: a longer one is Protocol.
+	// Backups lists the backups of one storage. A storage that cannot be read is Refused or Unreachable, never an empty list. A plugin
+	// that returns more than 64 MiB gets Protocol.
 	Backups(ctx context.Context, query BackupQuery) ([]Backup, error)
 	// RunBackup backs a guest up. The notes have no white space at their ends, and what is listed of them fits, as BackupSpec.Noted has it.
 	RunBackup(ctx context.Context, guest GuestRef, spec BackupSpec) (taskID string, err error)

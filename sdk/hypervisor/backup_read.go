@@ -2,20 +2,19 @@ package hypervisor
 
 import "context"
 
-// BackupReader is satisfied by hosts that can tell what a backup has of its guest. It needs the Backup capability and changes nothing.
+// BackupReader is implemented by hosts that can read the content of a backup. It requires the Backup capability and changes nothing.
 type BackupReader interface {
-	// BackupContent reads what a backup has. A backup that does not exist is NotFound.
+	// BackupContent returns the content of a backup. It returns NotFound if the backup does not exist.
 	BackupContent(ctx context.Context, backup Backup) (BackupContent, error)
 }
 
-// BackupContent is what a backup has of its guest.
+// BackupContent describes what a backup contains.
 type BackupContent struct {
-	// Disks are those of the guest when it was backed up. The backup lacks those that are LeftOut.
+	// Disks are the disks that the guest had when it was backed up. The backup does not contain those with LeftOut set.
 	Disks []Disk
-	// Keeps is true where a restore over the guest keeps the volumes that the backup lacks, as unused ones. Otherwise the restore destroys
-	// them.
+	// Keeps is true if a restore over the guest keeps volumes that are not in the backup as unused disks. Otherwise it destroys them.
 	Keeps bool
-	// Refused says why the hypervisor would refuse to make a guest of the backup, such as "mp0 is a directory of the node"; empty where
-	// nothing is known to be in the way.
+	// Refused is the reason why the hypervisor would refuse to restore the backup, such as "mp0 is a directory of the node". It is empty if
+	// no reason is known.
 	Refused string
 }

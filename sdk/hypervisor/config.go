@@ -56,7 +56,7 @@ type Disk struct {
 	Owner GuestID
 	// Kept is true for a volume that stays when the guest is destroyed, because it belongs to another guest or to none.
 	Kept bool
-	// LeftOut is true for a volume, directory or device that a backup of the guest leaves out. Images in drives are never LeftOut.
+	// LeftOut is true for a volume, directory or device that backups of the guest do not include. It is never set for images in drives.
 	LeftOut bool
 }
 

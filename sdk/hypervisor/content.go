@@ -72,7 +72,7 @@ type ContentList struct {
 // hypervisor may show more to the second.
 type ContentLister interface {
 	// Content lists a storage past any cache. A storage that cannot be read is NotFound, Refused or Unreachable, and one kind of content
-	// that is asked for and wholly hidden is Denied: never an empty list. From a plugin, a list takes at most 64 MiB: a longer one is
+	// that is asked for and wholly hidden is Denied: never an empty list. A plugin that returns more than 64 MiB gets
 	// Protocol.
 	Content(ctx context.Context, query ContentQuery) (ContentList, error)
 }

@@ -51,7 +51,7 @@ type TemplateSpec struct {
 type ContentFetcher interface {
 	// Download fetches a file. A name that does not fit the content is Invalid with the field "filename".
 	Download(ctx context.Context, spec DownloadSpec) (taskID string, err error)
-	// Templates lists those that a node can fetch. From a plugin, a list takes at most 64 MiB: a longer one is Protocol.
+	// Templates lists those that a node can fetch. A plugin that returns more than 64 MiB gets Protocol.
 	Templates(ctx context.Context, node string) ([]Template, error)
 	// FetchTemplate fetches one; an unknown one is Invalid or NotFound, at once or in the task.
 	FetchTemplate(ctx context.Context, spec TemplateSpec) (taskID string, err error)

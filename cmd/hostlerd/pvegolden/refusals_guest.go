@@ -98,8 +98,8 @@ func guestRefusals() []Act {
 
 		withBody(end, "").when("with disks that are unused, and of another guest", volumes("vm")),
 		withBody(uninstall, "").when("with volumes that are unused, and of another guest", volumes("app")),
-		withBody(over, `{"over":true}`).when("over a VM with a disk that its backup lacks", with("vm", (*World).backup)),
-		overApp.when("over a container with a volume that its backup lacks", with("app", func(w *World) { w.backupOf("app") })),
+		withBody(over, `{"over":true}`).when("over a VM with a disk that is not in the backup", with("vm", (*World).backup)),
+		overApp.when("over a container with a volume that is not in the backup", with("app", func(w *World) { w.backupOf("app") })),
 		overApp.when("over a container with a directory of its node", bound), restore.when("of a container with a directory of its node", bound),
 
 		small.when("a storage that is full", func(w *World) {
@@ -108,7 +108,7 @@ func guestRefusals() []Act {
 		}),
 		cross.when("to a cluster whose storage of one name is another one", func(w *World) { w.far(); w.Running("vm") }),
 		cross.when("to a cluster without a quorum", func(w *World) { w.leaves("vm"); w.far().SetExtraVotes(9); w.syncFar() }),
-		cross.when("to another cluster, with a disk that backups leave out", with("vm", func(w *World) { w.leaves("vm") })),
+		cross.when("to another cluster, with a disk that is not backed up", with("vm", func(w *World) { w.leaves("vm") })),
 		cross.when("to a cluster that has its bridge not", func(w *World) {
 			w.leaves("vm")
 			w.Change("vm", func(s *pvesim.GuestSpec) { s.Config = map[string]any{"net0": "virtio=BC:24:11:00:00:01,bridge=vmbr7"} })

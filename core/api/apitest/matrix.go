@@ -46,12 +46,12 @@ const (
 
 // meanings say what a cell means.
 var meanings = map[string]string{
-	cellOK: "admitted. A read is answered; a write is sent with a faulty query string and stops at 422, which is told after every " +
-		"refusal",
+	cellOK: "allowed. Reads succeed. Writes are sent with an invalid query string, so they stop at 422, which is checked " +
+		"after access",
 	cellUnknown:     "unauthenticated",
 	cellForbidden:   "forbidden, by role or by the key's scope",
 	cellSwitchedOff: "entitlement_required: the operation's feature is switched off",
-	cellNotThere:    "not_found, in every byte but the request's id like the answer for an id that does not exist",
+	cellNotThere:    "not_found: identical to the response for an ID that does not exist, except for the request ID",
 }
 
 // refusals are the status and the identifier of each cell that is no admission.
@@ -198,9 +198,9 @@ func (o *operation) inScope(scopes []string) bool {
 	return len(scopes) == 0 || slices.Contains(scopes, o.Scope) || slices.Contains(scopes, o.writeScope())
 }
 
-// matrixLegend says what the table's cells and columns mean.
+// matrixLegend explains the cells and columns of the table.
 func matrixLegend(columns []Column) *Table {
-	table := NewTable("# Who may do what: made from the operations' declarations, and held against the real service by a test.\n",
+	table := NewTable("# Who may do what. Generated from the declarations of the operations; a test compares it with the real service.\n",
 		"KIND", "NAME", "MEANING")
 	for cell, meaning := range meanings {
 		table.Add("cell", cell, meaning)
@@ -211,7 +211,7 @@ func matrixLegend(columns []Column) *Table {
 	return table
 }
 
-// matrixRows is a part of the table as a person reads it.
+// matrixRows returns the rows of some operations.
 func matrixRows(operations []*operation, columns []Column) *Table {
 	head := []string{"PATH", "METHOD", "OPERATION"}
 	for _, c := range columns {

@@ -10,21 +10,21 @@ import (
 	"testing"
 )
 
-// Table is a golden file of rows: notes, a line that names the columns, and a line for each row, its cells separated by tabs. The rows are
-// sorted and none needs another, so one more changes one line. Git puts both sides' new rows one below the other (.gitattributes), in
-// whatever order; that is no difference here, and the next go generate sorts them.
+// Table is a golden file of rows: notes, a line with the column names, and one line per row with cells separated by tabs. Rows are sorted
+// and independent, so a new row changes one line. When branches merge, Git keeps the new rows of both sides (.gitattributes) in any order.
+// The comparison ignores the order, and the next go generate sorts the rows.
 type Table struct {
 	head  string
 	rows  []string
 	order func(a, b string) int
 }
 
-// NewTable is a table without rows. notes are lines that begin with #, or "".
+// NewTable returns a table without rows. notes is empty, or lines that begin with #.
 func NewTable(notes string, columns ...string) *Table {
 	return &Table{head: notes + line(columns), order: strings.Compare}
 }
 
-// NewListing is a table whose rows are sorted by their first cell alone: those about one thing keep their order.
+// NewListing returns a table that is sorted by the first cell only, so rows with the same first cell keep their order.
 func NewListing(notes string, columns ...string) *Table {
 	t := NewTable(notes, columns...)
 	t.order = func(a, b string) int { return strings.Compare(first(a), first(b)) }
@@ -34,12 +34,12 @@ func NewListing(notes string, columns ...string) *Table {
 // Add adds a row. An empty cell is written as a hyphen.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, line(cells)) }
 
-// Bytes is the file's text.
+// Bytes returns the text of the file.
 func (t *Table) Bytes() []byte {
 	return []byte(t.head + strings.Join(slices.SortedStableFunc(slices.Values(t.rows), t.order), ""))
 }
 
-// Golden holds the table against the file; go test -update writes it instead.
+// Golden compares the table with the file, or writes the file with go test -update.
 func (t *Table) Golden(tb testing.TB, file string) {
 	tb.Helper()
 	if *update {
@@ -49,7 +49,7 @@ func (t *Table) Golden(tb testing.TB, file string) {
 	t.hold(tb, file, false)
 }
 
-// GoldenPart holds the table against those rows of the file whose first cell one of its own rows has.
+// GoldenPart compares the table with the rows of the file that have the same first cells.
 func (t *Table) GoldenPart(tb testing.TB, file string) {
 	tb.Helper()
 	t.hold(tb, file, true)
@@ -59,18 +59,18 @@ func (t *Table) hold(tb testing.TB, file string, part bool) {
 	tb.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
-		tb.Fatalf("%v; go generate writes it, or go test -update", err)
+		tb.Fatalf("%v; run go generate or go test -update to write it", err)
 	}
 	if complaint := t.differs(text, part); complaint != "" {
-		tb.Errorf("%s is no longer what comes out; look at the difference and run go generate, or go test -update\n%s", file, complaint)
+		tb.Errorf("%s is out of date; review the difference, then run go generate or go test -update\n%s", file, complaint)
 	}
 }
 
-// differs says what a file has that the table has not, and the other way round; "" for nothing.
+// differs describes the rows that only the file or only the table has. It returns "" if they agree.
 func (t *Table) differs(text []byte, part bool) string {
 	body, ok := bytes.CutPrefix(text, []byte(t.head))
 	if !ok {
-		return "it does not begin with\n" + t.head
+		return "the file does not begin with\n" + t.head
 	}
 	own := map[string]bool{}
 	for _, row := range t.rows {
@@ -88,15 +88,15 @@ func (t *Table) differs(text []byte, part bool) string {
 		return ""
 	}
 	gone, come := without(there, made), without(made, there)
-	return cmp.Or(shown("-", gone)+shown("+", come), "the rows about one thing stand in another order, or twice")
+	return cmp.Or(shown("-", gone)+shown("+", come), "rows with the same first cell are in another order or duplicated")
 }
 
-// without are the rows that others lacks.
+// without returns the rows that are not in others.
 func without(rows, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return slices.Contains(others, row) })
 }
 
-// shown are the first few rows, each after a mark.
+// shown returns the first few rows, each after a mark.
 func shown(mark string, rows []string) string {
 	const most = 8
 	var b strings.Builder
@@ -119,7 +119,7 @@ func line(cells []string) string {
 	return strings.Join(filled, "\t") + "\n"
 }
 
-// first is the first cell of a row.
+// first returns the first cell of a row.
 func first(row string) string {
 	cell, _, _ := strings.Cut(row, "\t")
 	return cell

@@ -34,12 +34,12 @@ func TestTable(t *testing.T) {
 		{"a row more", table, want + "/c\towner\t-\n", false, "- /c\towner\t-\n"},
 		{"a row less", table, strings.Replace(want, "/a\tviewer\t-\n", "", 1), false, "+ /a\tviewer\t-\n"},
 		{"both sides of a merge", table, want + "/b\tadmin\tb.make\n", false, "- /b\tadmin\tb.make\n"},
-		{"a row twice", table, want + "/b\towner\tb.make\n", false, "in another order, or twice"},
-		{"other columns", table, strings.Replace(want, "ROLE", "WHO", 1), false, "it does not begin with"},
+		{"a row twice", table, want + "/b\towner\tb.make\n", false, "in another order or duplicated"},
+		{"other columns", table, strings.Replace(want, "ROLE", "WHO", 1), false, "the file does not begin with"},
 		{"more things in the file of which this is a part", table, want + "/c\towner\t-\n", true, ""},
 		{"more of a thing in the file of which this is a part", table, want + "/b\towner\tb.break\n", true, "- /b\towner\tb.break\n"},
 		{"things in another order", listing, "OF\tWHAT\nb\tz\nb\tx\na\ty\n", false, ""},
-		{"what is said of a thing in another order", listing, "OF\tWHAT\na\ty\nb\tx\nb\tz\n", false, "in another order, or twice"},
+		{"what is said of a thing in another order", listing, "OF\tWHAT\na\ty\nb\tx\nb\tz\n", false, "in another order or duplicated"},
 	} {
 		got := tt.table.differs([]byte(tt.file), tt.part)
 		if tt.complain == "" && got != "" || !strings.Contains(got, tt.complain) {

@@ -95,7 +95,7 @@ type Row struct {
 	RequestID  *string         `json:"request_id" example:"JUW4ZQ6GJ2RBSXZ7K5DD3T2N5E"`
 	JobID      *int64          `json:"job_id" example:"99"`
 	HostID     *int64          `json:"host_id" example:"1"`
-	Details    json.RawMessage `json:"details" doc:"Further facts; secrets are blotted out. Of more than 16 KiB the beginning is kept, and truncated_from_bytes says how many there were"`
+	Details    json.RawMessage `json:"details" doc:"Further facts, with secrets redacted. Longer details are truncated to 16 KiB; truncated_from_bytes is their original size"`
 }
 
 // Target is what an entry of the trail is about.

@@ -24,13 +24,12 @@ func (h handlers) registerDrafts(a *op.API) {
 			"draft is committed. They are applied in their order to what the firewall has now, so a place (`pos`) is that in the list after the " +
 			"changes before it. All of it is checked now; what is wrong is 422 with the place of the change. Guests need the role operator, " +
 			"nodes, clusters and groups admin: the highest that one of the scopes needs. The answer has each scope before and after, line by " +
-			"line. A rename is a deletion and a creation. The hosts of a team have at most 500 " +
-			"drafts that are neither applied nor undone, beyond that 409 `conflict`. Applied and undone drafts are " +
-			"deleted when ended jobs are.",
+			"line. A rename is a deletion and a creation. A team has at most 500 drafts that are neither " +
+			"applied nor undone; creating more is 409 `conflict`. Applied and undone drafts are deleted together with ended jobs.",
 	})
 	op.Get(a, all, h.listDrafts, op.Spec{
 		ID: "list_firewall_drafts", Summary: "List drafts of changes of firewalls", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "The newest first, without what they change: each draft itself has that.",
+		Description: "Newest first, without their changes; get a draft to see them.",
 	})
 	op.Get(a, one, h.getDraft, op.Spec{
 		ID: "get_firewall_draft", Summary: "Get a draft", Tag: tag, Role: identity.Viewer, On: op.Draft,

@@ -24,7 +24,7 @@ func (h handlers) registerTemplates(a *op.API) {
 	})
 	op.Get(a, all, h.listTemplates, op.Spec{
 		ID: "list_firewall_templates", Summary: "List templates of rules", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "Those of the caller's teams and shared ones, by name, without their contents: each template itself has that.",
+		Description: "Those of the caller's teams and shared ones, by name, without their contents; get a template to see them.",
 	})
 	op.Get(a, one, h.getTemplate, op.Spec{
 		ID: "get_firewall_template", Summary: "Get a template of rules", Tag: tag, Role: identity.Viewer, On: op.Anywhere,

@@ -50,8 +50,8 @@ func Register(a *op.API, deps Deps) {
 			"the first connection on; without one, `verify_tls` true checks the certificate against the system's authorities and the name, and " +
 			"false pins the certificate seen now. Missing privileges are told in `verification` and do not refuse the host. Failures are 502 " +
 			"`hypervisor_error` with `reason`, or `token_rejected`. A server that is enrolled already, under another address, is 409 " +
-			"`already_enrolled`, with its `host_id` for who is admin of that host's team; members of one cluster are hosts of their own. There " +
-			"are at most 10,000 hosts, beyond that 409 `conflict`. The host " +
+			"`already_enrolled`, with its `host_id` for who is admin of that host's team; members of one cluster are hosts of their own. An " +
+			"installation has at most 10,000 hosts; enrolling more is 409 `conflict`. The host " +
 			"belongs to the team `default` until it is moved. The first poll begins at once. A one-time code pins the certificate that it " +
 			"names and is traded for a credential after all that can be refused without it: what fails afterwards names in `credential_id` " +
 			"what the hypervisor trusts in vain, and is 504 `outcome_unknown` where the answer to the code was lost. A `driver` that is not " +

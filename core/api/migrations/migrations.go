@@ -58,8 +58,8 @@ func Register(a *op.API, deps Deps) {
 				"is 409 `migration_blocked` with `blockers`. Where it would be stopped for the move, its name is asked for " +
 				"(409 `confirm_required`). Between clusters it goes by a backup on a storage that both hosts have: it is stopped, backed up, " +
 				"restored and started there; the one that was left is kept, stopped and tagged `moved`, and schedules that name it go with " +
-				"it. A guest of which backups leave volumes out is not moved so (`volumes_not_in_backup`). Where they have none, and both nodes " +
-				"are hosts that are logged in to by SSH, the file of the backup is copied from machine " +
+				"it. A guest with volumes that backups do not include is not moved this way (`volumes_not_in_backup`). Where they have " +
+				"none, and both nodes are hosts that are logged in to by SSH, the file of the backup is copied from machine " +
 				"to machine by way of this service (`transfer`), and deleted on both sides in the end. What goes wrong before it runs there has " +
 				"it run again where it was.",
 		})

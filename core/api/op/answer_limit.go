@@ -13,22 +13,22 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// MaxAnswer is the most that an answer in JSON may have, in bytes. Lists are bounded by what their entries hold and by how many there are:
-// this is for what somebody makes larger all the same, such as a hypervisor.
+// MaxAnswer is the maximum size of a JSON response in bytes. Lists are limited by the size and number of their entries; this limit is for
+// data that grows anyway, such as what a hypervisor reports.
 const MaxAnswer = 64 << 20
 
-// overlong is the error of an answer with more bytes than that.
+// overlong is the error of a response that exceeds MaxAnswer.
 type overlong struct {
-	// fits is how many entries of a list have fewer; 0 where the answer is not a list.
+	// fits is how many entries of a list fit; 0 if the response is not a list.
 	fits int
 }
 
 func (e *overlong) Error() string {
-	return fmt.Sprintf("an answer takes more than %d MiB", MaxAnswer>>20)
+	return fmt.Sprintf("the response exceeds %d MiB", MaxAnswer>>20)
 }
 
-// bounded writes JSON without HTML escapes, wholly or not at all, and at most MaxAnswer bytes of it. A list takes no more memory than that
-// either, for it is written entry by entry.
+// bounded writes all of a value as JSON without HTML escapes, or nothing if it exceeds MaxAnswer. It encodes lists entry by entry, so they
+// never use more memory than that.
 func bounded(w io.Writer, v any) error {
 	list := reflect.ValueOf(v)
 	if list.Kind() != reflect.Slice || list.IsNil() || list.Type().Implements(marshalers) {
@@ -59,7 +59,7 @@ func bounded(w io.Writer, v any) error {
 
 var marshalers = reflect.TypeFor[json.Marshaler]()
 
-// limitedWriter refuses what is longer than an answer may be. A json.Encoder writes a value at once.
+// limitedWriter refuses writes of more than MaxAnswer bytes. A json.Encoder writes a value with one call.
 type limitedWriter struct{ io.Writer }
 
 func (w limitedWriter) Write(p []byte) (int, error) {
@@ -69,7 +69,8 @@ func (w limitedWriter) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// overlongProblem is what a caller is told of an answer that is too large: how long a page may be, or what narrows the answer.
+// overlongProblem returns the problem for a response that is too large. It names the largest page that fits, or the parameters that narrow
+// the list.
 func (q *request) overlongProblem(limit, fits int) error {
 	var narrows []string
 	paged := false
@@ -85,20 +86,20 @@ func (q *request) overlongProblem(limit, fits int) error {
 		}
 	}
 	fault := problem.Fault{Loc: []any{"query"}, Type: "answer_too_large",
-		Msg: fmt.Sprintf("the answer would have more than %d MiB", limit>>20)}
+		Msg: fmt.Sprintf("the response would exceed %d MiB", limit>>20)}
 	switch {
 	case paged && fits > 0:
 		fault.Loc = append(fault.Loc, "per_page")
-		fault.Msg = fmt.Sprintf("the page would have more than %d MiB; ask for at most %d entries", limit>>20, fits)
+		fault.Msg = fmt.Sprintf("the page would exceed %d MiB; request at most %d entries per page", limit>>20, fits)
 	case len(narrows) > 0:
-		fault.Msg += "; narrow it by one of these parameters: " + strings.Join(narrows, ", ")
+		fault.Msg += "; narrow the list with one of these parameters: " + strings.Join(narrows, ", ")
 	default:
-		fault.Msg += ", and nothing narrows it; ask for each thing on its own"
+		fault.Msg += "; this list has no filters, so request each object by its ID"
 	}
 	return problem.Invalid(fault)
 }
 
-// overlongIn is that problem where an error says so; else nil.
+// overlongIn returns the problem of a list or response that is too large, or nil for other errors.
 func (q *request) overlongIn(err error) error {
 	if long, is := errors.AsType[*db.ListTooLarge](err); is {
 		return q.overlongProblem(db.MaxList, long.Fits)

@@ -51,13 +51,13 @@ func TestAnswerThatIsTooLarge(t *testing.T) {
 	}, declare("list_long_rows"))
 	for path, want := range map[string]string{
 		"/api/v1/long-pages?per_page=500": `{"loc":["query","per_page"],` +
-			`"msg":"the page would have more than 64 MiB; ask for at most 63 entries","type":"answer_too_large"}`,
+			`"msg":"the page would exceed 64 MiB; request at most 63 entries per page","type":"answer_too_large"}`,
 		"/api/v1/long-lists": `{"loc":["query"],` +
-			`"msg":"the answer would have more than 64 MiB, and nothing narrows it; ask for each thing on its own","type":"answer_too_large"}`,
-		"/api/v1/long-things": `"msg":"the answer would have more than 64 MiB, and nothing narrows it`,
+			`"msg":"the response would exceed 64 MiB; this list has no filters, so request each object by its ID","type":"answer_too_large"}`,
+		"/api/v1/long-things": `"msg":"the response would exceed 64 MiB; this list has no filters`,
 		"/api/v1/long-searches": `{"loc":["query"],` +
-			`"msg":"the answer would have more than 32 MiB; narrow it by one of these parameters: host, q","type":"answer_too_large"}`,
-		"/api/v1/long-rows": `"msg":"the page would have more than 32 MiB; ask for at most 12 entries"`,
+			`"msg":"the response would exceed 32 MiB; narrow the list with one of these parameters: host, q","type":"answer_too_large"}`,
+		"/api/v1/long-rows": `"msg":"the page would exceed 32 MiB; request at most 12 entries per page"`,
 	} {
 		w := s.call("GET", path, "", as("viewer")...)
 		body := w.Body.String()

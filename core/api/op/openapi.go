@@ -298,8 +298,8 @@ A request is refused in this order: 401, 403 for role or scope, 403 for a switch
 Errors are application/problem+json with the identifier in the member "error". Times are UTC in RFC 3339. Unknown body keys are refused,
 unknown query keys ignored, known ones without a value refused. A 422 names at most 20 faults.
 A body may have 1 MiB, and 4 KiB before log-in, where each address has 200 requests at once and 5 more a second (429).
-An answer in JSON has at most 64 MiB: a list that would have more is 422, with a fault of the type answer_too_large that says how many
-entries a page may have, or which parameters narrow the list. Lists have a short form of each thing, and GET of the thing has all of it.
+JSON responses are limited to 64 MiB. A longer list is 422 with a fault of type answer_too_large, which says how many entries fit on a
+page or which parameters narrow the list. Lists return a short form of each object; GET of one object returns all of it.
 What makes a job or a thing takes an Idempotency-Key: a request without an answer may then be sent again. Where an answer is
 outcome_unknown, the audit trail's row of its request_id tells whether it was done.
 

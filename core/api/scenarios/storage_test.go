@@ -395,7 +395,8 @@ func TestDownloadToStorages(t *testing.T) {
 	// Addresses are read in all forms in which a resolver may read them.
 	for _, server := range []string{"127.1", "2130706433", "0x7f.1", "0x7f000001", "0177.0.0.1", "2852039166", "0", "１２７.0.0.1",
 		"127。0。0。1", "localhost.", "localhost.localdomain", "[::ffff:127.0.0.1]", "[fd00:ec2::254]:80", "0x7f.1:8006"} {
-		f.Ask(t, "POST", path, `{"url":"http://`+server+`/a.iso","content":"iso"}`, apitest.Admin, 422, "invalid", "its server must be a name")
+		f.Ask(t, "POST", path, `{"url":"http://`+server+`/a.iso","content":"iso"}`, apitest.Admin, 422, "invalid",
+			"cannot download from this server")
 	}
 	f.Ask(t, "POST", path, `{"url":"https://files.example.com/a.iso?key=zqcanary-signed","content":"iso"}`, apitest.Admin, 202, "",
 		`"kind":"storage.download"`)

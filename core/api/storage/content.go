@@ -42,8 +42,8 @@ func (h handlers) contents(a *op.API) {
 		Calls: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.download", Target: "name"},
 		Recall: h.again,
 		Description: "Answers with the job that follows it. The node fetches the file itself, from its own network, and compares the " +
-			"checksum. The node looks the name up itself, too: one that leads to an address which is refused when it is written out, such as " +
-			"127.0.0.1, is not refused. The query of `url` may hold a secret: it is in no answer, trail or transcript of this service, though " +
+			"checksum. The node also resolves the name itself, so a name that resolves to a refused address, such as 127.0.0.1, is not " +
+			"refused. The query of `url` may hold a secret: it is in no answer, trail or transcript of this service, though " +
 			"the hypervisor's own log of the task has it; a user and password are refused. A file of this name that is there is 409 `conflict`.",
 	})
 	op.Get(a, one+"/templates", h.templates, op.Spec{

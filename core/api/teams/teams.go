@@ -32,8 +32,8 @@ func Register(a *op.API, deps Deps) {
 		ID: "create_team", Summary: "Create a team", Tag: tag, Role: identity.Owner, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "team.create"}, Recall: h.created,
 		Description: "Two teams may have the same name; the slug tells them apart. Without `slug`, or with null, it is made of the name in " +
-			"small ASCII letters, with a number behind it when it is taken. A given one that is taken is 409 `conflict`, and so is a team beyond " +
-			"10,000. Hosts are moved to the " +
+			"small ASCII letters, with a number behind it when it is taken. A given one that is taken is 409 `conflict`; so is the 10,001st " +
+			"team. Hosts are moved to the " +
 			"team by changing the host's `team_id`.",
 	})
 	op.Patch(a, "/api/v1/teams/:team_id", h.patch, op.Spec{

@@ -35,7 +35,7 @@ func Register(a *op.API, deps Deps) {
 		Audit: op.Audit{Action: "user.create"}, Recall: h.created,
 		Description: "Nobody gives a role above their own: only an owner makes an owner (403 `forbidden`, told before faults of the other " +
 			"fields once the body has the right form). An address that has an account is 409 `conflict`, in whatever case, Unicode form or " +
-			"look-alike letters it is written, and so is one beyond 100,000 users. The password needs 12 characters, and must be neither a " +
+			"look-alike letters it is written; so is the 100,001st user. The password needs 12 characters, and must be neither a " +
 			"common one nor the e-mail address.",
 	})
 	op.Patch(a, "/api/v1/users/:user_id", h.patch, op.Spec{

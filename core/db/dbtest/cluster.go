@@ -23,11 +23,10 @@ import (
 // ServerVariable names a PostgreSQL that exists already, as a URL of a role that may create databases; it is used as it is.
 const ServerVariable = "HOSTLER_TEST_DATABASE_URL"
 
-// Server is the connection string of a superuser on the PostgreSQL of ServerVariable, or else on the test process's own, which it starts
-// when called first. That one allows 600 connections. Nobody stops it: it vanishes with the process.
+// Server returns the connection string of a superuser on the PostgreSQL server that ServerVariable names. Without the variable, the first
+// call starts a server for this process, with 600 connections, which disappears with the process.
 func Server() (string, error) {
-	// Not os.Getenv: go test takes over earlier results only while the variables that a test has read are the same, and the address differs
-	// each time.
+	// Not os.Getenv: go test reuses cached results only if the variables that a test read are unchanged, and the address changes each time.
 	if given, _ := syscall.Getenv(ServerVariable); given != "" {
 		return given, nil
 	}

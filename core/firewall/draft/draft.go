@@ -124,7 +124,7 @@ func scan(row pgx.CollectableRow) (r record, err error) {
 	return r, errors.Join(json.Unmarshal(changes, &r.Changes), json.Unmarshal(scopes, &r.Scopes))
 }
 
-// MaxDrafts is how many drafts the hosts of one team may have that are neither applied nor undone. Prune deletes the others in time.
+// MaxDrafts limits the drafts of one team's hosts that are neither applied nor undone. Prune deletes the others after some time.
 const MaxDrafts = 500
 
 // Create checks a draft, with what it is about as it is now, and keeps it. Problems: invalid, not_found, forbidden, capability_missing,
@@ -149,8 +149,8 @@ func (s *Store) Create(ctx context.Context, q Request) (Draft, error) {
 			return fmt.Errorf("counting drafts: %w", err)
 		}
 		if count >= MaxDrafts { // a few more at the same moment do no harm
-			return problem.New(problem.CodeConflict, "the team of the host has %d drafts that are neither applied nor undone; delete %d first",
-				count, count-MaxDrafts+1)
+			return problem.New(problem.CodeConflict, "cannot create another draft: the team has %d drafts that are neither applied nor undone; "+
+				"delete %d first", count, count-MaxDrafts+1)
 		}
 		err = tx.Pgx.QueryRow(ctx, `INSERT INTO firewall_drafts (host_id, cluster_id, name, changes, scopes, role, created_by)
 			VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`, r.HostID, r.ClusterID, r.Name, changes, scopes, r.Role, r.CreatedBy).Scan(&r.ID)

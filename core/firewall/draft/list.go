@@ -11,17 +11,17 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// Summary is a draft in a list: without its changes, and without the scopes that it is about.
+// Summary is a draft in a list, without its changes and scopes.
 type Summary struct {
 	ID          int64      `json:"id" example:"3"`
 	Name        string     `json:"name" example:"close telnet"`
 	HostID      int64      `json:"host_id" example:"1"`
 	ClusterID   int64      `json:"cluster_id" example:"1"`
-	Status      string     `json:"status" enum:"open,committing,waiting,undoing,applied,undone,unknown" doc:"As that of the draft itself"`
+	Status      string     `json:"status" enum:"open,committing,waiting,undoing,applied,undone,unknown" doc:"Same as in the draft"`
 	Version     int64      `json:"version" minimum:"1" example:"1"`
-	Role        string     `json:"role" enum:"operator,admin" doc:"The least role of who may change, commit and confirm it"`
-	Changes     int        `json:"change_count" example:"2" doc:"How many changes it has; the draft itself has them"`
-	Scopes      int        `json:"scope_count" example:"1" doc:"How many scopes it is about"`
+	Role        string     `json:"role" enum:"operator,admin" doc:"The role that is required to change, commit and confirm it"`
+	Changes     int        `json:"change_count" example:"2" doc:"Number of changes; get the draft to see them"`
+	Scopes      int        `json:"scope_count" example:"1" doc:"Number of scopes that it changes"`
 	JobID       *int64     `json:"job_id" example:"12" doc:"The job that carries it out, or did so last"`
 	Window      *int       `json:"window_seconds" example:"60" doc:"How long it waits to be confirmed; null before it was committed"`
 	Deadline    *time.Time `json:"deadline" doc:"When its changes are put back; null while it does not wait"`
@@ -32,7 +32,8 @@ type Summary struct {
 	UpdatedAt   time.Time  `json:"updated_at"`
 }
 
-// List are the drafts that may be seen, the newest first, of all hosts or of the cluster of one, with how many there are.
+// List returns one page of the drafts that the caller may see, newest first, and how many there are in total. A host ID limits them to the
+// cluster of that host; 0 does not.
 func (s *Store) List(ctx context.Context, hostID int64, offset, limit int) (all []Summary, total int, err error) {
 	visible := identity.FromContext(ctx).Visible()
 	const from = ` FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id WHERE ($1 OR h.team_id = ANY ($2))

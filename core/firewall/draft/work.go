@@ -210,10 +210,10 @@ func (w *work) become(ctx context.Context, from, to, set string, args ...any) (m
 	return moved, err
 }
 
-// maxOutcome bounds the outcome of a draft, in bytes.
+// maxOutcome is the maximum size of a draft's outcome in bytes.
 const maxOutcome = 64 << 10
 
-// shortened is an outcome without the lines that have no room.
+// shortened returns an outcome without the lines that exceed maxOutcome.
 func shortened(outcome string) string {
 	if len(outcome) <= maxOutcome {
 		return outcome

@@ -170,7 +170,7 @@ type Summary struct {
 	Name        string    `json:"name" example:"web server"`
 	Description *string   `json:"description" example:"What is open on all that serves pages"`
 	Version     int64     `json:"version" minimum:"1" example:"1"`
-	Rules       int       `json:"rule_count" example:"3" doc:"How many rules it has; the template itself has them"`
+	Rules       int       `json:"rule_count" example:"3" doc:"Number of rules; get the template to see them"`
 	Aliases     int       `json:"alias_count" example:"1"`
 	IPSets      int       `json:"ipset_count" example:"0"`
 	CreatedBy   string    `json:"created_by" example:"ann@example.com"`

@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// BackupContent implements hypervisor.BackupReader. A restore over a VM keeps what the backup lacks, one over a container destroys it.
+// BackupContent implements hypervisor.BackupReader. A restore over a VM keeps volumes that are not in the backup; a restore
+// over a container destroys them.
 func (h *Host) BackupContent(ctx context.Context, b hypervisor.Backup) (hypervisor.BackupContent, error) {
 	c, a, err := h.begun(ctx, "backupcontent", b.Storage)
 	if err != nil {
@@ -30,7 +31,7 @@ func (h *Host) BackupContent(ctx context.Context, b hypervisor.Backup) (hypervis
 	return hypervisor.BackupContent{Disks: slices.Clone(of.config.Disks), Keeps: keeps(of.Kind), Refused: unmountable(of)}, nil
 }
 
-// unmountable says why no container can be made of a backup: it mounts a directory of the node. It is empty for what can be made.
+// unmountable returns why a container cannot be restored: it mounts a directory of the node. It is empty for other guests.
 func unmountable(of guest) string {
 	i := slices.IndexFunc(of.config.Disks, func(d hypervisor.Disk) bool { return d.Local })
 	if i < 0 || of.Kind != hypervisor.Container {
@@ -39,11 +40,11 @@ func unmountable(of guest) string {
 	return "it has " + of.config.Disks[i].Key + ", a directory of the node"
 }
 
-// keeps reports whether a restore over a guest of a kind keeps the volumes that the backup lacks.
+// keeps reports whether a restore over a guest of this kind keeps volumes that are not in the backup.
 func keeps(kind hypervisor.GuestKind) bool { return kind == hypervisor.VM }
 
-// restoredDisks are those of a guest that is made of a backup, and of what was there before: where a restore keeps what the backup lacks
-// these volumes are unused, elsewhere new and empty ones take their place.
+// restoredDisks returns the disks after a restore: those in the backup, and for volumes that are not in it either the old ones as unused
+// disks, or new empty ones.
 func restoredDisks(kind hypervisor.GuestKind, of, before []hypervisor.Disk) (all []hypervisor.Disk) {
 	for _, d := range of {
 		switch {

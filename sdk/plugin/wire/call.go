@@ -53,10 +53,10 @@ func Receive[Req, Resp any](ctx context.Context,
 	}
 }
 
-// MaxList is the most that Gather receives, in bytes.
+// MaxList is the maximum size in bytes of a list that Gather receives.
 const MaxList = 64 << 20
 
-// Gather is Receive for a list that is kept as a whole: one with more than MaxList bytes is plugin.Protocol.
+// Gather works like Receive, for lists that the caller keeps in memory. It returns plugin.Protocol if the list exceeds MaxList.
 func Gather[Req, Resp any](ctx context.Context,
 	rpc func(context.Context, *Req, ...grpc.CallOption) (grpc.ServerStreamingClient[Resp], error), req *Req, each func(*Resp) error) error {
 	size := 0

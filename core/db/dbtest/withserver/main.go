@@ -1,5 +1,6 @@
-// Command withserver starts the PostgreSQL server of the tests, runs a command that finds it in dbtest.ServerVariable, and ends with the
-// command's status. All test programs below the command share the server. Where the variable names a server already, that one is used.
+// Command withserver starts a PostgreSQL server for tests, runs a command with its address in dbtest.ServerVariable, and exits with the
+// status of the command. All test programs that the command starts share the server. If the variable is already set, withserver uses that
+// server.
 //
 //	go run ./core/db/dbtest/withserver go test ./...
 package main

@@ -26,8 +26,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// BackupReadService is the ability "backup_read". What its call must do is said of the Go interface hypervisor.BackupReader. Target and
-// backup are never absent.
+// BackupReadService is the ability "backup_read". The Go interface hypervisor.BackupReader documents its call. Target and backup are always
+// set.
 type BackupReadServiceClient interface {
 	BackupContent(ctx context.Context, in *BackupContentRequest, opts ...grpc.CallOption) (*BackupContentResponse, error)
 }
@@ -54,8 +54,8 @@ func (c *backupReadServiceClient) BackupContent(ctx context.Context, in *BackupC
 // All implementations must embed UnimplementedBackupReadServiceServer
 // for forward compatibility.
 //
-// BackupReadService is the ability "backup_read". What its call must do is said of the Go interface hypervisor.BackupReader. Target and
-// backup are never absent.
+// BackupReadService is the ability "backup_read". The Go interface hypervisor.BackupReader documents its call. Target and backup are always
+// set.
 type BackupReadServiceServer interface {
 	BackupContent(context.Context, *BackupContentRequest) (*BackupContentResponse, error)
 	mustEmbedUnimplementedBackupReadServiceServer()
