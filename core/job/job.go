@@ -9,7 +9,8 @@
 // A process may die at any moment. Its advisory locks die with it, and every instance looks every few seconds for
 // unfinished jobs that nobody holds; it gives such a job a new row of River. Jobs.river_id names the one row of River
 // that may run the job, and everything that a run writes is conditional on it, so a runner that lost its lock without
-// knowing can no longer change anything. What was sent to a hypervisor is not sent a second time: see Run.Do.
+// knowing can no longer change anything. What was sent to a hypervisor is not sent a second time: see Run.Do. A job on
+// which two processes in a row have died ends without another run: see crash.go.
 package job
 
 import (

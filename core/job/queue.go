@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -84,6 +85,8 @@ type Queue struct {
 
 	suspension *suspension
 
+	// instance names this queue among all of the database, also those that were.
+	instance string
 	// stopping is closed when no new work may begin.
 	stopping chan struct{}
 	stopOnce sync.Once
@@ -118,7 +121,7 @@ func New(cfg Config) (*Queue, error) {
 	}
 	q := &Queue{
 		cfg: cfg, db: cfg.DB, log: cfg.Logger, workers: map[string]Worker{}, beside: map[string]bool{},
-		stopping: make(chan struct{}), runs: map[int64]*Run{},
+		stopping: make(chan struct{}), runs: map[int64]*Run{}, instance: rand.Text(),
 		hook: func(context.Context, string, int64) {},
 	}
 	q.locks = newLocks(cfg.DB, cfg.Logger)
@@ -214,6 +217,8 @@ func (q *Queue) Stop(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, q.cfg.StopLimit)
 	defer cancel()
+	// What does not come to a safe point in time ends with the process, and not by a crash.
+	q.letGo(ctx, "true")
 	err := q.river.Stop(ctx)
 	if err != nil {
 		// Whoever is still at work loses its lock, so that the next start takes the job over.

@@ -32,6 +32,8 @@ type Run struct {
 
 	transcript *transcript
 	progress   progress
+	// crashed says that the job is not to be done, because the service crashes while it does it.
+	crashed bool
 	// atEnd is done in the transaction that ends the job as succeeded.
 	atEnd func(ctx context.Context, tx *db.Tx) error
 }
@@ -128,7 +130,8 @@ func (r *Run) save(ctx context.Context, taskID *string) error {
 	tag, err := r.queue.db.Pool.Exec(ctx, `
 		UPDATE jobs SET progress = $3, task_id = coalesce($4, task_id),
 			task_lines = CASE WHEN $4::text IS NULL OR $4 = task_id THEN task_lines ELSE 0 END,
-			share = CASE WHEN $4::text IS NULL OR $4 = task_id THEN share END
+			share = CASE WHEN $4::text IS NULL OR $4 = task_id THEN share END,
+			crashed = CASE WHEN progress = $3 THEN crashed ELSE '{}' END
 		WHERE id = $1 AND river_id = $2 AND status = 'running'`,
 		r.job.ID, r.riverID, encoded, taskID)
 	if err != nil {

@@ -15,9 +15,6 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// maxRuns bounds how often one job is begun: a job whose work kills the process must not do so at every start.
-const maxRuns = 50
-
 // riverWorker is the one worker that River knows.
 type riverWorker struct {
 	river.WorkerDefaults[riverArgs]
@@ -57,6 +54,7 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 		if err := run.transcript.flush(run.untilLost); err != nil {
 			run.log.Debug("the last lines of an interrupted run were not kept", "error", err)
 		}
+		q.letGo(run.untilLost, "id = $2", jobID)
 		run.log.Info("the job was interrupted and will be resumed", "cause", err)
 		return
 	}
@@ -66,6 +64,7 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 		err = run.end(status, Text(err))
 	}
 	if err != nil {
+		q.letGo(run.untilLost, "id = $2", jobID)
 		run.log.Warn("the job's end could not be stored; it will be resumed", "status", status, "error", err)
 		return
 	}
@@ -105,14 +104,20 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 		q.log.Debug("a job is left to an instance that knows its kind", "job", jobID, "kind", kind)
 		return nil, nil
 	}
-	j, err := one(tx.Query(ctx, `UPDATE jobs SET status = 'running', started_at = coalesce(started_at, now()), runs = runs + 1
-		WHERE id = $1 RETURNING `+columns, jobID))
+	crashed, err := q.takeOver(ctx, tx, jobID)
+	if err != nil {
+		return nil, err
+	}
+	j, err := one(tx.Query(ctx, `UPDATE jobs SET status = 'running', started_at = coalesce(started_at, now()),
+			runs = runs + CASE WHEN $2 THEN 0 ELSE 1 END
+		WHERE id = $1 RETURNING `+columns, jobID, crashed))
 	if err != nil {
 		return nil, fmt.Errorf("starting the job: %w", err)
 	}
-	if before == Queued {
+	switch {
+	case before == Queued:
 		err = appendStatus(ctx, tx, jobID, Running)
-	} else {
+	case !crashed:
 		err = appendEvent(ctx, tx, jobID, EventNote, fmt.Sprintf("the job was interrupted and goes on (run %d)", j.Runs))
 	}
 	// The next in line may find another slot free.
@@ -120,7 +125,7 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 		return nil, err
 	}
 	run := &Run{
-		queue: q, job: j, riverID: riverID, session: lease.session, canceled: make(chan struct{}),
+		queue: q, job: j, riverID: riverID, session: lease.session, canceled: make(chan struct{}), crashed: crashed,
 		log: q.log.With("job", jobID, "kind", j.Kind),
 	}
 	if err := json.Unmarshal(j.progress, &run.progress); err != nil {
@@ -193,8 +198,10 @@ func (r *Run) perform() (err error) {
 		return Undetermined("no instance of the service that runs knows jobs of kind %q%s", r.job.Kind, r.open())
 	case worker == nil:
 		return Fail("this release of the service does not know jobs of kind %q", r.job.Kind)
+	case r.crashed:
+		return r.isCrashed()
 	case r.job.Runs > maxRuns:
-		return Undetermined("the job was interrupted %d times and is given up", maxRuns)
+		return Undetermined("the job was interrupted %d times and is given up%s", maxRuns, r.open())
 	}
 	defer func() {
 		if crash := recover(); crash != nil {

@@ -90,6 +90,48 @@ func TestKillAtEachPointOfAJob(t *testing.T) {
 	}
 }
 
+// A job on which the service was killed twice in a row ends, with what is known of its task. A stop in order between two kills is enough
+// for it to go on.
+func TestKilledTwiceWhileAJobRuns(t *testing.T) {
+	t.Parallel()
+	cluster := startSim(t, "--scenario", "cluster", "--nodes", "2", "--guests", "8")
+	s := startService(t, options{})
+	owner := setUp(t, s)
+	owner.enrol(t, cluster, "lab", "lifecycle")
+	cluster.control(t, http.MethodPost, "/option", map[string]any{"task_ms": 3_600_000}, nil)
+	job := act(t, owner, fmt.Sprintf("/api/v1/vms/%d/stop", find(t, owner, "/api/v1/vms", "running").ID))
+	runs := func(n int) {
+		t.Helper()
+		waittest.Succeeds(t, fmt.Sprintf("run %d of the job waits for its task", n), func() error {
+			text := transcript(t, owner, job.ID)
+			if progress(t, owner, job.ID).TaskID == "" || n > 1 && !strings.Contains(text, fmt.Sprintf("goes on (run %d)", n)) {
+				return fmt.Errorf("it has the transcript\n%s", text)
+			}
+			return nil
+		})
+	}
+	runs(1)
+	s.kill()
+	s.start(t)
+	runs(2)
+	s.stop(t)
+	s.start(t)
+	runs(3)
+	s.kill()
+	s.start(t)
+	runs(4)
+	s.kill()
+	s.start(t)
+	end := ended(t, owner, job.ID)
+	if end.Status != "unknown" || end.TaskID == "" || !strings.HasPrefix(end.Error, "the service crashed 2 times in a row") ||
+		!strings.Contains(end.Error, "its task "+end.TaskID+" may still be running; the state at the hypervisor is unknown") {
+		t.Errorf("the job ended %s with the task %q: %s\n%s", end.Status, end.TaskID, end.Error, transcript(t, owner, job.ID))
+	}
+	if n := cluster.sent(t, "stop"); n != 1 {
+		t.Errorf("the hypervisor was asked %d times", n)
+	}
+}
+
 // A killed service leaves no plugin process behind, and the next one works.
 func TestKilledServiceLeavesNoPlugin(t *testing.T) {
 	t.Parallel()

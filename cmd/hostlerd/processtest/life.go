@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/internal/waittest"
 )
 
@@ -24,6 +26,7 @@ const (
 type life struct {
 	t       *testing.T
 	service *service
+	db      *db.DB
 	owner   *client
 	cluster *sim
 	host    int64
@@ -61,6 +64,7 @@ func lifeOn(t *testing.T, kind string, dies victim, cluster *sim) *life {
 	t.Helper()
 	l := &life{t: t, kind: kind, victim: dies, name: "lived", of: map[string]string{"vm": "qemu", "app": "lxc"}[kind], cluster: cluster}
 	l.service = startService(t, options{})
+	l.db = dbtest.Open(t, l.service.DB)
 	l.owner = setUp(t, l.service)
 	l.host = l.owner.enrol(t, l.cluster, "lab", "lifecycle", "backup")
 	return l
@@ -189,6 +193,8 @@ func (l *life) strike() {
 	l.t.Helper()
 	if l.victim == serviceDies {
 		l.service.kill()
+		// The service ends a job that it crashes on twice in a row. Here each crash is the first one, so that all of them can be tried.
+		dbtest.Exec(l.t, l.db, "UPDATE jobs SET crashed = '{}'")
 		l.service.start(l.t)
 		return
 	}

@@ -19,8 +19,9 @@ import (
 const (
 	// settleEvery is the time between two looks for drafts that their jobs have left.
 	settleEvery = 30 * time.Second
-	// mostJobs bounds the jobs that go on with a draft that one after the other leaves.
-	mostJobs = 3
+	// mostJobs bounds the jobs that go on with a draft that one after the other leaves, and mostCrashed those that do after the service has
+	// crashed while it ran one.
+	mostJobs, mostCrashed = 3, 1
 )
 
 // Run settles drafts that their jobs have left, until the context ends. Every instance runs it.
@@ -62,6 +63,8 @@ type gone struct {
 	status job.Status // empty where it was deleted
 	params params
 	at     progress
+	// crashed says that the service has crashed while it ran the job, again and again.
+	crashed bool
 }
 
 func (s *Store) settle(ctx context.Context, id int64) error {
@@ -90,7 +93,7 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 		switch {
 		case r.Status == committing && was.status != "" && was.at.From == nil:
 			return r.settled(ctx, tx, open, fmt.Sprintf("its job %s; nothing was changed", ended))
-		case was.params.Again >= mostJobs:
+		case was.params.Again >= mostJobs, was.crashed && was.params.Again >= mostCrashed:
 			return r.settled(ctx, tx, unknown, fmt.Sprintf("%s; %d jobs one after the other have left it, and the last %s: what stands is not "+
 				"known, some or all of the changes may", cmp.Or(r.Outcome, "everything was to be put back"), was.params.Again+1, ended))
 		}
@@ -101,8 +104,8 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 // readGone reads what a draft's job has left behind.
 func readGone(ctx context.Context, tx *db.Tx, r *record) (was gone, err error) {
 	var asked, work []byte
-	err = tx.Pgx.QueryRow(ctx, "SELECT status, params, coalesce(progress->'work', '{}') FROM jobs WHERE id = $1", r.JobID).Scan(&was.status,
-		&asked, &work)
+	err = tx.Pgx.QueryRow(ctx, "SELECT status, params, coalesce(progress->'work', '{}'), cardinality(crashed) >= $2 FROM jobs WHERE id = $1",
+		r.JobID, job.MostCrashes).Scan(&was.status, &asked, &work, &was.crashed)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return was, nil
 	}

@@ -1,0 +1,70 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A job may end the process that runs it, by using up its memory for example, and would end the next one that takes it up. So a row of jobs
+// names the instance that runs it, from the beginning of a run until the run ends in order: with the job, or by letting go of it because
+// the service stops, does no jobs for now, or has lost its connection to the database. An instance that another one still finds there has
+// crashed. Each checkpoint that differs from the one before ends the row of crashes: such a job gets further each time.
+
+const (
+	// MostCrashes is how many instances may crash one after the other while they run a job, without the job getting further. Then it ends.
+	MostCrashes = 2
+	// maxRuns bounds how often a job is begun that gets further each time.
+	maxRuns = 50
+)
+
+// takeOver notes, in the transaction that begins a run, that this instance runs the job now, and reports whether so many have crashed on it
+// that it must not be begun again.
+func (q *Queue) takeOver(ctx context.Context, tx pgx.Tx, jobID int64) (tooMany bool, err error) {
+	err = tx.QueryRow(ctx, `UPDATE jobs SET runner = $2,
+			crashed = CASE WHEN runner <> $2 THEN array_append(crashed, runner) ELSE crashed END
+		WHERE id = $1 RETURNING cardinality(crashed) >= $3`, jobID, q.instance, MostCrashes).Scan(&tooMany)
+	if err != nil {
+		return false, fmt.Errorf("noting who runs the job: %w", err)
+	}
+	return tooMany, nil
+}
+
+// isCrashed is the end of a job that too many instances have crashed on. What is known of its task stays in its row.
+func (r *Run) isCrashed() error {
+	text := fmt.Sprintf("the service crashed %d times in a row while it ran this job, so it does not run the job again", MostCrashes)
+	switch open := r.open(); {
+	case open != "":
+		return Undetermined("%s%s; the state at the hypervisor is unknown", text, open)
+	case r.job.HostID != nil && r.begun():
+		return Undetermined("%s; the job had begun its work, and the state at the hypervisor is unknown", text)
+	}
+	return Fail("%s", text)
+}
+
+// begun reports whether the job has done something that it has a checkpoint of.
+func (r *Run) begun() bool {
+	if r.progress.Work != nil || r.job.TaskID != "" {
+		return true
+	}
+	for name := range r.progress.Steps {
+		if r.Begun(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// letGo notes that this instance no longer runs the jobs that a condition names, although they have not ended: it has not crashed on them.
+// Those before it have then not crashed one after the other, unless another instance has such a job by now.
+func (q *Queue) letGo(ctx context.Context, condition string, args ...any) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementLimit)
+	defer cancel()
+	_, err := q.db.Pool.Exec(ctx, `UPDATE jobs SET runner = nullif(runner, $1),
+			crashed = CASE WHEN runner = $1 THEN '{}' ELSE array_remove(crashed, $1) END
+		WHERE (runner = $1 OR $1 = ANY (crashed)) AND status = 'running' AND `+condition, append([]any{q.instance}, args...)...)
+	if err != nil {
+		q.log.Warn("a job may count as one that the service crashed on, although its run ended in order", "error", err)
+	}
+}
