@@ -4041,6 +4041,9 @@ var Operations = []Operation{
 			{Name: "console.recording_limit_mib", Kind: JSON,
 				About: "How much of the database one recording takes at most, compressed, in MiB, 1 to 4096; what " +
 					"is longer is cut, and the console goes on"},
+			{Name: "console.recordings_total_mib", Kind: JSON,
+				About: "How much of the database all recordings take at most, compressed, in MiB, 1 to 16777216: " +
+					"the oldest are deleted for new ones"},
 			{Name: "entitlements.disabled", Kind: JSON,
 				About: "Features that are switched off, by name; at most 100"},
 			{Name: "jobs.keep_days", Kind: JSON,

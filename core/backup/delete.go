@@ -30,11 +30,12 @@ type deleteParams struct {
 func (s *Store) Register(q *job.Queue) { q.Register(deleteKind, job.WorkerFunc(s.delete)) }
 
 // deletion is the job that deletes a backup.
-func (b stored) deletion() job.Spec {
+func (s *Store) deletion(ctx context.Context, b stored) (job.Spec, error) {
+	exclusive, err := host.Volume{Node: b.at.Node, Storage: b.at.Storage, Name: b.at.ID}.Exclusive(ctx, s.DB, b.HostID)
 	return job.Spec{
 		Kind: deleteKind, Target: job.Target{Kind: "backup", ID: b.ID, Name: b.phrase()}, TeamID: b.teamID, HostID: b.HostID,
-		Exclusive: fmt.Sprintf("backup:%d", b.ID), Params: deleteParams{HostID: b.HostID, Backup: b.at},
-	}
+		Exclusive: exclusive, Params: deleteParams{HostID: b.HostID, Backup: b.at},
+	}, err
 }
 
 // Delete asks for a backup to be deleted, confirmed by the name of the guest that it is of, or by that guest's id at the hypervisor
@@ -68,7 +69,11 @@ func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.St
 	if err := draft.Decide(ctx, confirmation, func(ctx context.Context, p *plan.Plan) error { return s.tell(ctx, b, p) }); err != nil {
 		return guest.Started{}, err
 	}
-	made, err := s.Actor.Enqueue(ctx, b.deletion())
+	spec, err := s.deletion(ctx, b)
+	if err != nil {
+		return guest.Started{}, err
+	}
+	made, err := s.Actor.Enqueue(ctx, spec)
 	if err != nil {
 		return guest.Started{}, err
 	}

@@ -122,7 +122,6 @@ func (s *Store) dropBackup(ctx context.Context, m surplus) (func(context.Context
 	if err := s.require(ctx, found[0].HostID); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
-		return s.Actor.Queue.Enqueue(ctx, tx, found[0].deletion())
-	}, nil
+	spec, err := s.deletion(ctx, found[0])
+	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) { return s.Actor.Queue.Enqueue(ctx, tx, spec) }, err
 }

@@ -72,6 +72,9 @@ func (s *Store) Icon(ctx context.Context, path string) (*Icon, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading an icon: %w", err))
 	}
+	if size, ok := sizeOf(icon.Data); ok && tooManyPixels(size) { // stored by an earlier release
+		return nil, problem.New(problem.CodeNotFound, "the entry's icon has too many pixels")
+	}
 	_, ending, _ := strings.Cut(icon.Name, ".")
 	icon.Type = iconTypes[ending]
 	return icon, nil
@@ -186,8 +189,13 @@ func (d *downloader) fetchIcon(ctx context.Context, fetcher sdk.IconFetcher, ref
 		return icon, nil
 	case len(icon.Data) > sdk.MaxIcon:
 		return icon, tooLarge()
-	case pictureOf(icon.Data) == "":
+	}
+	switch size, ok := sizeOf(icon.Data); {
+	case !ok:
 		return icon, plugin.Errorf(plugin.Protocol, "it is no PNG, WebP or JPEG picture")
+	case tooManyPixels(size):
+		return icon, plugin.Errorf(plugin.Protocol, "the picture has %d by %d pixels; an icon may have %d pixels in all", size.X,
+			size.Y, maxPixels)
 	}
 	return icon, nil
 }

@@ -87,7 +87,7 @@ func send(data []byte) http.HandlerFunc {
 // Icons are mirrored by a refresh, and what they are is decided by their bytes.
 func TestIcons(t *testing.T) {
 	t.Parallel()
-	red, webp := picture(t, 8), append([]byte("RIFF\x10\x00\x00\x00WEBPVP8 "), make([]byte, 8)...)
+	red, webp := picture(t, 8), []byte("RIFF\x16\x00\x00\x00WEBPVP8 \x0a\x00\x00\x00\x00\x00\x00\x9d\x01\x2a\x08\x00\x08\x00")
 	var s *iconServer
 	to := func(path string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, path, http.StatusFound) }
@@ -99,12 +99,12 @@ func TestIcons(t *testing.T) {
 		"/down": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://"+r.Host+"/a.png", http.StatusFound)
 		},
-		"/private": to("https://10.0.0.1/a.png"), "/file": to("file:///etc/passwd"), "/empty": send(nil),
+		"/bomb": send(picture(t, 2049)), "/private": to("https://10.0.0.1/a.png"), "/file": to("file:///etc/passwd"), "/empty": send(nil),
 	})
 	f := newFixture(t, trusting(s))
 	state := catalogtest.State{}
 	want := map[string]bool{"a.png": true, "b": true, "svg": false, "large": false, "one": true, "three": false, "loop": false, "down": false,
-		"private": false, "file": false, "empty": false, "missing": false}
+		"private": false, "bomb": false, "file": false, "empty": false, "missing": false}
 	for path := range want {
 		slug := strings.TrimSuffix(path, ".png")
 		state.Entries = append(state.Entries, sdk.Entry{Slug: slug, Name: slug, Icon: s.URL + "/" + path})
@@ -136,7 +136,7 @@ func TestIcons(t *testing.T) {
 			t.Errorf("%s: %+v", path, icon.Type)
 		}
 	}
-	if !strings.Contains(transcript, "15 icons looked at, of which 4 are new and 11 could not be had") {
+	if !strings.Contains(transcript, "16 icons looked at, of which 4 are new and 12 could not be had") {
 		t.Error(transcript)
 	}
 	if n := f.Value("SELECT count(*) FROM catalog_icons"); n != "2" {

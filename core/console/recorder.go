@@ -36,6 +36,8 @@ const (
 	// chunkLimit bounds the storing of one chunk. What cannot be kept for so long ends the console.
 	chunkLimit = 20 * time.Second
 	chunkRetry = 500 * time.Millisecond
+	// roomStep is after how much more that was stored a recording looks again whether there is room for it, in bytes.
+	roomStep = 1 << 20
 	// aliveTime is how often a recording says that it goes on, and lostTime after which silence it does not.
 	aliveTime = 20 * time.Second
 	lostTime  = "2 minutes"
@@ -91,6 +93,8 @@ type recorder struct {
 
 	number int
 	stored int64
+	// looked is how much was stored when it was looked last whether there is room.
+	looked int64
 }
 
 // record begins the recording of a session, and tells the person of it.
@@ -116,6 +120,13 @@ func (s *Store) newRecorder(ctx context.Context, t Target, o Order) (*recorder, 
 	mib, err := setting.Get(ctx, s.DB, setting.ConsoleLimit)
 	if err != nil {
 		return nil, err
+	}
+	switch _, full, err := s.makeRoom(ctx); {
+	case err != nil:
+		return nil, err
+	case full:
+		return nil, problem.New(problem.CodeNoRoom, "cannot record this console: recordings take all the room of the setting %s",
+			setting.ConsoleTotal.Name())
 	}
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
@@ -315,9 +326,15 @@ func (r *recorder) storeChunk(ctx context.Context, lines []byte, shown int64, en
 		content = r.seal.Seal(nil, nonce(r.number), packed.Bytes(), place(r.id, r.number))
 		r.stored += int64(len(content))
 	}
-	cut := r.stored >= r.limit
 	limited, cancel := context.WithTimeout(ctx, chunkLimit)
 	defer cancel()
+	cut := r.stored >= r.limit
+	if r.stored-r.looked >= roomStep {
+		// Where the database is away the storing says so.
+		if _, full, err := r.store.makeRoom(limited); err == nil {
+			cut, r.looked = cut || full, r.stored
+		}
+	}
 	for {
 		// A chunk whose storing had no answer may be there.
 		tag, err := r.store.DB.Pool.Exec(limited, `WITH chunk AS (

@@ -152,7 +152,31 @@ func (s *Store) DeleteRecording(ctx context.Context, id int64) error {
 	})
 }
 
-// pruneRecordings deletes some recordings that are older than the settings say.
+// finished is, in SQL, a recording that is not made any more.
+const finished = `(ended_at IS NOT NULL OR seen_at < now() - interval '` + lostTime + `')`
+
+// makeRoom deletes the oldest recordings that are finished while all recordings take more than the setting says. full says that those
+// which are being made take as much alone.
+func (s *Store) makeRoom(ctx context.Context) (deleted int64, full bool, err error) {
+	mib, err := setting.Get(ctx, s.DB, setting.ConsoleTotal)
+	if err != nil {
+		return 0, false, err
+	}
+	tag, err := s.DB.Pool.Exec(ctx, `DELETE FROM console_recordings WHERE id IN (SELECT id FROM (
+		SELECT id, `+finished+` AS finished, sum(stored_bytes) OVER (ORDER BY `+finished+`, id DESC) AS upto
+		FROM console_recordings) r WHERE finished AND upto > $1)`, int64(mib)<<20)
+	if err != nil {
+		return 0, false, db.Problem(fmt.Errorf("making room for recordings: %w", err))
+	}
+	err = s.DB.Pool.QueryRow(ctx, "SELECT coalesce(sum(stored_bytes), 0) >= $1 FROM console_recordings WHERE NOT "+finished, int64(mib)<<20).
+		Scan(&full)
+	if err != nil {
+		return 0, false, db.Problem(fmt.Errorf("adding up recordings: %w", err))
+	}
+	return tag.RowsAffected(), full, nil
+}
+
+// pruneRecordings deletes some recordings that are older than the settings say, and those that there is no room for.
 func (s *Store) pruneRecordings(ctx context.Context) (int64, error) {
 	days, err := setting.Get(ctx, s.DB, setting.ConsoleKeep)
 	if err != nil {
@@ -160,10 +184,11 @@ func (s *Store) pruneRecordings(ctx context.Context) (int64, error) {
 	}
 	tag, err := s.DB.Pool.Exec(ctx, `DELETE FROM console_recordings WHERE id IN (
 		SELECT id FROM console_recordings WHERE started_at < now() - $1::int * interval '24 hours'
-			AND (ended_at IS NOT NULL OR seen_at < now() - interval '`+lostTime+`')
+			AND `+finished+`
 		ORDER BY started_at LIMIT 50 FOR UPDATE SKIP LOCKED)`, days)
 	if err != nil {
 		return 0, db.Problem(fmt.Errorf("deleting recordings: %w", err))
 	}
-	return tag.RowsAffected(), nil
+	deleted, _, err := s.makeRoom(ctx)
+	return tag.RowsAffected() + deleted, err
 }

@@ -279,8 +279,14 @@ func (x *Session) admit(socket Socket) error {
 	late := time.AfterFunc(admitLimit, func() { socket.End(problem.New(problem.CodeTimeout, "the client did not log in to the console")) })
 	defer late.Stop()
 	err := rfb.Admit(&client{x, socket}, x.password)
-	if errors.Is(err, rfb.ErrPassword) {
+	var wrong *rfb.ProtocolError
+	switch {
+	case errors.Is(err, rfb.ErrPassword):
 		return problem.New(problem.CodeTicketInvalid, "the password is not that of the ticket")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return io.EOF // it has left
+	case errors.As(err, &wrong):
+		return problem.New(problem.CodeMalformed, "the client does not speak RFB as expected: %s", wrong.What)
 	}
 	return err
 }

@@ -81,6 +81,29 @@ func TestKilledAroundARestore(t *testing.T) {
 				}
 			})
 		})
+		t.Run(when+" a new guest with a name of its own", func(t *testing.T) {
+			t.Parallel()
+			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+				ref, _ := b.guest(t, hypervisor.VM, hypervisor.GuestStopped)
+				saved := b.saved(b.shelf(), ref)
+				want, name := job.Succeeded, "renamed"
+				switch {
+				case b.Forgets && when == "before":
+					want, name = job.Unknown, ""
+				case b.UIDs: // whose IDs are names
+					name = "900"
+				}
+				_, transcript := b.killed(t, when, "restore", want, func() int64 {
+					return b.add(t, guest.RestoreJob(b.hostID, "renamed", hypervisor.RestoreSpec{Backup: saved, ID: "900", Name: "renamed",
+						Node: ref.Node}, false))
+				})
+				got := ""
+				b.cluster.Change("900", func(g *hypervisor.Guest) { got = g.Name })
+				if got != name {
+					t.Errorf("the guest is called %q, want %q\n%s", got, name, transcript)
+				}
+			})
+		})
 		t.Run(when+" one that is there", func(t *testing.T) {
 			t.Parallel()
 			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {

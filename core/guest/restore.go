@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,7 +39,7 @@ type Restorable struct {
 	ID     int64
 	HostID int64
 	TeamID int64
-	// Name is the guest's that was backed up, or its id at the hypervisor.
+	// Name is the name of the guest that was backed up, or its id at the hypervisor.
 	Name string
 	// GuestID is that guest's row; nil where it is gone.
 	GuestID *int64
@@ -93,7 +94,7 @@ func (w *Worker) restore(ctx context.Context, run *job.Run) error {
 		made, err := ask(ctx, at, func(ctx context.Context, host hypervisor.Host) (hypervisor.Guest, error) {
 			return host.Guest(ctx, found)
 		})
-		// The id was free before the request, and what is made of a backup has the name of what was backed up.
+		// The id was free before the request, and the guest has the name that was asked for, or else that of what was backed up.
 		named := made.Name == params.Name || made.Name == string(c.progress.ID)
 		return err == nil, err == nil && c.progress.Lost && named, err
 	}
@@ -337,6 +338,9 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 		return Made{}, err
 	}
 	spec := hypervisor.RestoreSpec{Backup: b.Backup, Node: node, NewIdentity: b.GuestID != nil}
+	if order.Name != nil {
+		spec.Name = *order.Name
+	}
 	if order.Storage != nil {
 		spec.Storage = *order.Storage
 	}
@@ -383,7 +387,7 @@ func (a *Actor) enqueueRestore(ctx context.Context, b Restorable, order RestoreO
 		enqueued, err := a.Queue.Enqueue(ctx, tx, job.Spec{
 			Kind: restoreKind, Target: b.target(), TeamID: b.TeamID, HostID: b.HostID, Asked: order,
 			Exclusive: fmt.Sprintf("id:%d:%s", p.clusterID, p.ID),
-			Params:    restoreParams{HostID: b.HostID, Name: b.Name, Spec: spec, Wanted: order.NewID != nil, Start: order.Start},
+			Params:    restoreParams{HostID: b.HostID, Name: cmp.Or(spec.Name, b.Name), Spec: spec, Wanted: order.NewID != nil, Start: order.Start},
 		})
 		if err != nil {
 			return err

@@ -62,8 +62,8 @@ type request struct {
 }
 
 // Ask asks for an install on a host of the team. Problems: not_found; invalid_state for an entry that cannot be installed, and where the
-// node of the host is not known; those of host.RequireSSH; consent_required with what is to be agreed to; invalid for values that do not
-// fit; catalog_source_error; those of host.Ask and host.OnNode; plan_stale.
+// node of the host is not known; invalid for values that do not fit; those of host.RequireSSH; consent_required with what is to be agreed
+// to; catalog_source_error; those of host.Ask and host.OnNode; plan_stale.
 func (s *Store) Ask(ctx context.Context, teamID int64, order Order) (guest.Started, error) {
 	r := &request{Store: s, Order: order, teamID: teamID, mark: newMark()}
 	var err error
@@ -77,6 +77,10 @@ func (s *Store) Ask(ctx context.Context, teamID int64, order Order) (guest.Start
 	if r.offer.Host.Node == "" {
 		unknown := problem.New(problem.CodeInvalidState, "it is not known which node the host is; sync it first")
 		return guest.Started{}, draft.Stop(ctx, unknown, plan.Confirmation{})
+	}
+	// What is wrong with the input comes before what is missing.
+	if err := r.findPlace(ctx); err != nil {
+		return guest.Started{}, draft.Stop(ctx, err, plan.Confirmation{})
 	}
 	if err := draft.Refuse(s.Hosts.RequireSSH(ctx, order.HostID)); err != nil {
 		return guest.Started{}, err
@@ -147,10 +151,9 @@ func (r *request) consented(ctx context.Context) error {
 // diskKey is the override that says the size of the container's disk in GiB.
 const diskKey = "disk"
 
-// prepare finds out where the container can be made, and how the source says that the bundle is run.
-func (r *request) prepare(ctx context.Context) error {
-	e := &r.offer.Entry
-	disk := int64(e.Defaults.DiskGB)
+// findPlace finds out where the container can be made.
+func (r *request) findPlace(ctx context.Context) error {
+	disk := int64(r.offer.Entry.Defaults.DiskGB)
 	if n, ok := wholeOf(r.Overrides[diskKey]); ok {
 		disk = n
 	}
@@ -160,9 +163,12 @@ func (r *request) prepare(ctx context.Context) error {
 	}
 	r.place, err = guest.PlaceContainer(ctx, r.Actor, guest.ContainerOrder{HostID: r.HostID, Node: r.offer.Host.Node, Name: r.Name,
 		CTID: r.CTID, Storage: r.Storage, TemplateStorage: r.TemplateStorage, Bridge: r.Bridge, DiskGB: disk, Usual: usual})
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// prepare finds out how the source says that the bundle is run.
+func (r *request) prepare(ctx context.Context) error {
+	e := &r.offer.Entry
 	if err := r.findTemplate(ctx); err != nil {
 		return err
 	}

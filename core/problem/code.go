@@ -128,7 +128,7 @@ var table = map[Code]kind{
 	CodeDigestConflict:           {http.StatusConflict, "Changed meanwhile"},
 	CodeVMAddressing:             {http.StatusConflict, "A VM's addresses are set inside it"},
 
-	CodeGuestBusy:           {http.StatusConflict, "Another job works on this guest"},
+	CodeGuestBusy:           {http.StatusConflict, "Another operation is in progress"},
 	CodeInvalidState:        {http.StatusConflict, "Not possible in the present state"},
 	CodeFileExists:          {http.StatusConflict, "The storage has a file of this name"},
 	CodeNoRoom:              {http.StatusInsufficientStorage, "No room for the file"},

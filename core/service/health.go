@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/secret"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // Health says that the process lives and serves, and nothing else: a restart would not mend the database.
@@ -65,11 +67,16 @@ func look(ctx context.Context, d *db.DB, installed plugins.Manager, box *secret.
 		checks["migrations"] = fmt.Sprintf("at version %d of %d", have, want)
 	}
 	running := 0
+	var catalogs []string
 	for _, s := range installed.Status() {
-		if s.State == plugin.Running {
+		switch problem := fmt.Sprintf("%s %s is %s", s.Kind, s.Name, s.State); {
+		case s.State == plugin.Running:
 			running++
-		} else if s.Enabled {
-			checks["plugins"] = fmt.Sprintf("%s %s is %s", s.Kind, s.Name, s.State)
+		case !s.Enabled:
+		case s.Kind == sdk.KindCatalog && s.State != plugin.Starting:
+			catalogs = append(catalogs, problem)
+		default:
+			checks["plugins"] = problem
 		}
 	}
 	if running == 0 && checks["plugins"] == "ok" {
@@ -85,6 +92,9 @@ func look(ctx context.Context, d *db.DB, installed plugins.Manager, box *secret.
 		}
 	}
 	checks["status"] = word
+	if len(catalogs) > 0 { // without a catalog only the store stands still
+		checks["catalogs"] = strings.Join(catalogs, "; ")
+	}
 	return status, checks
 }
 

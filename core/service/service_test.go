@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/remotewrite"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
@@ -69,6 +71,43 @@ func TestRunsAllThatIsAskedFor(t *testing.T) {
 	s.Close()
 	if status, _ := fetch(handler, "/healthz"); status != http.StatusOK {
 		t.Errorf("/healthz of a drained service is %d", status)
+	}
+}
+
+// installed are the states of plugins.
+type installed []plugin.Status
+
+func (i installed) Status() []plugin.Status                          { return i }
+func (installed) Start(context.Context) error                        { return nil }
+func (installed) Stop()                                              {}
+func (installed) TakeRequests(context.Context) []plugin.SentRequests { return nil }
+
+// A service without a catalog works; one without its hypervisors does not.
+func TestReady_ShowsAFailedCatalogAndIsReady(t *testing.T) {
+	t.Parallel()
+	of := func(kind string, state plugin.State) plugin.Status {
+		return plugin.Status{Pin: plugin.Pin{Kind: kind, Name: kind + "-a", Enabled: true}, State: state}
+	}
+	for name, c := range map[string]struct {
+		plugins installed
+		status  int
+		says    string
+	}{
+		"all run":               {installed{of("hypervisor", plugin.Running), of("catalog", plugin.Running)}, 200, `"plugins":"ok"`},
+		"the catalog failed":    {installed{of("hypervisor", plugin.Running), of("catalog", plugin.Failed)}, 200, "catalog catalog-a is failed"},
+		"the catalog waits":     {installed{of("hypervisor", plugin.Running), of("catalog", plugin.BackingOff)}, 200, `"status":"ok"`},
+		"the catalog starts":    {installed{of("hypervisor", plugin.Running), of("catalog", plugin.Starting)}, 503, "is starting"},
+		"the hypervisor failed": {installed{of("hypervisor", plugin.Failed), of("catalog", plugin.Running)}, 503, "hypervisor-a is failed"},
+		"the firewall failed":   {installed{of("hypervisor", plugin.Running), of("firewall", plugin.Failed)}, 503, "firewall-a is failed"},
+		"nothing runs":          {installed{of("catalog", plugin.Failed)}, 503, "none is pinned"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := servicetest.New(t, func(config *service.Config) { config.Plugins = c.plugins })
+			if status, text := fetch(s.Handler(), "/readyz"); status != c.status || !strings.Contains(text, c.says) {
+				t.Errorf("%d %s", status, text)
+			}
+		})
 	}
 }
 

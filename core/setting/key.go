@@ -49,6 +49,9 @@ var (
 		"Days that recordings of consoles are kept, 1 to 3650")
 	ConsoleLimit = whole("console.recording_limit_mib", 64, 1, 4096,
 		"How much of the database one recording takes at most, compressed, in MiB, 1 to 4096; what is longer is cut, and the console goes on")
+	ConsoleTotal = whole("console.recordings_total_mib", 10240, 1, 16777216,
+		"How much of the database all recordings take at most, compressed, in MiB, 1 to 16777216: the oldest are deleted for "+
+			"new ones")
 	SSHFrom = Key[[]string]{"ssh.from_addresses",
 		"Addresses and networks that the service comes from when it logs in to machines: keys that are made from then on are good from there " +
 			"only. At most 20; empty for anywhere",
@@ -66,7 +69,7 @@ var all = []untyped{
 	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention,
 	AuditAddressDays, JobsKeep, BackupMaxAge, BackupReportAt,
 	DetailsPerMinute, UploadLimit, UploadFree, ConsoleIdle, ConsoleRecordApps, ConsoleRecordVMs, ConsoleRecordShells, ConsoleKeep,
-	ConsoleLimit, SSHFrom, SelfHost, EntitlementsDisabled, OnboardingComplete,
+	ConsoleLimit, ConsoleTotal, SSHFrom, SelfHost, EntitlementsDisabled, OnboardingComplete,
 }
 
 func whole(name string, fallback, least, most int, doc string) Key[int] {

@@ -47,7 +47,7 @@ func TestDefaults(t *testing.T) {
 		"backup.report_at":        "07:00 UTC",
 		"poll.details_per_minute": 20, "upload.limit_mib": 16384, "upload.keep_free_mib": 1024,
 		"console.idle_s": 1800, "console.record_apps": false, "console.record_vms": false, "console.record_shells": false,
-		"console.recording_days": 30, "console.recording_limit_mib": 64,
+		"console.recording_days": 30, "console.recording_limit_mib": 64, "console.recordings_total_mib": 10240,
 		"self.host_id":          (*int64)(nil),
 		"entitlements.disabled": []string{}, "ssh.from_addresses": []string{}, "onboarding.complete": false,
 	}
@@ -150,7 +150,7 @@ func TestSpoiltRowsDoNotStopAnyone(t *testing.T) {
 			t.Errorf("%s: %d, %v", value, n, err)
 		}
 	}
-	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 23 {
+	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 24 {
 		t.Errorf("%v, %v", values, err)
 	}
 }

@@ -55,7 +55,7 @@ func (s *Store) present(ctx context.Context, p *place, node, id string) (*hyperv
 }
 
 // DeleteVolume asks for a volume to be deleted, confirmed by its name. Problems: not_found, capability_missing, unsupported, protected,
-// volume_in_use with the guests that use it, confirm_required, plan_stale, guest_busy while another job deletes it, invalid without a
+// volume_in_use with the guests that use it, confirm_required, plan_stale, guest_busy while another job writes or deletes it, invalid without a
 // node where several have such a storage, and those of host.Ask.
 func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id string, confirm *string) (guest.Started, error) {
 	p, err := s.find(ctx, hostID, name)
@@ -107,8 +107,12 @@ func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id s
 	if err != nil {
 		return guest.Started{}, err
 	}
-	return s.enqueue(ctx, &p, job.Spec{
-		Kind: deleteKind, Exclusive: p.volume(node, id), Params: deleteParams{HostID: hostID, Volume: *v},
+	volume := v.Name
+	if v.Kind == hypervisor.VolumeBackup {
+		volume = v.ID // as jobs that delete backups name it
+	}
+	return s.enqueue(ctx, &p, node, volume, job.Spec{
+		Kind: deleteKind, Params: deleteParams{HostID: hostID, Volume: *v},
 		Asked: map[string]any{"name": name, "volid": shown.ID, "node": node},
 	})
 }
@@ -121,17 +125,12 @@ func (s *Store) able(ctx context.Context, hostID int64, token endpoint.Capabilit
 	})
 }
 
-// volume is what only one job on a volume may hold.
-func (p *place) volume(node, id string) string {
-	if p.shared() {
-		node = ""
-	}
-	return fmt.Sprintf("volume:%d:%s:%s", p.clusterID, node, id)
-}
-
-// enqueue writes a job on a storage, with its audit row.
-func (s *Store) enqueue(ctx context.Context, p *place, spec job.Spec) (guest.Started, error) {
+// enqueue writes a job on a volume of a storage, with its audit row. One job at a time works on the volume.
+func (s *Store) enqueue(ctx context.Context, p *place, node, volume string, spec job.Spec) (_ guest.Started, err error) {
 	spec.Target, spec.TeamID, spec.HostID = job.Target{Kind: "storage", ID: p.hostID, Name: p.name}, p.teamID, p.hostID
+	if spec.Exclusive, err = (host.Volume{Node: node, Storage: p.name, Name: volume}).Exclusive(ctx, s.DB, p.hostID); err != nil {
+		return guest.Started{}, err
+	}
 	made, err := s.Actor.Enqueue(ctx, spec)
 	if err != nil {
 		return guest.Started{}, err

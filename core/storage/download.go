@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"path"
 	"slices"
@@ -83,8 +82,8 @@ func (o *DownloadOrder) check() (public string, faults []problem.Fault) {
 }
 
 // Download asks a host's hypervisor to fetch a file and put it on a storage. All that is wrong with the order is one problem invalid;
-// others: not_found, capability_missing, unsupported, conflict where there is such a file, guest_busy while it is fetched already, and
-// those of host.Ask.
+// others: not_found, capability_missing, unsupported, conflict where there is such a file, guest_busy while another job writes or deletes
+// it, and those of host.Ask.
 func (s *Store) Download(ctx context.Context, hostID int64, name string, o DownloadOrder) (guest.Started, error) {
 	public, faults := o.check()
 	if len(faults) > 0 {
@@ -110,8 +109,8 @@ func (s *Store) Download(ctx context.Context, hostID int64, name string, o Downl
 	if public == o.URL { // else it cannot be asked for again: what may be a secret is not kept
 		asked["name"] = name
 	}
-	return s.enqueue(ctx, &p, job.Spec{
-		Kind: downloadKind, Exclusive: p.volume(node, name+":"+o.Content+"/"+o.Filename), Asked: asked,
+	return s.enqueue(ctx, &p, node, o.Filename, job.Spec{
+		Kind: downloadKind, Asked: asked,
 		Params: downloadParams{HostID: hostID, URL: secret.New(o.URL), Spec: hypervisor.DownloadSpec{
 			Storage: name, Node: node, Content: o.Content, Filename: o.Filename, Checksum: o.Checksum, ChecksumAlgorithm: o.Algorithm,
 			AnyCertificate: o.AnyCertificate,
@@ -320,8 +319,8 @@ func (s *Store) FetchTemplate(ctx context.Context, hostID int64, name, template,
 		e.Detail("template", template)
 		e.Detail("node", node)
 	})
-	return s.enqueue(ctx, &p, job.Spec{
-		Kind: templateKind, Exclusive: p.volume(node, fmt.Sprintf("%s:template/%s", name, template)),
+	return s.enqueue(ctx, &p, node, template, job.Spec{
+		Kind:   templateKind,
 		Asked:  map[string]any{"name": name, "template": template, "node": node},
 		Params: templateParams{HostID: hostID, Spec: hypervisor.TemplateSpec{Storage: name, Node: node, Name: template}},
 	})

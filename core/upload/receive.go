@@ -83,8 +83,8 @@ type reception struct {
 
 // Receive takes in what next gives, part by part, until io.EOF, and enqueues the job that sends the file on. Fields may stand before or
 // after the file; those before it are judged before the file is taken. When it fails nothing of the file is left. Problems: invalid,
-// too_large, insufficient_storage, file_exists, conflict for an id that was used before, not_found, unsupported, those of host.Ask, and
-// those of reading.
+// too_large, insufficient_storage, file_exists, guest_busy while another job writes or deletes the file, conflict for an id that was used
+// before, not_found, unsupported, those of host.Ask, and those of reading.
 func (s *Store) Receive(ctx context.Context, in Request, next func() (Part, error)) (Started, error) {
 	r := &reception{Store: s, Request: in, next: next, seen: map[string]bool{}}
 	if r.ID == "" {
@@ -364,11 +364,16 @@ func renamed(err error) error {
 
 // enqueue makes the job.
 func (r *reception) enqueue(ctx context.Context) (made *job.Job, err error) {
+	volume := host.Volume{Node: r.spec.Node, Storage: r.spec.Storage, Name: r.spec.Name}
+	exclusive, err := volume.Exclusive(ctx, r.DB, r.HostID)
+	if err != nil {
+		return nil, err
+	}
 	err = r.DB.Tx(ctx, func(tx *db.Tx) (err error) {
 		made, err = r.Actor.Queue.Enqueue(ctx, tx, job.Spec{
 			Kind: Kind, Target: job.Target{Kind: "storage", ID: r.HostID, Name: r.Storage}, TeamID: r.TeamID, HostID: r.HostID,
 			Place: r.Spool.ID(), Params: params{Upload: r.ID, HostID: r.HostID, File: r.spec, Overwrite: r.overwrite},
-			Exclusive: fmt.Sprintf("upload:%d:%s:%s:%s", r.HostID, r.spec.Storage, r.spec.Content, r.spec.Name),
+			Exclusive: exclusive,
 			Asked: map[string]any{"name": r.spec.Name, "content": r.spec.Content, "node": r.spec.Node, "overwrite": r.overwrite,
 				"size_bytes": r.spec.Size, "sha256": r.spec.SHA256},
 		})

@@ -19,7 +19,7 @@ func TestPermissions(t *testing.T) {
 	w.AddPool("a", "")
 	w.AddPool("b", "")
 	monitoring, lifecycle := pve.Privileges(endpoint.Monitoring), pve.Privileges(endpoint.Lifecycle)
-	restoring := []string{"SDN.Use", "VM.Allocate"}
+	restoring := []string{"SDN.Use", "VM.Allocate", "VM.Config.Network", "VM.Config.Options"}
 	without := func(list []string, gone string) []string {
 		return slices.DeleteFunc(slices.Clone(list), func(p string) bool { return p == gone })
 	}

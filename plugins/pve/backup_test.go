@@ -18,7 +18,8 @@ import (
 func backupFixture(t *testing.T) (*fixture, *pve.Host) {
 	t.Helper()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioOne, Guests: -1, TaskDuration: -1})
-	w.SetRole("ServiceBackup", append(pve.Privileges(endpoint.Backup), "SDN.Use", "VM.Allocate")...)
+	w.SetRole("ServiceBackup", append(pve.Privileges(endpoint.Backup), "SDN.Use", "VM.Allocate", "VM.Config.Options",
+		"VM.Config.Network")...)
 	w.AddStorage(pvesim.StorageSpec{ID: "dump", Content: "backup", Size: 1 << 40})
 	return w, w.host(t, endpoint.Backup)
 }
@@ -88,7 +89,7 @@ func TestRestoreBringsTheGuestBack(t *testing.T) {
 				t.Errorf("the disk was %v and is %v", before[disk], after[disk])
 			}
 
-			spec = hypervisor.RestoreSpec{Backup: b, ID: "301", Node: "pve1", Storage: "local-lvm", NewIdentity: true}
+			spec = hypervisor.RestoreSpec{Backup: b, ID: "301", Node: "pve1", Name: "third", Storage: "local-lvm", NewIdentity: true}
 			id, err = host.Restore(t.Context(), spec)
 			if result := ended(t, host, id, err); !result.OK() {
 				t.Fatalf("making a second one ended %+v", result)
@@ -97,6 +98,9 @@ func TestRestoreBringsTheGuestBack(t *testing.T) {
 			if fmt.Sprint(other["net0"]) == fmt.Sprint(before["net0"]) || other["net0"] == nil || other["lock"] != nil ||
 				kind == pvesim.QEMU && other["smbios1"] == before["smbios1"] || !strings.HasPrefix(fmt.Sprint(other[disk]), "local-lvm:") {
 				t.Errorf("the second one is %v", other)
+			}
+			if key := map[string]string{pvesim.QEMU: "name", pvesim.LXC: "hostname"}[kind]; other[key] != "third" {
+				t.Errorf("the second one is called %v", other[key])
 			}
 
 			must(t, "starting", w.SetGuestStatus(300, pvesim.StatusRunning))
@@ -264,6 +268,11 @@ func TestBackupPrivileges(t *testing.T) {
 	if e := wantKind(t, second(role.Restore(t.Context(), spec)), plugin.Denied); !slices.Equal(e.Missing, []string{"VM.Allocate"}) ||
 		e.Path != "/vms/301" || !strings.Contains(e.Remedy, "--privs VM.Allocate") {
 		t.Errorf("a new guest: %+v", e)
+	}
+	spec.Name = "other"
+	named := with(append(pve.Privileges(endpoint.Backup), "VM.Allocate")...)
+	if e := wantKind(t, second(named.Restore(t.Context(), spec)), plugin.Denied); !slices.Equal(e.Missing, []string{"VM.Config.Options"}) {
+		t.Errorf("a name: %+v", e)
 	}
 	spec.ID, spec.Over = "300", true
 	id, err = role.Restore(t.Context(), spec)

@@ -52,8 +52,8 @@ var roles = map[endpoint.Capability]role{
 	endpoint.Backup: {
 		name:       "ServiceBackup",
 		privileges: []string{"VM.Backup", "Datastore.AllocateSpace", "Datastore.Audit"},
-		// For a restore: a new guest, and one whose NICs are on bridges.
-		recommended: []string{"SDN.Use", "VM.Allocate"},
+		// For a restore: a new guest, one whose NICs are on bridges, and a name for a VM and for a container.
+		recommended: []string{"SDN.Use", "VM.Allocate", "VM.Config.Options", "VM.Config.Network"},
 	},
 	endpoint.NodePower: {
 		name:       "ServiceNodePower",

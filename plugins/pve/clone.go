@@ -8,6 +8,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
+// nameKeys are the parameters that name a new guest.
+var nameKeys = map[hypervisor.GuestKind]string{hypervisor.VM: "name", hypervisor.Container: "hostname"}
+
 // Clone says always whether the copy is a full one: by itself the hypervisor decides by whether the source is a template.
 func (h *Host) Clone(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.CloneSpec) (string, error) {
 	if _, err := vmid(spec.ID); err != nil {
@@ -22,8 +25,7 @@ func (h *Host) Clone(ctx context.Context, ref hypervisor.GuestRef, spec hypervis
 		form.Set("full", "1")
 	}
 	for name, value := range map[string]string{
-		map[hypervisor.GuestKind]string{hypervisor.VM: "name", hypervisor.Container: "hostname"}[ref.Kind]: spec.Name,
-		"storage": spec.Storage, "target": spec.Node,
+		nameKeys[ref.Kind]: spec.Name, "storage": spec.Storage, "target": spec.Node,
 	} {
 		if value != "" {
 			form.Set(name, value)

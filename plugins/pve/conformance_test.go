@@ -26,7 +26,7 @@ func TestConformance(t *testing.T) {
 	w.SetRole("ServiceLifecycle", append(privileges(endpoint.Lifecycle), "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM",
 		"Datastore.AllocateTemplate", "Sys.AccessNetwork")...)
 	w.SetRole("ServiceConsole", append(privileges(endpoint.Console), "Sys.Console")...)
-	w.SetRole("ServiceBackup", append(privileges(endpoint.Backup), "SDN.Use", "VM.Allocate")...)
+	w.SetRole("ServiceBackup", append(privileges(endpoint.Backup), "SDN.Use", "VM.Allocate", "VM.Config.Options", "VM.Config.Network")...)
 	newGuest := func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 		spec := pvesim.GuestSpec{Status: status}
 		if kind == hypervisor.Container {

@@ -65,6 +65,8 @@ func restoreForm(spec hypervisor.RestoreSpec) (kind string, form url.Values, err
 	}
 	if spec.Over {
 		form.Set("force", "1")
+	} else if spec.Name != "" {
+		form.Set(nameKeys[spec.Backup.Kind], spec.Name)
 	}
 	if spec.NewIdentity {
 		form.Set("unique", "1")
@@ -87,7 +89,8 @@ func (h *Host) rootStorage(ctx context.Context, spec hypervisor.RestoreSpec) (st
 }
 
 // restoreFields are our names for parameters of the hypervisor.
-var restoreFields = map[string]string{"vmid": "id", "archive": "backup", "ostemplate": "backup", "storage": "storage"}
+var restoreFields = map[string]string{"vmid": "id", "archive": "backup", "ostemplate": "backup", "storage": "storage", "name": "name",
+	"hostname": "name"}
 
 // restoreError brings what the hypervisor says of a guest to be restored into our words.
 func (h *Host) restoreError(ctx context.Context, spec hypervisor.RestoreSpec, err error) error {

@@ -75,6 +75,9 @@ type RestoreSpec struct {
 	// ID is that of the guest to make, the one of a Placement or of the guest that is replaced.
 	ID   GuestID
 	Node string
+	// Name is the new guest's name; empty keeps that of the backup. A hypervisor whose guest IDs are names ignores it, and so does every
+	// hypervisor with Over.
+	Name string
 	// Storage is where its disks shall be; empty for where they were.
 	Storage string
 	// Over replaces the stopped guest that has the id.

@@ -141,13 +141,13 @@ func backupSpecFromProto(req *hypervisorv1.RunBackupRequest) BackupSpec {
 func restoreSpecToProto(s RestoreSpec) *hypervisorv1.RestoreRequest {
 	return &hypervisorv1.RestoreRequest{
 		Backup: backupToProto(s.Backup), Ref: wire.Text(string(s.ID)), Node: wire.Text(s.Node), Storage: wire.Text(s.Storage), Over: s.Over,
-		NewIdentity: s.NewIdentity,
+		NewIdentity: s.NewIdentity, Name: wire.Text(s.Name),
 	}
 }
 
 func restoreSpecFromProto(req *hypervisorv1.RestoreRequest) RestoreSpec {
 	return RestoreSpec{
 		Backup: backupFromProto(req.GetBackup()), ID: GuestID(req.GetRef()), Node: req.GetNode(), Storage: req.GetStorage(), Over: req.GetOver(),
-		NewIdentity: req.GetNewIdentity(),
+		NewIdentity: req.GetNewIdentity(), Name: req.GetName(),
 	}
 }

@@ -78,7 +78,7 @@ func Register(a *op.API, deps Deps) {
 			"would destroy volumes that are not in the backup. Such a backup can be restored to a new guest; the plan lists what is missing. " +
 			"A new guest gets new MAC addresses as long as the one that " +
 			"was backed " +
-			"up is there, unless `new_identity` says otherwise. `name` counts where the hypervisor's ids are made of names.",
+			"up is there, unless `new_identity` says otherwise. Without `name` it is called as the backup has it.",
 	})
 	op.Delete(a, "/api/v1/backups/:backup_id", h.remove, op.Spec{
 		ID: "delete_backup", Summary: "Delete a backup", Tag: tag, Role: identity.Admin, On: op.Backup, Calls: true, Plan: true,

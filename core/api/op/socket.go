@@ -26,6 +26,8 @@ const (
 	// defaultMessages is how many messages a socket takes at once where its declaration says nothing. A console that sends two for
 	// each key takes a paste of 5,000 characters at once, and then 500 characters a second.
 	defaultMessages = 10000
+	// closeTime is how long the peer of a socket that ends has to take the news.
+	closeTime = time.Second
 )
 
 // SocketConn is an open WebSocket (RFC 6455). One goroutine may read while others write.
@@ -34,6 +36,7 @@ type SocketConn struct {
 	io       context.Context // ends when the connection is left
 	handling context.Context // ends when the handler must
 	cancel   context.CancelCauseFunc
+	cut      context.CancelFunc // leaves the connection, and ends io
 	closing  func(error) (websocket.StatusCode, string)
 	messages *limiter              // of this connection, under one name
 	ended    atomic.Pointer[error] // why it lets nothing more through
@@ -90,9 +93,17 @@ func (c *SocketConn) Write(text bool, data []byte) error {
 func (c *SocketConn) end(cause error) {
 	if c.ended.CompareAndSwap(nil, &cause) {
 		c.cancel(cause)
-		_ = c.ws.Close(c.closing(cause)) // says so, and waits a little for the peer
+		c.close(c.closing(cause))
 		_ = c.ws.CloseNow()
 	}
+}
+
+// close says why the socket ends, and waits a little for the peer. One that does not read is left: a Write that waits for it is in the way
+// of the news, and would be for long.
+func (c *SocketConn) close(code websocket.StatusCode, reason string) {
+	late := time.AfterFunc(closeTime, c.cut)
+	defer late.Stop()
+	_ = c.ws.Close(code, reason) // the peer may be gone
 }
 
 // End closes the socket as a handler does that returns the cause, whose Read and Write fail then; nil closes it as one that is through.
@@ -249,9 +260,8 @@ type opening struct {
 	// outer is the request's context, which ends with the service, and handling the handler's, which cancel ends.
 	outer, handling context.Context
 	cancel          context.CancelCauseFunc
-	// conn is nil until the socket is open, and cut leaves its connection.
+	// conn is nil until the socket is open.
 	conn     *SocketConn
-	cut      context.CancelFunc
 	guarding sync.WaitGroup
 }
 
@@ -279,7 +289,7 @@ func (s *opening) open(idle time.Duration) (*SocketConn, error) {
 	if messages <= 0 {
 		messages = defaultMessages
 	}
-	c := &SocketConn{ws: ws, io: connected, handling: ctx, cancel: s.cancel, messages: newLimiter(messages, float64(messages)/10)}
+	c := &SocketConn{ws: ws, io: connected, cut: cut, handling: ctx, cancel: s.cancel, messages: newLimiter(messages, float64(messages)/10)}
 	c.closing = func(err error) (websocket.StatusCode, string) { return q.api.closing(context.WithoutCancel(ctx), err) }
 	c.last.Store(time.Now().UnixNano())
 	if idle <= 0 {
@@ -288,7 +298,7 @@ func (s *opening) open(idle time.Duration) (*SocketConn, error) {
 	if idle <= 0 {
 		idle = defaultIdle
 	}
-	s.conn, s.cut = c, cut
+	s.conn = c
 	s.guarding.Go(func() { q.watchRights(ctx, c.end) })
 	s.guarding.Go(func() { c.watchIdle(ctx, idle) })
 	s.guarding.Go(func() { c.ping(ctx, q.api.config.KeepAlive) })
@@ -321,10 +331,10 @@ func (s *opening) verdict(err error) error {
 		return stopping()
 	}
 	if err == nil || errors.Is(err, io.EOF) {
-		_ = c.ws.Close(websocket.StatusNormalClosure, "") // the peer may be gone
+		c.close(websocket.StatusNormalClosure, "")
 		return nil
 	}
-	_ = c.ws.Close(c.closing(err))
+	c.close(c.closing(err))
 	return err
 }
 
@@ -336,7 +346,7 @@ func (s *opening) close() {
 	}
 	s.guarding.Wait()
 	_ = s.conn.ws.CloseNow()
-	s.cut()
+	s.conn.cut()
 }
 
 // upgrades refuses what is no handshake of a WebSocket.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -97,6 +98,38 @@ func TestSocketEndsInTrail(t *testing.T) {
 			if begin == nil || end == nil || len(begin.Key) < 20 || *end != (audit.Lasting{Key: begin.Key}) || begin.End != "host.console_end" {
 				t.Errorf("it lasts from %+v to %+v", begin, end)
 			}
+		})
+	}
+}
+
+// A peer that does not read is left a second after it may not have the socket any more.
+func TestSocket_EndsWithinASecondForAPeerThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(l *lasting){
+		"session": (*lasting).revoke, "token": func(l *lasting) { l.tokens.lose(8) }, "feature": func(l *lasting) { l.switchOff(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := lastingInMemory(t, func(*op.Spec) {})
+				c, _, err := websocket.Dial(t.Context(), l.server.URL+console, &websocket.DialOptions{HTTPClient: l.server.Client(),
+					HTTPHeader: http.Header{"Authorization": {"Bearer operator@3"}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.CloseNow()
+				// Its answer is never read, so that a Write of the server waits.
+				if err := c.Write(t.Context(), websocket.MessageBinary, make([]byte, 60<<10)); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				began := time.Now()
+				end(l)
+				<-l.left
+				if passed := time.Since(began); passed > 1500*time.Millisecond {
+					t.Errorf("the handler ended after %s", passed) // by the clock of the bubble
+				}
+			})
 		})
 	}
 }

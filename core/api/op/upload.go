@@ -50,13 +50,33 @@ type Incoming struct {
 	// since is when the present time of measuring began, and had what had been read then.
 	since time.Time
 	had   int64
-	whole atomic.Bool           // the last byte has arrived
-	ended atomic.Pointer[error] // why nothing more is let in
+	// failed is what a Read has failed with: readers of forms drop an error and read again.
+	failed error
+	whole  atomic.Bool           // the last byte has arrived
+	ended  atomic.Pointer[error] // why nothing more is let in
 }
 
 // Read reads what has arrived. Its errors are problems that the handler returns: too_large, request_timeout for a sender that
-// stops or is too slow, canceled for one that leaves.
-func (f *Incoming) Read(p []byte) (int, error) {
+// stops or is too slow, canceled for one that leaves. Once it has failed it fails the same way again.
+func (f *Incoming) Read(p []byte) (n int, err error) {
+	if f.failed != nil {
+		return 0, f.failed
+	}
+	n, err = f.readNext(p)
+	f.failed = err
+	return n, err
+}
+
+// Err is what a Read has failed with, nil before that. A parser of the body may fail of the rest that it got, and say less.
+func (f *Incoming) Err() error {
+	if errors.Is(f.failed, io.EOF) {
+		return nil
+	}
+	return f.failed
+}
+
+// readNext is Read before anything has failed.
+func (f *Incoming) readNext(p []byte) (int, error) {
 	if err := f.measure(); err != nil {
 		return 0, err
 	}
@@ -222,6 +242,11 @@ func upload[I, O any](ctx context.Context, a *API, in *I, handler func(context.C
 	out, err := handler(ctx, in, f)
 	_ = f.control.SetWriteDeadline(time.Now().Add(writeGrace))
 	if err != nil {
+		if late := f.Err(); late != nil && problem.CodeOf(late) == problem.CodeRequestTimeout {
+			// The server reads on a little before it answers, and cancels the context of what it cannot read.
+			_ = f.control.SetReadDeadline(time.Now())
+			return nil, late
+		}
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, f.explain(cause) // what the handler says of its ended context is less
 		}

@@ -3,7 +3,9 @@ package op_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"strings"
 	"sync"
@@ -126,6 +128,76 @@ func TestUploadThatStandsStill(t *testing.T) {
 	go func() { _, _ = in.Write(make([]byte, 1000)) }()
 	l.put(t, uploadPath, binary, out, as("operator@3")...)
 	if err := <-l.left; problem.CodeOf(err) != problem.CodeRequestTimeout {
+		t.Errorf("%v", err)
+	}
+}
+
+// A form whose sender stops or is too slow is no malformed form, wherever in a part that is, and the answer comes at once.
+func TestUpload_StopsInsideAForm(t *testing.T) {
+	t.Parallel()
+	const boundary = "--b\r\n"
+	for name, sent := range map[string]string{
+		"in the first boundary":  "--",
+		"in a header's name":     boundary + "Content-Dis",
+		"in a header's value":    boundary + `Content-Disposition: form-data; name="file"; filen`,
+		"after a header":         boundary + "Content-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n",
+		"in the second boundary": boundary + "Content-Disposition: form-data; name=\"a\"\r\n\r\nvalue\r\n--",
+	} {
+		for _, pause := range []time.Duration{time.Hour, 5 * time.Second} {
+			t.Run(fmt.Sprintf("%s, then a byte every %s", name, pause), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) { stopsInsideAForm(t, sent, pause) })
+			})
+		}
+	}
+}
+
+// stopsInsideAForm sends the beginning of a form, and then a byte now and then.
+func stopsInsideAForm(t *testing.T, sent string, pause time.Duration) {
+	t.Helper()
+	const idle = 30 * time.Second
+	failed := make(chan error, 1)
+	server := inMemory(t, lone(t, op.Config{}, func(a *op.API) {
+		op.Upload(a, "/api/v1/try", func(_ context.Context, _ *nothing, f *op.Incoming) (*op.Empty, error) {
+			parts, err := f.Form()
+			for err == nil {
+				var part *multipart.Part
+				if part, err = parts.NextRawPart(); err == nil {
+					_, err = io.Copy(io.Discard, part)
+				}
+			}
+			if _, again := f.Read(make([]byte, 1)); again != f.Err() {
+				t.Errorf("it failed with %v, and then with %v", f.Err(), again)
+			}
+			failed <- f.Err()
+			return nil, err
+		}, op.Spec{ID: "upload", Summary: "Try", Tag: "Try", Public: true, Content: []string{"multipart/form-data"}, Idle: idle, Rate: 1 << 10,
+			Timeout: op.Unlimited})
+	}))
+	out, in := io.Pipe()
+	var sending sync.WaitGroup
+	t.Cleanup(func() { in.Close(); sending.Wait() })
+	sending.Go(func() {
+		for text := sent; ; text = "x" {
+			if _, err := in.Write([]byte(text)); err != nil {
+				return
+			}
+			select {
+			case <-t.Context().Done():
+				return
+			case <-time.After(pause):
+			}
+		}
+	})
+	began := time.Now()
+	answer, err := server.Client().Post(server.URL+"/api/v1/try", "multipart/form-data; boundary=b", out)
+	if err == nil {
+		defer answer.Body.Close()
+	}
+	if passed := time.Since(began); passed != idle || err == nil && answer.StatusCode != http.StatusRequestTimeout {
+		t.Errorf("%v %v after %s", answer, err, passed) // by the clock of the bubble
+	}
+	if err := <-failed; problem.CodeOf(err) != problem.CodeRequestTimeout {
 		t.Errorf("%v", err)
 	}
 }

@@ -444,6 +444,12 @@ func TestRestoreBackupToANewID(t *testing.T) {
 		t.Errorf("new MAC addresses beside the one that is there: %s", got)
 	}
 	b.Ask(t, "POST", back, `{"newid":900}`, apitest.Admin, 422, "invalid", `["body","newid"]`, "a job is making")
+	for body, want := range map[string]string{`{"newid":901}`: "web ", `{"newid":902,"name":"web2"}`: "web2 web2"} {
+		b.Ask(t, "POST", back, body, apitest.Admin, 202, "")
+		if got := b.Value("SELECT concat(params->>'name', ' ', params->'spec'->>'Name') FROM jobs ORDER BY id DESC LIMIT 1"); got != want {
+			t.Errorf("%s: the job knows the guest by its name, and sends the name: %q, want %q", body, got, want)
+		}
+	}
 	b.idle()
 	b.Exec("DELETE FROM guests WHERE name = 'web'")
 	b.Ask(t, "POST", back, `{"storage":"local"}`, apitest.Admin, 202, "", `"params":{"storage":"local"}`)

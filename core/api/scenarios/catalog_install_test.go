@@ -163,6 +163,25 @@ func TestInstallAppRefuses(t *testing.T) {
 	i.Ask(t, "POST", one, i.body(""), apitest.Admin, 409, "consent_required", "ssh_consent")
 }
 
+// What is wrong with a request is told before what it lacks.
+func TestInstallApp_RefusesBadInputFirst(t *testing.T) {
+	t.Parallel()
+	i := newInstalls(t)
+	const one = "catalog/wiki/install"
+	bad := map[string]string{
+		"name": `{"host_id":1,"name":"a;id"}`, "storage": `{"host_id":1,"name":"wiki","storage":"none"}`,
+		"bridge": `{"host_id":1,"name":"wiki","bridge":"br9"}`, "ctid": `{"host_id":1,"name":"wiki","ctid":` + string(i.Refs["wiki"].ID) + `}`,
+		"overrides": `{"host_id":1,"name":"wiki","overrides":{"nothing":"x"}}`,
+	}
+	for field, body := range bad {
+		i.Ask(t, "POST", one, body, apitest.Admin, 422, "invalid", `["body","`+field+`"`)
+	}
+	i.Ask(t, "DELETE", "hosts/1/credentials/ssh_key", "", apitest.Owner, 200, "")
+	for field, body := range bad {
+		i.Ask(t, "POST", one, body, apitest.Admin, 422, "invalid", `["body","`+field+`"`)
+	}
+}
+
 func TestDiscardInstall(t *testing.T) {
 	t.Parallel()
 	i := newInstalls(t)

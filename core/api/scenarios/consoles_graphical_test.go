@@ -43,6 +43,39 @@ func TestGraphicalConsoles(t *testing.T) {
 	waittest.Until(t, "the trail tells of it", func() bool { return strings.Contains(f.trail("vm.console_close"), "failed ticket_invalid") })
 }
 
+// What a client does wrong is its own fault, and none of the service.
+func TestGraphicalConsole_RefusesClientsThatDoNotSpeakRFB(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sends  []string
+		leaves bool
+		trail  string
+	}{
+		"no RFB":                {[]string{"GET / HTTP/1.1\r\n\r\n"}, false, "failed malformed"},
+		"an old version":        {[]string{"RFB 002.000\n"}, false, "failed malformed"},
+		"a security of its own": {[]string{"RFB 003.008\n", "\x01"}, false, "failed malformed"},
+		"half a version":        {[]string{"RFB 0"}, true, "ok "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newConsoles(t)
+			client := f.connect(consoleSession{f.user(identity.Operator)}, f.vm("screen"), "")
+			for _, text := range c.sends {
+				client.types(text)
+			}
+			if c.leaves {
+				_ = client.Close(websocket.StatusNormalClosure, "")
+			} else {
+				client.ends(4400, "the client does not speak RFB")
+			}
+			waittest.Until(t, "the end is in the trail", func() bool { return f.trail("vm.console_close") != "" })
+			if got := f.trail("vm.console_close"); !strings.HasPrefix(got, c.trail) {
+				t.Errorf("the trail: %s", got)
+			}
+		})
+	}
+}
+
 // A client that others have written comes through the handshake, is shown the same picture as ours, and is refused with another password.
 // It is an old one: no library of RFB clients for Go is looked after any more, and the protocol is the same since then (RFC 6143).
 func TestGraphicalConsolesByAnotherClient(t *testing.T) {

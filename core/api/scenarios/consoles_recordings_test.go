@@ -176,6 +176,55 @@ func TestRecordingIsCut(t *testing.T) {
 	}
 }
 
+// All recordings together take no more than the setting says: the oldest go, and what is being made counts.
+func TestRecordings_HaveATotalLimit(t *testing.T) {
+	t.Parallel()
+	f := newConsoles(t)
+	f.record()
+	add := func(mib int, ended string) {
+		t.Helper()
+		f.Exec(fmt.Sprintf(`INSERT INTO console_recordings (host_id, target_kind, target_id, target_name, node, user_email, address,
+			stored_bytes, ended_at) VALUES (1, 'app', 1, 'wiki', 'n', 'a@example.com', '', %d, %s)`, mib<<20, ended))
+	}
+	left := func() string {
+		return f.Value("SELECT coalesce(string_agg((stored_bytes >> 20)::text, ' ' ORDER BY id), '') FROM console_recordings")
+	}
+	add(10, "now()")
+	add(20, "NULL") // is being made
+	add(30, "now()")
+	add(40, "now()")
+	f.ask(f.owner, "PATCH", "settings", `{"console.recordings_total_mib":95}`, 200)
+	if n, err := f.Consoles.Prune(t.Context()); err != nil || n != 1 || left() != "20 30 40" {
+		t.Errorf("%d went, and %v; left are %s", n, err, left())
+	}
+	f.ask(f.owner, "PATCH", "settings", `{"console.recordings_total_mib":65}`, 200)
+	c := f.connect(consoleSession{f.user(identity.Operator)}, wikiConsole, "") // which makes room
+	c.notice()
+	if got := left(); got != "20 40 0" {
+		t.Errorf("left are %s", got)
+	}
+	// One that grows ends where those that are being made take all the room, and its console goes on.
+	f.ask(f.owner, "PATCH", "settings", `{"console.recordings_total_mib":21}`, 200)
+	random := make([]byte, 3<<20)
+	_, _ = rand.Read(random)
+	text := base64.StdEncoding.EncodeToString(random)
+	go func() {
+		for part := range slices.Chunk([]byte(text), 1<<20) {
+			_ = c.Write(t.Context(), websocket.MessageBinary, part)
+		}
+		_ = c.Write(t.Context(), websocket.MessageBinary, []byte("\recho on\r"))
+	}()
+	c.shows(text)
+	c.shows("echo on\r\non\r\n")
+	waittest.Until(t, "the recording is cut", func() bool {
+		return f.Value("SELECT truncated FROM console_recordings ORDER BY id DESC LIMIT 1") == "true"
+	})
+	if got := left(); !strings.HasPrefix(got, "20 1") && !strings.HasPrefix(got, "20 2") || strings.Contains(got, "40") {
+		t.Errorf("left are %s", got)
+	}
+	f.connect(consoleSession{f.user(identity.Operator)}, wikiConsole, "").ends(4507, "cannot record this console")
+}
+
 // What a killed service had stored can be read, and is told to be a part. Nobody can change it, and a rotated key opens it.
 func TestRecordingOfAKilledService(t *testing.T) {
 	t.Parallel()

@@ -76,13 +76,16 @@ func (h handlers) upload(ctx context.Context, in *uploadInput, f *op.Incoming) (
 	}
 	on := op.Found(ctx)
 	started, err := h.uploads.Receive(ctx, upload.Request{ID: in.UploadID, HostID: on.ID, TeamID: on.TeamID, Storage: in.Name, Size: f.Size},
-		func() (upload.Part, error) { return next(parts) })
+		func() (upload.Part, error) { return next(f, parts) })
 	return &op.Body[upload.Started]{Body: started}, err
 }
 
-// next is the next part of a form.
-func next(parts *multipart.Reader) (upload.Part, error) {
+// next is the next part of a form, whose body is f.
+func next(f *op.Incoming, parts *multipart.Reader) (upload.Part, error) {
 	part, err := parts.NextRawPart()
+	if broken := f.Err(); broken != nil {
+		return upload.Part{}, broken // a header that breaks off is taken for a malformed one
+	}
 	if err != nil {
 		return upload.Part{}, formError(err)
 	}

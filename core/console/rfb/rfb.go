@@ -30,6 +30,16 @@ const maxReason = 4096
 // ErrPassword is the end of a client that does not know the password.
 var ErrPassword = errors.New("the password is not the right one")
 
+// ProtocolError is the error of another side that does not keep to the protocol.
+type ProtocolError struct {
+	// What says what the other side did.
+	What string
+}
+
+func (e *ProtocolError) Error() string {
+	return "the other side does not speak RFB as expected: " + e.What
+}
+
 // version is a version of the protocol: 3, 7 or 8, those after the point.
 type version int
 
@@ -43,11 +53,11 @@ func readVersion(r io.Reader) (version, error) {
 	}
 	var major, minor int
 	if n, err := fmt.Sscanf(string(text[:]), "RFB %03d.%03d\n", &major, &minor); n != 2 || err != nil {
-		return 0, errors.New("the other side does not speak RFB")
+		return 0, &ProtocolError{"it sends no version of RFB"}
 	}
 	switch {
 	case major < 3 || major == 3 && minor < 3:
-		return 0, fmt.Errorf("the other side speaks RFB %d.%d, which is older than 3.3", major, minor)
+		return 0, &ProtocolError{fmt.Sprintf("its version is %d.%d, which is older than 3.3", major, minor)}
 	case major > 3 || minor >= 8:
 		return 8, nil
 	case minor == 7:
@@ -198,7 +208,7 @@ func offer(client io.ReadWriter, v version) error {
 		return fmt.Errorf("reading the security that the client chose: %w", err)
 	}
 	if chosen[0] != securityVNC {
-		return fmt.Errorf("the client chose a security that was not offered: %d", chosen[0])
+		return &ProtocolError{fmt.Sprintf("it chose the security type %d, which was not offered", chosen[0])}
 	}
 	return nil
 }

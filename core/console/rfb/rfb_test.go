@@ -103,7 +103,7 @@ func TestAdmit(t *testing.T) {
 	for name, tt := range map[string]struct{ says, fails string }{
 		"3.8 with a wrong answer":  {"RFB 003.008\n\x02" + strings.Repeat("x", 16), rfb.ErrPassword.Error()},
 		"3.3 with a wrong answer":  {"RFB 003.003\n" + strings.Repeat("x", 16), rfb.ErrPassword.Error()},
-		"one that takes no cipher": {"RFB 003.008\n\x01", "not offered: 1"},
+		"one that takes no cipher": {"RFB 003.008\n\x01", "security type 1, which was not offered"},
 		"none of RFB":              {"GET / HTTP/1.1\r\n", "does not speak RFB"},
 		"one that leaves":          {"RFB 003.008\n\x02abc", "unexpected EOF"},
 	} {

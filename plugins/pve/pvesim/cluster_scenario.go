@@ -37,7 +37,7 @@ var recommended = map[string][]string{
 		"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate", "Sys.AccessNetwork",
 		"VM.Audit", "Sys.Audit",
 	},
-	"backup": {"SDN.Use", "VM.Allocate"},
+	"backup": {"SDN.Use", "VM.Allocate", "VM.Config.Options", "VM.Config.Network"},
 }
 
 var guestNames = []string{

@@ -28,6 +28,9 @@ func restoreGuest(r *request, archive string) (result, *apiError) {
 		}
 	}
 	b, err := r.archive(archive, vmid)
+	if err == nil {
+		err = r.mayName(vmid)
+	}
 	if err != nil {
 		return fail(err)
 	}
@@ -60,6 +63,20 @@ func (r *request) mayRestore(vmid int, over bool) *apiError {
 		return nil
 	}
 	return err
+}
+
+// mayName checks the privilege to give the restored guest a name.
+func (r *request) mayName(vmid int) *apiError {
+	given := map[string]string{}
+	for _, key := range []string{"name", "hostname"} {
+		if r.values.has(key) {
+			given[key] = r.values.text(key)
+		}
+	}
+	if r.kind == LXC {
+		return r.mayConfigureCT(given)
+	}
+	return r.mayConfigure(vmid, given)
 }
 
 // restoreTask makes the disks at its beginning and the configuration at its end; meanwhile the guest is locked.
@@ -118,6 +135,11 @@ func (r *request) restoreTask(b *backup, archive, to string, over bool) *task {
 			return errors.New(noConfig(r.node.name, r.kind, vmid))
 		}
 		c.become(g, b, disks, unique)
+		for _, key := range []string{"name", "hostname"} {
+			if r.values.has(key) {
+				g.set(key, r.values.text(key))
+			}
+		}
 		if r.values.boolean("start", false) {
 			c.addTask(r.node, r.who, taskPrefix(r.kind)+"start", strconv.Itoa(vmid), r.newGuestTask(r.startWork()), now)
 		}

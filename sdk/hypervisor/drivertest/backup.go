@@ -116,7 +116,7 @@ func (s *suite) restored(t *testing.T, ctx context.Context, b hypervisor.Backup,
 	var err error
 	for try := range 50 {
 		name := fmt.Sprintf("restored-%s-%d", ref.ID, try)
-		spec := hypervisor.RestoreSpec{Backup: b, Node: ref.Node, NewIdentity: true}
+		spec := hypervisor.RestoreSpec{Backup: b, Node: ref.Node, Name: name, NewIdentity: true}
 		spec.ID = s.placement(t, ctx, hypervisor.PlacementQuery{Kind: ref.Kind, Node: ref.Node, Name: name}).ID
 		var id string
 		if id, err = at.Restore(ctx, spec); plugin.KindOf(err) == plugin.Conflict || !s.ends(t, ctx, id, err, plugin.Conflict) {
@@ -124,6 +124,9 @@ func (s *suite) restored(t *testing.T, ctx context.Context, b hypervisor.Backup,
 		}
 		made, err := s.host(t, endpoint.Monitoring).Guest(ctx, hypervisor.GuestRef{Kind: ref.Kind, Node: ref.Node, ID: spec.ID})
 		must(t, "reading the restored guest", err)
+		if made.Name != name {
+			t.Errorf("the restored guest is called %q, want %q", made.Name, name)
+		}
 		s.wantOperation(t, ctx, made.GuestRef, id, hypervisor.OperationRestore)
 		return made.GuestRef
 	}

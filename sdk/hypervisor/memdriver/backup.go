@@ -227,6 +227,9 @@ func (c *Cluster) restored(t *task, of guest, spec hypervisor.RestoreSpec) {
 	g.resemble(&of)
 	if !c.certified {
 		g.Name = of.Name
+		if spec.Name != "" && old == nil {
+			g.Name = spec.Name
+		}
 	}
 	fresh := g.config
 	g.inherit(of.config)

@@ -417,6 +417,7 @@ type RestoreRequest struct {
 	Storage       string                 `protobuf:"bytes,5,opt,name=storage,proto3" json:"storage,omitempty"`
 	Over          bool                   `protobuf:"varint,6,opt,name=over,proto3" json:"over,omitempty"`
 	NewIdentity   bool                   `protobuf:"varint,7,opt,name=new_identity,json=newIdentity,proto3" json:"new_identity,omitempty"`
+	Name          string                 `protobuf:"bytes,8,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -498,6 +499,13 @@ func (x *RestoreRequest) GetNewIdentity() bool {
 		return x.NewIdentity
 	}
 	return false
+}
+
+func (x *RestoreRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
 }
 
 type RestoreResponse struct {
@@ -775,7 +783,7 @@ const file_hostler_hypervisor_v1_backup_service_proto_rawDesc = "" +
 	"\x05notes\x18\x06 \x01(\tR\x05notes\x12\x1c\n" +
 	"\tprotected\x18\a \x01(\bR\tprotected\",\n" +
 	"\x11RunBackupResponse\x12\x17\n" +
-	"\atask_id\x18\x01 \x01(\tR\x06taskId\"\xf1\x01\n" +
+	"\atask_id\x18\x01 \x01(\tR\x06taskId\"\x85\x02\n" +
 	"\x0eRestoreRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x125\n" +
 	"\x06backup\x18\x02 \x01(\v2\x1d.hostler.hypervisor.v1.BackupR\x06backup\x12\x10\n" +
@@ -783,7 +791,8 @@ const file_hostler_hypervisor_v1_backup_service_proto_rawDesc = "" +
 	"\x04node\x18\x04 \x01(\tR\x04node\x12\x18\n" +
 	"\astorage\x18\x05 \x01(\tR\astorage\x12\x12\n" +
 	"\x04over\x18\x06 \x01(\bR\x04over\x12!\n" +
-	"\fnew_identity\x18\a \x01(\bR\vnewIdentity\"*\n" +
+	"\fnew_identity\x18\a \x01(\bR\vnewIdentity\x12\x12\n" +
+	"\x04name\x18\b \x01(\tR\x04name\"*\n" +
 	"\x0fRestoreResponse\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\tR\x06taskId\"\x7f\n" +
 	"\x13DeleteBackupRequest\x121\n" +
