@@ -996,6 +996,13 @@ var Operations = []Operation{
 		Answer:  "AuditVerification",
 	},
 	{
+		ID: "get_audit_entry", Method: "GET",
+		Path:    "/api/v1/audit/{entry_id}",
+		Summary: "Get an entry of the audit trail",
+		Role:    "admin",
+		Answer:  "AuditRow",
+	},
+	{
 		ID: "export_account", Method: "GET",
 		Path:    "/api/v1/auth/export",
 		Summary: "Export what is kept of oneself",

@@ -49,8 +49,8 @@ func (s *session) chosen() (c contexts.Context, name, key string, err error) {
 		if file == "" {
 			return c, "", "", &failure{statusUnauthenticated, "HOSTLER_URL is set: name the file of an API key with HOSTLER_KEY_FILE"}
 		}
-		text, err := readKeyFile(file)
-		return contexts.Context{URL: at, Authorities: os.Getenv("HOSTLER_CA")}, "environment", strings.TrimSpace(string(text)), err
+		key, err := contexts.ReadKeyFile(file)
+		return contexts.Context{URL: at, Authorities: os.Getenv("HOSTLER_CA")}, "environment", key, err
 	}
 	file, err := openContexts()
 	if err != nil {
@@ -117,23 +117,6 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	return readBounded(file, path)
-}
-
-// readKeyFile reads a file with an API key. It refuses a file that other users may read.
-func readKeyFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if err := contexts.CheckPrivate(path, info); err != nil {
-		return nil, err
-	}
 	return readBounded(file, path)
 }
 

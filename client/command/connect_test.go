@@ -89,10 +89,15 @@ func TestConnection_RefusesPlainHTTPToAnotherMachine(t *testing.T) {
 func TestConnection_RefusesKeyFileThatOthersMayRead(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("[]")) }))
 	defer server.Close()
+	t.Setenv("HOSTLER_CONFIG", filepath.Join(t.TempDir(), "contexts.json"))
 	t.Setenv("HOSTLER_CONTEXT", "")
 	t.Setenv("HOSTLER_URL", server.URL)
 	for mode, want := range map[os.FileMode]int{0o600: 0, 0o400: 0, 0o640: 1, 0o604: 1} {
 		t.Setenv("HOSTLER_KEY_FILE", keyFile(t, mode))
+		_, login := run(t, "login", server.URL, "--name", "here", "--key-file", os.Getenv("HOSTLER_KEY_FILE"))
+		if strings.Contains(login, "chmod 600") != (want != 0) || strings.Contains(login, "canary") {
+			t.Errorf("a log-in with mode %o: %s", mode, login)
+		}
 		status, said := run(t, "vm", "list")
 		if status != want || want != 0 && !strings.Contains(said, "chmod 600") || strings.Contains(said, "canary") {
 			t.Errorf("mode %o: %d, not %d: %s", mode, status, want, said)

@@ -164,15 +164,18 @@ func (s *session) trust(ctx context.Context, o transport.Options, want string) (
 
 // givenKey checks a key that exists.
 func (s *session) givenKey(ctx context.Context, o transport.Options, l login, c *contexts.Context) (string, error) {
-	from := l.keyFile
-	if l.keyStdin {
-		from = "-"
+	var err error
+	if l.keyStdin || l.keyFile == "-" {
+		var text []byte
+		text, err = s.readInput("-")
+		o.Key = strings.TrimSpace(string(text))
+	} else {
+		o.Key, err = contexts.ReadKeyFile(l.keyFile)
 	}
-	text, err := s.readInput(from)
 	if err != nil {
 		return "", err
 	}
-	if o.Key = strings.TrimSpace(string(text)); o.Key == "" {
+	if o.Key == "" {
 		return "", &failure{statusUsage, "there is no key"}
 	}
 	client, err := transport.New(o)

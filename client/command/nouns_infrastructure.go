@@ -91,6 +91,7 @@ var infrastructure = []noun{
 	{
 		name: "audit", short: "Who did what", verbs: []verb{
 			{name: "list", aliases: []string{"ls"}, op: "list_audit", columns: "id at who=actor_email action target.name result error address"},
+			{name: "show", op: "get_audit_entry", args: "entry_id:id"},
 			{name: "verify", op: "verify_audit", short: "Check that nothing was changed in the trail"},
 		}, more: exportCommands,
 	},

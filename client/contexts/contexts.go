@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/zalando/go-keyring"
 )
@@ -95,6 +97,33 @@ func CheckPrivate(path string, info fs.FileInfo) error {
 		return fmt.Errorf("%s holds keys and others may read it: chmod 600 it, and revoke the keys if somebody may have", path)
 	}
 	return nil
+}
+
+// maxKeyFile bounds a file with an API key, in bytes.
+const maxKeyFile = 64 << 10
+
+// ReadKeyFile reads a file with an API key. It refuses a file that other users may read.
+func ReadKeyFile(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return "", err
+	}
+	if err := CheckPrivate(path, info); err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxKeyFile+1))
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", path, err)
+	}
+	if len(text) > maxKeyFile {
+		return "", fmt.Errorf("%s is too large for a file with an API key", path)
+	}
+	return strings.TrimSpace(string(text)), nil
 }
 
 // Save writes the file in one step.

@@ -118,6 +118,20 @@ func TestPiped(t *testing.T) {
 	}
 }
 
+func TestKeyFileThatOthersMayRead(t *testing.T) {
+	t.Parallel()
+	key, _, _ := files(t, "")
+	for mode, refused := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o640: true, 0o604: true} {
+		if err := os.Chmod(key, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := newService(options{url: "https://hostler.invalid", keyFile: key}); (err != nil) != refused ||
+			refused && !strings.Contains(err.Error(), "chmod 600") {
+			t.Errorf("mode %o: %v", mode, err)
+		}
+	}
+}
+
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	url := serve(t)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/hostler/hostler/client/contexts"
 	"github.com/hostler/hostler/client/output"
 	"github.com/hostler/hostler/client/terminal"
 )
@@ -51,7 +52,7 @@ func newService(o options) (*service, error) {
 	if o.keyFile == "" {
 		return nil, errors.New("say with --key-file where an API key is; POST /api/v1/api-keys makes one")
 	}
-	key, err := os.ReadFile(o.keyFile)
+	key, err := contexts.ReadKeyFile(o.keyFile)
 	if err != nil {
 		return nil, fmt.Errorf("reading the API key: %w", err)
 	}
@@ -67,7 +68,7 @@ func newService(o options) (*service, error) {
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
-	return &service{base, strings.TrimSpace(string(key)), &http.Client{Transport: transport}}, nil
+	return &service{base, key, &http.Client{Transport: transport}}, nil
 }
 
 func (s *service) header() http.Header { return http.Header{"Authorization": {"Bearer " + s.key}} }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
 )
 
 // Filter says which rows a list has. Zero fields do not narrow it, but for the team scope: AllTeams false and no Teams
@@ -34,14 +36,15 @@ type Filter struct {
 	Offset, Limit int
 }
 
-// listed are the columns of a row in a list. It truncates long details that older releases stored. The limit is twice MaxDetails, because
+// listedColumns are those of a row in a list. It truncates long details that older releases stored. The limit is twice MaxDetails, because
 // PostgreSQL adds spaces to JSON.
-var listed = fmt.Sprintf(`id, at, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, team_id, host_id, job_id,
+var listedColumns = fmt.Sprintf(`id, at, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, team_id, host_id, job_id,
 	result, error, address, request_id, CASE WHEN octet_length(details::text) <= %d THEN details
 		ELSE jsonb_build_object('%s', octet_length(details::text), 'beginning', left(details::text, %d)) END AS details`,
 	2*MaxDetails, TruncatedFrom, MaxDetails/4)
 
-// List is the page of rows that match, the newest first, and the number of all that match.
+// List is the page of rows that match, the newest first, and the number of all that match. Details longer than MaxListedDetails are
+// truncated; Get has all of them.
 func List(ctx context.Context, d *db.DB, f Filter) (rows []Row, total int, err error) {
 	if f.impossible() {
 		return []Row{}, 0, nil
@@ -54,11 +57,29 @@ func List(ctx context.Context, d *db.DB, f Filter) (rows []Row, total int, err e
 		f.Limit = 50
 	}
 	rows = []Row{}
-	err = f.narrow(d.With(ctx)).Select(listed).Order("at DESC, id DESC").Offset(f.Offset).Limit(f.Limit).Find(&rows).Error
+	err = f.narrow(d.With(ctx)).Select(listedColumns).Order("at DESC, id DESC").Offset(f.Offset).Limit(f.Limit).Find(&rows).Error
 	if err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("listing audit rows: %w", err))
 	}
+	for i := range rows {
+		if rows[i].Details, err = listed(rows[i].Details); err != nil {
+			return nil, 0, fmt.Errorf("shortening the details of audit row %d: %w", rows[i].ID, err)
+		}
+	}
 	return rows, int(count), nil
+}
+
+// Get is a row with all of its details, whoever asks. An unknown id is problem not_found.
+func Get(ctx context.Context, d *db.DB, id int64) (*Row, error) {
+	var row Row
+	err := d.With(ctx).Where("id = ?", id).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, problem.New(problem.CodeNotFound, "the audit entry was not found")
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading an audit row: %w", err))
+	}
+	return &row, nil
 }
 
 // impossible reports a filter that no row can match: its text is of a kind that no row holds, or no team is visible.

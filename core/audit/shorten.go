@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,9 @@ import (
 
 // MaxDetails is the maximum size of a row's details in bytes of JSON.
 const MaxDetails = 16 << 10
+
+// MaxListedDetails is the maximum size of a row's details in a list, in bytes of JSON.
+const MaxListedDetails = 1 << 10
 
 // TruncatedFrom is the key that marks truncated details. Its value is their original size in bytes.
 const TruncatedFrom = "truncated_from_bytes"
@@ -27,10 +31,38 @@ func encode(details map[string]any) ([]byte, error) {
 	if err != nil || len(whole) <= MaxDetails {
 		return whole, err
 	}
-	note := map[string]any{TruncatedFrom: len(whole)}
-	short := shortenMap(details, MaxDetails-sizeOf(note))
+	return json.Marshal(fit(details, len(whole), MaxDetails))
+}
+
+// fit truncates details to at most room bytes of JSON and notes their original size.
+func fit(details map[string]any, from any, room int) map[string]any {
+	note := map[string]any{TruncatedFrom: from}
+	short := shortenMap(details, room-sizeOf(note))
 	maps.Copy(short, note)
-	return json.Marshal(short)
+	return short
+}
+
+// listed truncates the details of a row for a list.
+func listed(details json.RawMessage) (json.RawMessage, error) {
+	if len(details) <= MaxListedDetails {
+		return details, nil
+	}
+	var all map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(details))
+	decoder.UseNumber() // ids beyond 2^53 stay what they are
+	if err := decoder.Decode(&all); err != nil {
+		return nil, err
+	}
+	size := sizeOf(all)
+	if size <= MaxListedDetails { // without the spaces that PostgreSQL adds
+		return json.Marshal(all)
+	}
+	from, truncated := all[TruncatedFrom]
+	delete(all, TruncatedFrom)
+	if !truncated {
+		from = size
+	}
+	return json.Marshal(fit(all, from, MaxListedDetails))
 }
 
 // sizeOf returns the length of a value as JSON.

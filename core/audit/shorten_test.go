@@ -12,7 +12,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 )
 
-// kept writes a row with details, and gives them as a list shows them, with the bytes that the row has of them.
+// kept writes a row with details, and gives them as the row has them, with their bytes. A list shows less of them.
 func kept(t *testing.T, d *db.DB, details map[string]any) (shown map[string]any, size int) {
 	t.Helper()
 	entry := audit.Entry{ActorType: audit.ActorSystem, Action: "some.thing", Result: audit.ResultOK, Details: details}
@@ -23,7 +23,14 @@ func kept(t *testing.T, d *db.DB, details map[string]any) (shown map[string]any,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(rows[0].Details, &shown); err != nil {
+	if n := len(rows[0].Details); n > audit.MaxListedDetails {
+		t.Errorf("a list shows %d bytes", n)
+	}
+	row, err := audit.Get(t.Context(), d, rows[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(row.Details, &shown); err != nil {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(shown)
@@ -74,6 +81,30 @@ func TestLongDetailsAreShortened(t *testing.T) {
 	}
 }
 
+// A list has little of a row's details: all that is short, the beginning of what is long, and how long they were when they were written.
+func TestListShortensDetails(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	for _, repeat := range []int{300, 30_000} { // what a row keeps, and what is truncated before
+		details := map[string]any{"window_seconds": 60, "id": int64(1) << 60, "note": strings.Repeat("abcde", repeat)}
+		whole, err := json.Marshal(audit.Redact(details))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept(t, d, details)
+		rows, _, err := audit.List(t.Context(), d, audit.Filter{AllTeams: true, Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(rows[0].Details)
+		if len(text) > audit.MaxListedDetails || !strings.Contains(text, `"id":1152921504606846976`) ||
+			!strings.Contains(text, `"window_seconds":60`) || !strings.Contains(text, `"note":"abcdeabcde`) ||
+			!strings.Contains(text, fmt.Sprintf(`"truncated_from_bytes":%d`, len(whole))) {
+			t.Errorf("%d times: %s", repeat, text)
+		}
+	}
+}
+
 // Rows of earlier releases keep details of any length: a list shows their beginning.
 func TestListOfRowsWithLongDetails(t *testing.T) {
 	t.Parallel()
@@ -89,7 +120,7 @@ func TestListOfRowsWithLongDetails(t *testing.T) {
 		t.Fatal(err)
 	}
 	beginning, _ := shown["beginning"].(string)
-	if len(rows[0].Details) > audit.MaxDetails || shown[audit.TruncatedFrom] != float64(500012) ||
+	if len(rows[0].Details) > audit.MaxListedDetails || shown[audit.TruncatedFrom] != float64(500012) ||
 		!strings.HasPrefix(beginning, `{"text": "long long`) {
 		t.Errorf("%d bytes: %.200s", len(rows[0].Details), rows[0].Details)
 	}

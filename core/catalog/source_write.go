@@ -220,5 +220,5 @@ func plain(err error, info sdk.Info, options map[string]string) string {
 	if !errors.As(err, &e) || e.Kind == plugin.Internal {
 		return "it failed; the service's log has the reason"
 	}
-	return outbound.Plain(plugin.HideSecrets(e.Message), secrets...)
+	return outbound.Plain(e.Message, secrets...)
 }

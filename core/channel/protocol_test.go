@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -123,7 +124,7 @@ func TestEachServiceGetsItsForm(t *testing.T) {
 			f.tell(notify.Event{Title: strings.Repeat("é", 5000), Body: strings.Repeat("ü\n", 200_000)})
 			c.answer(func(w http.ResponseWriter, r *request) {
 				w.WriteHeader(http.StatusForbidden)
-				fmt.Fprintf(w, "no such thing %s %s %s", r.URL, r.Header, r.body)
+				fmt.Fprintf(w, "no %s (%s) %s %s", url.QueryEscape(r.URL.String()), r.URL, r.Header, r.body)
 			})
 			f.turn()
 			got = c.requests()

@@ -29,7 +29,7 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 		m.block(findingDriver, "The host %s is of another kind of hypervisor.", m.target.Name)
 		return nil
 	}
-	m.bound()
+	m.bound(func(d hypervisor.Disk) bool { return d.Local })
 	for _, side := range []migrationSide{m.source, m.target} { // without one it could be stopped, and neither go nor run again
 		if side.Quorate != nil && !*side.Quorate {
 			m.block(hypervisor.MigrationQuorum, "The cluster of the host %s has no quorum: nothing of it can be changed.", side.Name)

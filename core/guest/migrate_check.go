@@ -285,7 +285,7 @@ func (m *migrationCheck) lookWithin(ctx context.Context) error {
 	if !told && check.Nodes != nil && m.order.Storage == nil && !slices.Contains(check.Nodes, m.TargetNode) {
 		m.block(hypervisor.MigrationNodeForbidden, "The hypervisor does not let the guest go to %s.", m.TargetNode)
 	}
-	m.bound()
+	m.bound(func(d hypervisor.Disk) bool { return d.Local && !d.Shared })
 	if m.TargetNode == m.ref.Node {
 		return nil
 	}
@@ -304,13 +304,14 @@ func (m *migrationCheck) lookWithin(ctx context.Context) error {
 	return nil
 }
 
-// bound blocks what the configuration has of the node itself.
-func (m *migrationCheck) bound() {
+// bound blocks what the configuration has of the node itself and which does not go along.
+func (m *migrationCheck) bound(stays func(hypervisor.Disk) bool) {
 	for _, d := range m.config.Disks {
 		switch {
-		case d.Local && m.ref.Kind == hypervisor.Container:
+		case !stays(d):
+		case m.ref.Kind == hypervisor.Container:
 			m.block(hypervisor.MigrationBindMount, "%s is a directory or device of the node, which stays there.", d.Key)
-		case d.Local:
+		default:
 			m.block(hypervisor.MigrationPassthrough, "%s is a device of the node.", d.Key)
 		}
 	}

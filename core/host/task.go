@@ -43,7 +43,7 @@ func (s *Store) Tasks(ctx context.Context, id int64, limit int) ([]Task, error) 
 func taskOf(t hypervisor.Task) Task {
 	out := Task{
 		ID: Clean(t.ID), Node: Clean(t.Node), Type: Clean(t.Type), User: Clean(t.User), TokenID: CleanOrNil(t.TokenID),
-		Status: t.Status, Error: CleanOrNil(t.Error), Started: t.Started.UTC(),
+		Status: t.Status, Error: CleanOrNil(sdk.HideSecrets(t.Error)), Started: t.Started.UTC(),
 	}
 	if t.GuestID.Valid() {
 		out.Guest = (*string)(&t.GuestID)

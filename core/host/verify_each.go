@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"strings"
 	"sync"
 
 	"github.com/hostler/hostler/core/problem"
-	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	sdk "github.com/hostler/hostler/sdk/plugin"
@@ -54,7 +52,13 @@ func withoutSecrets(err error, tokens []endpoint.Credential) error {
 	if err == nil {
 		return nil
 	}
-	hidden := false
+	secrets := make([]string, len(tokens))
+	for i, token := range tokens {
+		secrets[i] = string(token.Secret)
+	}
+	if text := err.Error(); sdk.HideSecrets(text, secrets...) == text {
+		return err
+	}
 	var told sdk.Error
 	if e, ok := errors.AsType[*sdk.Error](err); ok {
 		told = sdk.Error{Kind: e.Kind, Message: e.Message, Missing: e.Missing, Path: e.Path, Remedy: e.Remedy, Field: e.Field,
@@ -62,16 +66,7 @@ func withoutSecrets(err error, tokens []endpoint.Credential) error {
 	} else {
 		told = *sdk.Errorf(sdk.KindOf(err), "checking the token failed")
 	}
-	for _, token := range tokens {
-		if token.Secret == "" {
-			continue
-		}
-		hidden = hidden || strings.Contains(err.Error(), string(token.Secret))
-		told.Message = strings.ReplaceAll(told.Message, string(token.Secret), secret.Redacted)
-	}
-	if !hidden {
-		return err
-	}
+	told.Message = sdk.HideSecrets(told.Message, secrets...)
 	return &told // without the cause, which may tell it too
 }
 

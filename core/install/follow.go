@@ -189,9 +189,4 @@ func (w *work) asked() (string, error) {
 }
 
 // hidden is a text without the secrets of the job.
-func (w *work) hidden(text string) string {
-	for _, secret := range w.secrets() {
-		text = strings.ReplaceAll(text, secret, "[secret]")
-	}
-	return text
-}
+func (w *work) hidden(text string) string { return plugin.HideSecrets(text, w.secrets()...) }

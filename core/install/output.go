@@ -37,7 +37,8 @@ func (w *work) take(size int64, shown []string) {
 			w.Done = true
 		}
 		if found := address.FindAllString(text, -1); len(found) > 0 && (w.Done || w.Launch.Succeeded == "") {
-			w.URL = w.hidden(found[len(found)-1])
+			url, _, _ := strings.Cut(found[len(found)-1], "?") // a query may have a one-time code
+			w.URL = w.hidden(url)
 		}
 	}
 	if len(shown) > 0 {

@@ -158,8 +158,12 @@ func (q *Queue) hand(ctx context.Context, tx pgx.Tx, j *Job, priority int) error
 	return nil
 }
 
-// clean makes text that PostgreSQL takes, on one line and no longer than limit bytes, in which nothing looks like a secret.
-func clean(s string, limit int) string {
+// longestRead is how much of a text is looked at, in bytes.
+const longestRead = 64 << 10
+
+// clean makes text that PostgreSQL takes, on one line and no longer than limit bytes, without the secrets and what looks like one.
+func clean(s string, limit int, secrets ...string) string {
+	s = s[:min(len(s), longestRead)]
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t':
@@ -170,7 +174,7 @@ func clean(s string, limit int) string {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(sdk.HideSecrets(s), "\uFFFD"))
+	}, strings.ToValidUTF8(sdk.HideSecrets(s, secrets...), "\uFFFD"))
 	if len(s) <= limit {
 		return s
 	}

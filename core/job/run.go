@@ -63,7 +63,8 @@ func (r *Run) Params(into any) error {
 	return decodeParams(r.job.params, secrets, into)
 }
 
-// Hide keeps a text out of the transcript from now on, as a task's log may repeat a secret that its request had. An empty one is nothing.
+// Hide keeps a text out of the transcript and the job's error from now on, in whatever spelling: a task's log may repeat a secret that its
+// request had. An empty one is nothing.
 func (r *Run) Hide(secret string) { r.transcript.hide(secret) }
 
 // Log adds a line of the hypervisor's task log to the transcript. It never holds a secret.
@@ -225,7 +226,7 @@ func (r *Run) end(status Status, text string) error {
 	}
 	shown := ""
 	if status == Failed || status == Unknown {
-		shown = clean(text, 2000)
+		shown = clean(text, 2000, r.transcript.secrets()...)
 	}
 	if status == Succeeded && r.atEnd != nil {
 		return r.queue.db.Tx(ctx, func(tx *db.Tx) error {

@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -46,9 +45,14 @@ type transcript struct {
 func (t *transcript) hide(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if text != "" {
-		t.hidden = append(t.hidden, text)
-	}
+	t.hidden = append(t.hidden, text)
+}
+
+// secrets are the texts that are kept out of lines.
+func (t *transcript) secrets() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.hidden
 }
 
 func newTranscript(run *Run, events, room int) *transcript {
@@ -93,10 +97,7 @@ func (t *transcript) addLine(line hypervisor.LogLine) {
 func (t *transcript) append(kind, text string) {
 	t.at = append(t.at, time.Now().UTC())
 	t.kinds = append(t.kinds, kind)
-	for _, secret := range t.hidden {
-		text = strings.ReplaceAll(text, secret, "[secret]")
-	}
-	t.texts = append(t.texts, clean(text, lineLimit))
+	t.texts = append(t.texts, clean(text, lineLimit, t.hidden...))
 }
 
 // restart begins to count the log of another task.

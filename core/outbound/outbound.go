@@ -17,8 +17,8 @@ import (
 	"unicode"
 
 	"github.com/hostler/hostler/core/host"
-	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // maxText is how much is told of what others answer, in bytes.
@@ -124,13 +124,9 @@ func Cause(err error) error {
 	return err
 }
 
-// Plain is a text of others on one line, of at most 300 bytes and without these secrets, which a server may repeat.
+// Plain is a text of others on one line, of at most 300 bytes and without these secrets, which a server may repeat in any spelling.
 func Plain(text string, secrets ...string) string {
-	for _, own := range secrets {
-		if own != "" {
-			text = strings.ReplaceAll(text, own, secret.Redacted)
-		}
-	}
+	text = plugin.HideSecrets(text, secrets...)
 	text = strings.Join(strings.FieldsFunc(host.Clean(text), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	return host.CleanTo(text, maxText)
 }

@@ -375,6 +375,7 @@ func TestSecretsCrossToTheReceiverOnly(t *testing.T) {
 	}{
 		{remotewrite.Receiver{Secret: secret.New("canary-token")}, "bearer", "Bearer canary-token"},
 		{remotewrite.Receiver{Username: "me", Secret: secret.New("canary")}, "basic", "Basic bWU6Y2FuYXJ5"},
+		{remotewrite.Receiver{Username: "me", Secret: secret.New("p7")}, "basic", "Basic bWU6cDc="},
 		{remotewrite.Receiver{}, "none", ""},
 	} {
 		if err := set(test.receiver); err != nil {
@@ -393,7 +394,8 @@ func TestSecretsCrossToTheReceiverOnly(t *testing.T) {
 		if got := c.headers.Get("Authorization"); got != test.sent || state.Auth != test.auth {
 			t.Errorf("%s: sent %q, want %q", state.Auth, got, test.sent)
 		}
-		if !strings.Contains(*state.LastError, "403") || strings.Contains(*state.LastError, "canary") {
+		if !strings.Contains(*state.LastError, "403") || strings.Contains(*state.LastError, "canary") ||
+			strings.Contains(*state.LastError, "bWU6") {
 			t.Errorf("it says %s", *state.LastError)
 		}
 		if text := dbtest.Value[string](t, f.DB, "SELECT row_to_json(w)::text FROM remote_write w"); strings.Contains(text, "canary") {

@@ -105,7 +105,13 @@ func (c *sender) judge(answer *http.Response, text string) error {
 }
 
 // plain is a text of others without the secret.
-func (c *sender) plain(text string) string { return outbound.Plain(text, c.secret.Reveal()) }
+func (c *sender) plain(text string) string {
+	secrets := []string{c.secret.Reveal()}
+	if c.username != "" {
+		secrets = append(secrets, c.username+":"+c.secret.Reveal()) // which has base64 of its own where the secret is short
+	}
+	return outbound.Plain(text, secrets...)
+}
 
 // outcome is what became of the samples of one request.
 type outcome struct {

@@ -30,6 +30,8 @@ const (
 	Alert = "alert"
 	// Recording is one of a console.
 	Recording = "recording"
+	// Entry is one of the audit trail.
+	Entry = "entry"
 )
 
 // Thing is something that a team owns, by way of its host or by itself.
@@ -54,6 +56,7 @@ var queries = map[string]string{
 	Channel:   `SELECT name, team_id, 0 FROM notification_channels WHERE id = $1`,
 	Alert:     `SELECT target_name, coalesce(team_id, 1), coalesce(host_id, 0) FROM alerts WHERE id = $1`,
 	Recording: `SELECT target_kind || ' ' || target_name, team_id, coalesce(host_id, 0) FROM console_recordings WHERE id = $1`,
+	Entry:     `SELECT action, coalesce(team_id, 1), coalesce(host_id, 0) FROM audit WHERE id = $1`,
 	Job:       `SELECT target_name, coalesce(team_id, 1), coalesce(host_id, 0) FROM jobs WHERE id = $1`,
 }
 

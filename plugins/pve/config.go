@@ -188,7 +188,7 @@ func diskOf(key, value string) hypervisor.Disk {
 	storage, _, found := strings.Cut(volume, ":")
 	switch {
 	case strings.HasPrefix(volume, "/") || volume == "cdrom":
-		d.Local = true
+		d.Local, d.Shared = true, isOn(parts["shared"])
 	case found:
 		d.Storage, d.Volume = storage, volume
 	}

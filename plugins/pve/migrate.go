@@ -19,7 +19,11 @@ type preconditions struct {
 	Forbidden map[string]forbidding `json:"not_allowed_nodes"`
 	Disks     []localDisk           `json:"local_disks"`
 	Resources []pveapi.Text         `json:"local_resources"`
+	Running   pveapi.Flag           `json:"running"`
 	Dependent []pveapi.Text         `json:"dependent-ha-resources"`
+
+	// Mapped are those of the resources that other nodes may have too, by key; releases before 8 have none.
+	Mapped map[string]mappedResource `json:"mapped-resource-info"`
 
 	AllowedCT   *[]pveapi.Text        `json:"allowed-nodes"`
 	ForbiddenCT map[string]forbidding `json:"not-allowed-nodes"`
@@ -27,11 +31,18 @@ type preconditions struct {
 
 // forbidding is why a node is none to go to.
 type forbidding struct {
-	Storages []pveapi.Text `json:"unavailable_storages"`
-	Blocking []struct {
+	Storages  []pveapi.Text `json:"unavailable_storages"`
+	Resources []pveapi.Text `json:"unavailable-resources"`
+	Blocking  []struct {
 		SID   pveapi.Text `json:"sid"`
 		Cause pveapi.Text `json:"cause"`
 	} `json:"blocking-ha-resources"`
+}
+
+// mappedResource is a device or directory that a VM uses by a name that each node may map to one of its own.
+type mappedResource struct {
+	Name pveapi.Text `json:"name"`
+	Live pveapi.Flag `json:"live-migration"`
 }
 
 type localDisk struct {
@@ -115,9 +126,32 @@ func (p preconditions) tell(check *hypervisor.MigrationCheck, query hypervisor.M
 			check.Disks = append(check.Disks, moved)
 		}
 	}
+	if len(forbidden.Resources) > 0 {
+		block(check, hypervisor.MigrationPassthrough, "The node %s does not map what the guest uses: %s.", query.Node,
+			strings.Join(namesOf(forbidden.Resources), ", "))
+	}
+	p.tellResources(check)
+}
+
+// tellResources blocks what the guest uses of its node. What is mapped goes along while the guest is off.
+func (p preconditions) tellResources(check *hypervisor.MigrationCheck) {
 	check.Resources = namesOf(p.Resources)
-	if len(check.Resources) > 0 {
-		block(check, hypervisor.MigrationPassthrough, "The guest uses devices of its node: %s.", strings.Join(check.Resources, ", "))
+	own := slices.DeleteFunc(slices.Clone(check.Resources), func(key string) bool {
+		_, mapped := p.Mapped[key]
+		return mapped
+	})
+	if len(own) > 0 {
+		block(check, hypervisor.MigrationPassthrough, "The guest uses devices of its node: %s.", strings.Join(own, ", "))
+	}
+	var busy []string
+	for key, device := range p.Mapped {
+		if bool(p.Running) && !bool(device.Live) {
+			busy = append(busy, fmt.Sprintf("%s (%s)", key, device.Name))
+		}
+	}
+	if slices.Sort(busy); len(busy) > 0 {
+		block(check, hypervisor.MigrationPassthrough, "The guest runs and uses mapped devices that cannot be moved while it does: %s. Stop it "+
+			"first.", strings.Join(busy, ", "))
 	}
 }
 

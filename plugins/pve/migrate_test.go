@@ -76,6 +76,14 @@ func TestWhatAMigrationMeets(t *testing.T) {
 	if codes(check.Blockers) != "local_image passthrough" || strings.Join(check.Resources, " ") != "hostpci0 usb0" {
 		t.Errorf("a VM that is bound to its node: %+v", check)
 	}
+	marked := w.guest(t, pvesim.GuestSpec{Storage: "nas", Config: map[string]any{"scsi1": "/dev/mapper/mpatha,shared=1,size=20G",
+		"scsi2": "local-lvm:vm-7-disk-9,shared=1,size=4G"}})
+	if check := w.check(t, marked, to); len(check.Disks)+len(check.Blockers) > 0 {
+		t.Errorf("a VM with disks that are marked as shared: %+v", check)
+	}
+	if lines, result := w.moved(t, marked, hypervisor.MigrationSpec{Node: "pve2"}); !result.OK() {
+		t.Errorf("its move: %+v\n%s", result, lines)
+	}
 	ct := w.check(t, w.guest(t, pvesim.GuestSpec{Type: pvesim.LXC}), to)
 	if ct.Live || len(ct.Blockers) > 0 || strings.Join(ct.Nodes, " ") != "pve2 pve3" {
 		t.Errorf("a container: %+v", ct)
@@ -83,6 +91,39 @@ func TestWhatAMigrationMeets(t *testing.T) {
 	must(t, "switching off", w.SetNodeOnline("pve2", false))
 	if got := codes(w.check(t, plain, to).Blockers); got != "node_offline" {
 		t.Errorf("a node that is off: %s", got)
+	}
+}
+
+// A mapped device keeps a VM neither on its node while it is off, nor on one that has a mapping of the name.
+func TestMigrationOfMappedDevices(t *testing.T) {
+	t.Parallel()
+	w := migrateFixture(t, pvesim.Options{})
+	w.MapDevice("dongle", "pve1", "pve2")
+	w.MapDevice("gpu", "pve1", "pve2")
+	w.MapDevice("media", "pve1")
+	for name, c := range map[string]struct {
+		config map[string]any
+		status string
+		says   string
+	}{
+		"USB":               {map[string]any{"usb0": "mapping=dongle"}, pvesim.StatusStopped, ""},
+		"PCI":               {map[string]any{"hostpci0": "mapping=gpu,pcie=1"}, pvesim.StatusStopped, ""},
+		"USB while it runs": {map[string]any{"usb0": "mapping=dongle"}, pvesim.StatusRunning, "usb0 (dongle)"},
+		"PCI while it runs": {map[string]any{"hostpci0": "mapping=gpu"}, pvesim.StatusRunning, "hostpci0 (gpu)"},
+		"a directory that the other node does not map": {map[string]any{"virtiofs0": "dirid=media"}, pvesim.StatusStopped,
+			"pve2 does not map what the guest uses: virtiofs0"},
+		"one mapped and one not": {map[string]any{"usb0": "mapping=dongle", "usb1": "host=1-1"}, pvesim.StatusStopped, "of its node: usb1."},
+	} {
+		ref := w.guest(t, pvesim.GuestSpec{Storage: "nas", Status: c.status, Config: c.config})
+		check := w.check(t, ref, hypervisor.MigrationQuery{Node: "pve2"})
+		if c.says == "" && len(check.Blockers) > 0 ||
+			c.says != "" && (codes(check.Blockers) != "passthrough" || !strings.Contains(check.Blockers[0].Message, c.says)) {
+			t.Errorf("%s: %+v", name, check)
+		}
+		lines, result := w.moved(t, ref, hypervisor.MigrationSpec{Node: "pve2", Online: c.status == pvesim.StatusRunning})
+		if result.OK() != (c.says == "") {
+			t.Errorf("the move of %s: %+v\n%s", name, result, lines)
+		}
 	}
 }
 

@@ -44,8 +44,11 @@ type Disk struct {
 	SizeGB *int64
 	// Removable is true for drives of images, Image for a drive that has one.
 	Removable bool
-	// Local is true for a directory or a device of the node, which stays when the guest leaves.
+	// Local is true for a directory or a device of the node, which stays when the guest leaves. The service asks for no copy of a guest that
+	// has one.
 	Local bool
+	// Shared is true for a directory or a device that all nodes have, as the guest's configuration says.
+	Shared bool
 	// Path is where a container has it mounted.
 	Path string
 	// Unused is true for a volume that the guest keeps and does not use, such as a disk that was detached. It is destroyed with the guest.

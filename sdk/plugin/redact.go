@@ -8,14 +8,6 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// redact cuts secrets out of s, and what looks like one.
-func redact(s string, secrets []string) string {
-	for _, secret := range secrets {
-		s = strings.ReplaceAll(s, secret, hidden)
-	}
-	return HideSecrets(s)
-}
-
 // shortLine is the length up to which a line of a secret of several is none by itself, such as the lines that begin and end PEM.
 const shortLine = 16
 

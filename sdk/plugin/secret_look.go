@@ -12,11 +12,21 @@ var (
 	pemKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`)
 	// encoded is base64, plain or for URLs, of JSON ("eyJ" is `{"`) or of a DER sequence (which begins with "M").
 	encoded = regexp.MustCompile(`(eyJ|M)[A-Za-z0-9+/_-]{28,}={0,2}`)
+	// userInURL is a URL with a password, and queryInURL one with a query, which often has a token. JSON may escape the slashes.
+	userInURL  = regexp.MustCompile(`(://|:\\/\\/)[^\s/?#@:"'<>\\]*:[^\s/?#"'<>\\]*@`)
+	queryInURL = regexp.MustCompile(`((?:://|:\\/\\/)[^\s?#"'<>]+\?)[^\s#"'<>]+`)
 )
 
-// HideSecrets puts a placeholder in the place of every secret in a text that is known by its look: private keys in PEM or as
-// the base64 of DER, and one-time codes that are the base64 of JSON with a secret. A text without any is returned as it is.
-func HideSecrets(text string) string {
+// HideSecrets puts a placeholder in the place of every secret in a text that comes from elsewhere: of the given secrets, in whatever
+// spelling (as they are, URL-escaped, escaped for JSON or HTML, in base64), and of what is known by its look, which is private keys in
+// PEM or as the base64 of DER, one-time codes that are the base64 of JSON with a secret, and the passwords and queries of URLs. A text
+// without any is returned as it is.
+func HideSecrets(text string, secrets ...string) string {
+	text = hideGiven(text, secrets)
+	if strings.Contains(text, ":/") || strings.Contains(text, `:\/`) {
+		text = userInURL.ReplaceAllString(text, "${1}"+hidden+"@")
+		text = queryInURL.ReplaceAllString(text, "${1}"+hidden)
+	}
 	if strings.Contains(text, "PRIVATE KEY-----") {
 		text = pemKey.ReplaceAllLiteralString(text, hidden)
 	}

@@ -115,14 +115,14 @@ func (g guard) encode(ctx context.Context, method string, err error, secrets []s
 	}
 	e := errorOf(err)
 	if e.Kind == Internal {
-		g.logger.Error("call failed", "method", method, "error", redact(fmt.Sprintf("%+v", err), secrets))
+		g.logger.Error("call failed", "method", method, "error", HideSecrets(fmt.Sprintf("%+v", err), secrets...))
 	}
 	return statusOf(e, secrets...)
 }
 
 // panicked makes the status of a call whose driver panicked and logs where.
 func (g guard) panicked(method string, value any, secrets []string) error {
-	text := redact(fmt.Sprint(value), secrets)
-	g.logger.Error("driver panicked", "method", method, "panic", text, "stack", redact(string(debug.Stack()), secrets))
+	text := HideSecrets(fmt.Sprint(value), secrets...)
+	g.logger.Error("driver panicked", "method", method, "panic", text, "stack", HideSecrets(string(debug.Stack()), secrets...))
 	return statusOf(&Error{Kind: Internal, Message: "the driver panicked: " + text}, secrets...)
 }

@@ -47,7 +47,7 @@ func statusOf(e *Error, secrets ...string) error {
 	if !ok {
 		code = codes.Internal
 	}
-	safe := func(s string) string { return clean(redact(s, secrets)) }
+	safe := func(s string) string { return clean(HideSecrets(s, secrets...)) }
 	detail := &pluginv1.Failure{
 		Kind: safe(string(e.Kind)), Path: safe(e.Path), Field: safe(e.Field), Fingerprint: safe(e.Fingerprint), Remedy: safe(e.Remedy),
 	}

@@ -35,7 +35,12 @@ func Register(a *op.API, deps Deps) {
 		ID: "list_audit", Summary: "List the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Anywhere,
 		Description: "Every change and every refused attempt, the newest first. An admin of the team `default` sees all of them, an admin of " +
 			"other teams those on the hosts and guests of these teams. Filters narrow the list together. The lower bound of time is `from_` with " +
-			"its underscore; a key `from` is ignored. A lower bound after the upper one is an empty list.",
+			"its underscore; a key `from` is ignored. A lower bound after the upper one is an empty list. `details` longer than 1 KiB are " +
+			"truncated in the list; get the entry to see all of them.",
+	})
+	op.Get(a, "/api/v1/audit/:entry_id", h.get, op.Spec{
+		ID: "get_audit_entry", Summary: "Get an entry of the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Entry,
+		Description: "One entry with all of its details. An entry that is about nothing of a team belongs to the team `default`.",
 	})
 	op.Download(a, "/api/v1/audit/export", h.export, op.Spec{
 		ID: "export_audit", Summary: "Export the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Anywhere, Entitlement: "audit.log",
@@ -95,7 +100,7 @@ type Row struct {
 	RequestID  *string         `json:"request_id" example:"JUW4ZQ6GJ2RBSXZ7K5DD3T2N5E"`
 	JobID      *int64          `json:"job_id" example:"99"`
 	HostID     *int64          `json:"host_id" example:"1"`
-	Details    json.RawMessage `json:"details" doc:"Further facts, with secrets redacted. Longer details are truncated to 16 KiB; truncated_from_bytes is their original size"`
+	Details    json.RawMessage `json:"details" doc:"Further facts, with secrets redacted. Details longer than 16 KiB are truncated, and in lists those longer than 1 KiB; truncated_from_bytes is their original size"`
 }
 
 // Target is what an entry of the trail is about.
@@ -109,6 +114,14 @@ func (h handlers) list(ctx context.Context, in *listInput) (*op.List[Row], error
 	f := in.of(identity.FromContext(ctx).VisibleAs(identity.Admin))
 	f.Offset, f.Limit = in.Offset(), in.Limit()
 	return op.ShowList(rowOf)(audit.List(ctx, h.db, f))
+}
+
+func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[Row], error) {
+	row, err := audit.Get(ctx, h.db, op.Found(ctx).ID)
+	if err != nil {
+		return nil, err
+	}
+	return &op.Body[Row]{Body: rowOf(row)}, nil
 }
 
 func (in *Filter) of(visible identity.Visible) audit.Filter {

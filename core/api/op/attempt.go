@@ -110,7 +110,8 @@ func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
 			a.recordSettled(entry, open)
 			return nil
 		}
-		if entry.ActorType == audit.ActorAnonymous && !a.attemptLimiter.admit(entry) {
+		// What has failed may have done something: it has a row however often it comes, but for callers who are not known.
+		if (entry.Result == audit.ResultRefused || entry.ActorID == nil) && !a.attemptLimiter.admit(entry) {
 			return nil
 		}
 		a.write(ctx, entry)

@@ -9,13 +9,20 @@ import (
 )
 
 const (
-	// attemptRows is how many refused attempts of callers who are not known get a row each, for one operation and one
-	// reason in a window. Whatever is beyond shares one row: nobody without an account may fill the database.
+	// attemptRows is how many refused attempts get a row each in a window: of one user, and of callers who are not known for one
+	// operation and one reason. Whatever is beyond shares one row by operation and reason: nobody may fill the database with what they
+	// are refused.
 	attemptRows   = 60
 	attemptWindow = time.Minute
+	// mostReasons is how many operations and reasons of one user get such a row in a window. Further ones share one more.
+	mostReasons = 20
 )
 
-// attemptLimiter counts refused attempts of callers who are not known. It holds one window for each operation and reason.
+// severalAttempts is the action of a row that tells of refused attempts of several operations.
+const severalAttempts = "audit.attempts"
+
+// attemptLimiter counts refused attempts. It holds one window for each user, and for callers who are not known one for each operation and
+// reason.
 type attemptLimiter struct {
 	rows   int
 	window time.Duration
@@ -25,41 +32,68 @@ type attemptLimiter struct {
 	windows map[attemptKey]*attemptCount
 }
 
-type attemptKey struct{ action, code string }
-
-type attemptCount struct {
-	seen int
-	last audit.Entry
+// attemptKey has a user, or the reason of callers who are not known.
+type attemptKey struct {
+	user int64
+	attemptReason
 }
 
-// admit reports whether the attempt gets a row of its own; otherwise it is counted in the row that ends the window.
+type attemptReason struct{ action, code string }
+
+// attemptCount is a window: how many attempts got a row each, and the others.
+type attemptCount struct {
+	rows    int
+	further map[attemptReason]*furtherAttempts
+}
+
+type furtherAttempts struct {
+	count int
+	last  audit.Entry
+}
+
+// admit reports whether the attempt gets a row of its own; otherwise it is counted in a row that ends the window.
 func (s *attemptLimiter) admit(entry audit.Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := attemptKey{entry.Action, entry.Error}
-	count := s.windows[key]
-	if count == nil {
-		count = &attemptCount{}
-		s.windows[key] = count
+	reason := attemptReason{entry.Action, entry.Error}
+	key := attemptKey{attemptReason: reason}
+	if entry.ActorID != nil {
+		key = attemptKey{user: *entry.ActorID}
+	}
+	window := s.windows[key]
+	if window == nil {
+		window = &attemptCount{further: map[attemptReason]*furtherAttempts{}}
+		s.windows[key] = window
 		time.AfterFunc(s.window, func() { s.end(key) })
 	}
-	count.seen++
-	count.last = entry
-	return count.seen <= s.rows
+	if window.rows < s.rows {
+		window.rows++
+		return true
+	}
+	if window.further[reason] == nil && len(window.further) >= mostReasons {
+		reason = attemptReason{action: severalAttempts}
+	}
+	further := window.further[reason]
+	if further == nil {
+		further = &furtherAttempts{}
+		window.further[reason] = further
+	}
+	further.count++
+	further.last = entry
+	return false
 }
 
-// end closes a window and writes the row of those that got none.
+// end closes a window and writes the rows of those that got none.
 func (s *attemptLimiter) end(key attemptKey) {
 	s.mu.Lock()
-	count := s.windows[key]
+	window := s.windows[key]
 	delete(s.windows, key)
 	s.mu.Unlock()
-	if further := count.seen - s.rows; further > 0 {
-		entry := count.last
+	for reason, further := range window.further {
+		last := &further.last
 		// They came from anywhere and were about anything.
-		entry.Address, entry.RequestID, entry.TargetKind, entry.TargetID, entry.TargetName = "", "", "", "", ""
-		entry.Details = map[string]any{"further_attempts": further}
-		s.write(entry)
+		s.write(audit.Entry{ActorType: last.ActorType, ActorID: last.ActorID, ActorEmail: last.ActorEmail, Action: reason.action,
+			Result: last.Result, Error: reason.code, Details: map[string]any{"further_attempts": further.count}})
 	}
 }
 

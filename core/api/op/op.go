@@ -34,9 +34,9 @@ const (
 	Instance On = iota
 	// Anywhere: the highest role in any team suffices; the handler filters by Caller.Visible.
 	Anywhere
-	// Host, VM, App, Job, Backup, Draft, Channel, Alert and Recording: the role must be held on the thing named by the path parameter
-	// host_id, vm_id, app_id, job_id, backup_id, draft_id, channel_id, alert_id, recording_id. The handler asks Found for it; its input
-	// needs no field for the parameter.
+	// Host, VM, App, Job, Backup, Draft, Channel, Alert, Recording and Entry (of the audit trail): the role must be held on the thing named
+	// by the path parameter host_id, vm_id, app_id, job_id, backup_id, draft_id, channel_id, alert_id, recording_id, entry_id. The handler
+	// asks Found for it; its input needs no field for the parameter.
 	Host
 	VM
 	App
@@ -46,6 +46,7 @@ const (
 	Channel
 	Alert
 	Recording
+	Entry
 	// Node: the role must be held on the host of host_id, and Found has the name of the node of the parameter node. Whether
 	// there is such a node is the handler's to find out.
 	Node
@@ -60,7 +61,7 @@ const (
 )
 
 var onNames = [...]string{Instance: "instance", Anywhere: "anywhere", Host: "host", VM: "vm", App: "app", Job: "job", Backup: "backup",
-	Draft: "draft", Channel: "channel", Alert: "alert", Recording: "recording",
+	Draft: "draft", Channel: "channel", Alert: "alert", Recording: "recording", Entry: "entry",
 	Node: "node", Group: "group"}
 
 func (o On) String() string { return onNames[o] }

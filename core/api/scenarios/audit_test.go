@@ -57,10 +57,13 @@ func TestAuditListOfLongRows(t *testing.T) {
 			Details: map[string]any{"guest:1": lines, "window_seconds": 60}})
 	}
 	s, _ := newAudit(t, entries...)
+	if one := s.Ask(t, "GET", "audit/1", "", apitest.Admin, 200, ""); len(one.Body) < audit.MaxDetails/2 {
+		t.Errorf("the entry has %d bytes", len(one.Body))
+	}
 	got := s.Ask(t, "GET", "audit?per_page=500", "", apitest.Admin, 200, "")
 	t.Logf("%d bytes for %d rows", len(got.Body), rows)
 	for _, part := range []string{`"window_seconds":60`, `"truncated_from_bytes":`, `… and `} {
-		if strings.Count(string(got.Body), part) != rows || len(got.Body) > rows*(audit.MaxDetails+1000) {
+		if strings.Count(string(got.Body), part) != rows || len(got.Body) > rows*(audit.MaxListedDetails+1000) {
 			t.Errorf("%d bytes for %d rows, %d times %s", len(got.Body), rows, strings.Count(string(got.Body), part), part)
 		}
 	}
@@ -76,7 +79,13 @@ func TestAuditRowAsItIsAnswered(t *testing.T) {
 				`"job_id":99,"host_id":3,"details":{"force":true,"token_secret":"[redacted]"}}]`),
 		do("of a stranger", "GET", "/api/v1/audit?actor_type=anonymous", "", apitest.Admin, 200, "",
 			`"actor_type":"anonymous","actor_id":null,"actor_email":null,"action":"auth.login","target":null,"result":"refused",`+
-				`"error":"invalid_credentials"`))
+				`"error":"invalid_credentials"`),
+		do("one", "GET", "/api/v1/audit/1", "", apitest.In(7, identity.Admin), 200, "", `{"id":1,"at":"2026-01-01T12:00:00Z"`),
+		do("one of another team", "GET", "/api/v1/audit/1", "", apitest.In(8, identity.Owner), 404, "not_found"),
+		do("one of the instance", "GET", "/api/v1/audit/2", "", apitest.In(7, identity.Admin), 404, "not_found"),
+		do("one as an operator", "GET", "/api/v1/audit/1", "", apitest.In(7, identity.Operator), 403, "forbidden"),
+		do("one that is not there", "GET", "/api/v1/audit/99", "", apitest.Admin, 404, "not_found"),
+		do("a bad id", "GET", "/api/v1/audit/0", "", apitest.Admin, 422, "invalid"))
 }
 
 func TestAuditFilters(t *testing.T) {

@@ -108,14 +108,16 @@ func TestEnrolHostWithACodeWhoseAnswerIsLost(t *testing.T) {
 	}
 }
 
-// Whoever wrote a key into a task's log, the service does not pass it on.
-func TestTaskLogsOfHostsTellNoKeys(t *testing.T) {
+// Whoever wrote a secret into a task's log, the service does not pass it on.
+func TestTaskLogsOfHostsTellNoSecrets(t *testing.T) {
 	t.Parallel()
 	b := newHosts(t)
 	b.Enrol(t, "lab", b.cluster)
 	task := b.cluster.NewTask("copy", 1)
 	elsewhere := memdriver.NewCertified().Add("a.mem:8443", memdriver.Spec{})
 	b.cluster.AddLine(task, "with "+string(elsewhere.NewCode(endpoint.Monitoring, time.Hour)))
+	b.cluster.AddLine(task, "downloading https://files.example.com/a.iso?X-Signature=zqcanary to /a.iso")
 	b.Run(t, apitest.Scenario{Name: "log", Method: "GET", URL: "/api/v1/hosts/1/tasks/" + task + "/log", As: apitest.Viewer, Status: 200,
-		Contains: []string{"line 1 of copy", "with [secret]"}, Lacks: []string{"eyJ"}})
+		Contains: []string{"line 1 of copy", "with [secret]", "https://files.example.com/a.iso?[secret] to /a.iso"},
+		Lacks:    []string{"eyJ", "zqcanary"}})
 }

@@ -84,6 +84,18 @@ func TestPreflightOfMigrations(t *testing.T) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "mp0", Local: true})
 	})
 	b.Ask(t, "POST", "apps/1/migrate/preflight", to, apitest.Admin, 200, "", `"code":"bridge_missing"`, `"code":"bind_mount"`)
+	// What all nodes have goes along within the cluster, and not to another one.
+	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) {
+		c.NICs[0].Bridge = "br0"
+		c.Disks[len(c.Disks)-1].Shared = true
+	})
+	b.cluster.ChangeConfig(b.refs["stopped"].ID, func(c *hypervisor.Config) {
+		c.Disks = append(c.Disks, hypervisor.Disk{Key: "scsi1", Local: true, Shared: true})
+	})
+	for _, path := range []string{"apps/1/migrate/preflight", check} {
+		b.Ask(t, "POST", path, to, apitest.Admin, 200, "", `"possible":true`, `"blockers":[]`)
+	}
+	b.Ask(t, "POST", "apps/1/migrate/preflight", `{"target_host_id":2}`, apitest.Admin, 200, "", `"code":"bind_mount"`)
 	b.Exec("UPDATE clusters SET quorate = false")
 	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"code":"quorum_lost"`)
 	b.cluster.SetFault("checkmigration", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "it is away")})

@@ -217,7 +217,7 @@ func KindOfText(text string) plugin.ErrorKind {
 // characters, valid UTF-8, and not too long.
 func (c *Client) scrub(text string) string {
 	if len(c.secret) >= minSecret {
-		text = strings.ReplaceAll(text, c.secret, "[secret]")
+		text = plugin.HideSecrets(text, c.secret)
 	}
 	text = strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {

@@ -27,7 +27,8 @@ type Cluster struct {
 	storages   []*storage
 	firewalls  map[FirewallScope]*firewall
 	force      enforcement
-	pools      map[string]string // name to comment
+	pools      map[string]string   // name to comment
+	mappings   map[string][]string // name to the nodes that map a device to it
 	users      map[string]*user
 	groups     map[string]string // name to comment
 	roles      map[string]*role

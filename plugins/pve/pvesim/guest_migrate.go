@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +24,13 @@ func migrateEndpoints() []*endpoint {
 // it of VMs that are off only.
 func (r *request) migrationTargets(g *guest) (allowed []string, denied map[string]any) {
 	allowed, denied = []string{}, map[string]any{}
+	_, mapped := g.localResources()
 	for _, n := range r.c.nodes {
 		if n == r.node {
+			continue
+		}
+		if missing := r.c.unmapped(mapped, n.name); missing != nil {
+			denied[n.name] = map[string]any{"unavailable-resources": missing}
 			continue
 		}
 		var missing []string
@@ -47,9 +53,15 @@ func readVMMigration(r *request) (result, *apiError) {
 	if err != nil {
 		return fail(err)
 	}
+	resources, mapped := g.localResources()
+	info := map[string]any{}
+	for key, name := range mapped {
+		info[key] = map[string]any{"name": name}
+	}
 	answer := map[string]any{
-		"running": oneOrZero(g.running()), "local_disks": r.localDisks(g), "local_resources": g.localResources(),
-		"mapped-resources": []string{}, "mapped-resource-info": map[string]any{}, "has-dbus-vmstate": 1,
+		"running": oneOrZero(g.running()), "local_disks": r.localDisks(g), "local_resources": resources,
+		"mapped-resources": append([]string{}, slices.Sorted(maps.Keys(mapped))...), "mapped-resource-info": info,
+		"has-dbus-vmstate": 1,
 	}
 	if r.c.release.major >= 9 || !g.running() {
 		answer["allowed_nodes"], answer["not_allowed_nodes"] = r.migrationTargets(g)
@@ -88,7 +100,7 @@ func (r *request) localDisks(g *guest) []map[string]any {
 	disks := []map[string]any{}
 	for _, v := range g.volumes() {
 		s := r.c.storageByID(v.storage)
-		if s == nil || s.shared {
+		if s == nil || s.shared || strings.Contains(v.value, "shared=1") {
 			continue
 		}
 		disks = append(disks, map[string]any{
@@ -121,19 +133,48 @@ func (g *guest) localImages(c *Cluster) map[string]string {
 	return found
 }
 
-// localResources are the keys of what a VM uses of its node.
-func (g *guest) localResources() []string {
-	found := []string{}
+// localResources are the keys of what a VM uses of its node, and by key the names of what it uses by a mapping. A mapped device is among
+// both, but a PCI device of a VM that is off is not.
+func (g *guest) localResources() (found []string, mapped map[string]string) {
+	found, mapped = []string{}, map[string]string{}
 	for key, value := range g.config() {
 		text := fmt.Sprint(value)
 		passed := strings.HasPrefix(key, "hostpci") || strings.HasPrefix(key, "parallel") || key == "ivshmem" ||
-			strings.HasPrefix(key, "usb") && !strings.HasPrefix(text, "spice") || strings.HasPrefix(key, "serial") && text != "socket"
-		if passed && !strings.Contains(text, "mapping=") {
+			strings.HasPrefix(key, "virtiofs") || strings.HasPrefix(key, "usb") && !strings.HasPrefix(text, "spice") ||
+			strings.HasPrefix(key, "serial") && text != "socket"
+		if name := mappingIn.FindStringSubmatch(text); passed && name != nil {
+			mapped[key] = name[2]
+			passed = g.running() || !strings.HasPrefix(key, "hostpci")
+		}
+		if passed {
 			found = append(found, key)
 		}
 	}
 	slices.Sort(found)
-	return found
+	return found, mapped
+}
+
+// mappingIn finds the name of a mapping in what a VM uses of its node.
+var mappingIn = regexp.MustCompile(`(^|,)(?:mapping|dirid)=([^,]+)`)
+
+// MapDevice has some nodes map a device or directory of their own to a name that VMs use.
+func (c *Cluster) MapDevice(name string, nodes ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mappings == nil {
+		c.mappings = map[string][]string{}
+	}
+	c.mappings[name] = nodes
+}
+
+// unmapped are the keys of what a VM uses and a node does not map, in their order.
+func (c *Cluster) unmapped(mapped map[string]string, node string) (keys []string) {
+	for _, key := range slices.Sorted(maps.Keys(mapped)) {
+		if !slices.Contains(c.mappings[mapped[key]], node) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // migration is a move as it was asked for.
@@ -259,6 +300,25 @@ func (r *request) migrationWork(m migration) guestWork {
 	}
 }
 
+// keptByDevices says which devices keep a VM where it is.
+func (r *request) keptByDevices(g *guest, target string) error {
+	list, mapped := g.localResources()
+	list = slices.DeleteFunc(list, func(key string) bool { return mapped[key] != "" })
+	switch missing := r.c.unmapped(mapped, target); {
+	case len(list) > 0:
+		return errors.New("can't migrate VM which uses local devices: " + strings.Join(list, ", "))
+	case g.running() && len(mapped) > 0:
+		var busy []string
+		for _, key := range slices.Sorted(maps.Keys(mapped)) {
+			busy = append(busy, key+":"+mapped[key])
+		}
+		return errors.New("can't migrate running VM which uses following mapped devices: " + strings.Join(busy, ", "))
+	case len(missing) > 0:
+		return fmt.Errorf("can't migrate to '%s': missing mapped devices %s", target, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
 // immovable says what keeps the guest where it is.
 func (r *request) immovable(g *guest, m migration, say func(string, ...any)) error {
 	if !r.c.nodeByName(m.target).online.Load() {
@@ -274,8 +334,8 @@ func (r *request) immovable(g *guest, m migration, say func(string, ...any)) err
 				return fmt.Errorf("cannot migrate local bind mount point '%s'", key)
 			}
 		}
-	} else if list := g.localResources(); len(list) > 0 {
-		return errors.New("can't migrate VM which uses local devices: " + strings.Join(list, ", "))
+	} else if err := r.keptByDevices(g, m.target); err != nil {
+		return err
 	}
 	abort := false
 	refuse := func(volume, why string) {

@@ -77,6 +77,7 @@ func (c *Cluster) checkMigration(g *guest, query hypervisor.MigrationQuery) hype
 	room := int64(0)
 	for _, disk := range g.config.Disks {
 		switch s := c.storage(disk.Storage); {
+		case disk.Shared:
 		case disk.Local:
 			block(hypervisor.MigrationBindMount, "%s is a directory of the node.", disk.Key)
 		case disk.Removable && disk.Volume != "":

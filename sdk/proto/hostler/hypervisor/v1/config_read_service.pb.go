@@ -377,6 +377,7 @@ type Disk struct {
 	Owner         string                 `protobuf:"bytes,10,opt,name=owner,proto3" json:"owner,omitempty"`
 	Kept          bool                   `protobuf:"varint,11,opt,name=kept,proto3" json:"kept,omitempty"`
 	LeftOut       bool                   `protobuf:"varint,12,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
+	Shared        bool                   `protobuf:"varint,13,opt,name=shared,proto3" json:"shared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -495,6 +496,13 @@ func (x *Disk) GetLeftOut() bool {
 	return false
 }
 
+func (x *Disk) GetShared() bool {
+	if x != nil {
+		return x.Shared
+	}
+	return false
+}
+
 // OptionalText is a text; absent is for a key that is removed.
 type OptionalText struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -588,7 +596,7 @@ const file_hostler_hypervisor_v1_config_read_service_proto_rawDesc = "" +
 	"\x04File\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
 	"\astorage\x18\x02 \x01(\tR\astorage\x12\x16\n" +
-	"\x06volume\x18\x03 \x01(\tR\x06volume\"\xb3\x02\n" +
+	"\x06volume\x18\x03 \x01(\tR\x06volume\"\xcb\x02\n" +
 	"\x04Disk\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
 	"\astorage\x18\x02 \x01(\tR\astorage\x12\x16\n" +
@@ -602,7 +610,8 @@ const file_hostler_hypervisor_v1_config_read_service_proto_rawDesc = "" +
 	"\x05owner\x18\n" +
 	" \x01(\tR\x05owner\x12\x12\n" +
 	"\x04kept\x18\v \x01(\bR\x04kept\x12\x19\n" +
-	"\bleft_out\x18\f \x01(\bR\aleftOutB\n" +
+	"\bleft_out\x18\f \x01(\bR\aleftOut\x12\x16\n" +
+	"\x06shared\x18\r \x01(\bR\x06sharedB\n" +
 	"\n" +
 	"\b_size_gb\"0\n" +
 	"\fOptionalText\x12\x17\n" +
