@@ -182,6 +182,9 @@ func TestServersThatDetain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if test.idle != 0 && testing.Short() {
+				t.Skip("a test that waits half a minute")
+			}
 			source := serve(t, test.handler, release.SourceOptions{Idle: cmp.Or(test.idle, time.Minute), Retries: 1})
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
