@@ -226,6 +226,21 @@ func TestCloneGuests(t *testing.T) {
 	b.Ask(t, "POST", "apps/1/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
 }
 
+// The hypervisor copies a running VM, and no running container.
+func TestClone_RefusesFullCopyOfRunningContainer(t *testing.T) {
+	t.Parallel()
+	b := newClones(t)
+	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running", "cannot copy wiki: it is a container and running; stop it first")
+	b.Ask(t, "POST", "apps/2/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"guest_running"`)
+	b.Ask(t, "POST", b.VM("running")+"/clone", "", apitest.Admin, 202, "")
+	b.Cluster.Change(b.Refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestPaused })
+	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running", "paused; stop it first")
+	b.Cluster.Change(b.Refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestStopped })
+	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 202, "")
+}
+
 // Guests that are asked for at once get a number each.
 func TestGuestsThatAreMadeAtOnce(t *testing.T) {
 	t.Parallel()
