@@ -222,7 +222,7 @@ func (r *Run) end(status Status, text string) error {
 	}
 	shown := ""
 	if status == Failed || status == Unknown {
-		shown = clean(text, 2000)
+		shown = clean(r.transcript.without(text), 2000)
 	}
 	if status == Succeeded && r.atEnd != nil {
 		return r.queue.db.Tx(ctx, func(tx *db.Tx) error {

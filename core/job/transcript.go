@@ -51,6 +51,21 @@ func (t *transcript) hide(text string) {
 	}
 }
 
+// without is a text without what is hidden.
+func (t *transcript) without(text string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.withoutHidden(text)
+}
+
+// withoutHidden is without for who has the lock.
+func (t *transcript) withoutHidden(text string) string {
+	for _, secret := range t.hidden {
+		text = strings.ReplaceAll(text, secret, "[secret]")
+	}
+	return text
+}
+
 func newTranscript(run *Run, events, room int) *transcript {
 	return &transcript{run: run, taskLines: run.job.taskLines, room: max(room-events, 0)}
 }
@@ -93,10 +108,7 @@ func (t *transcript) addLine(line hypervisor.LogLine) {
 func (t *transcript) append(kind, text string) {
 	t.at = append(t.at, time.Now().UTC())
 	t.kinds = append(t.kinds, kind)
-	for _, secret := range t.hidden {
-		text = strings.ReplaceAll(text, secret, "[secret]")
-	}
-	t.texts = append(t.texts, clean(text, lineLimit))
+	t.texts = append(t.texts, clean(t.withoutHidden(text), lineLimit))
 }
 
 // restart begins to count the log of another task.
