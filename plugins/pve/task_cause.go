@@ -1,8 +1,11 @@
 package pve
 
 import (
+	"context"
 	"regexp"
 	"strings"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 var (
@@ -69,6 +72,19 @@ func (c *taskCause) of(text string) string {
 		}
 	}
 	return text
+}
+
+// taskCause adds the cause in the log of a task to the text that it failed with. A log that cannot be read adds none.
+func (h *Host) taskCause(ctx context.Context, u upid, text string) string {
+	var cause taskCause
+	log, _, err := h.readLog(ctx, u, hypervisor.LogQuery{Limit: logWindow})
+	if err != nil {
+		return text
+	}
+	for _, l := range log.Lines {
+		cause.read(l.Text)
+	}
+	return cause.of(text)
 }
 
 // shortCommand cuts the commands that a text says have failed, since what follows them is the cause, and the queries of addresses.
