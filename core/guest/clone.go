@@ -82,11 +82,15 @@ var clone = Work[cloneSpec]{
 		return nil
 	},
 	Check: func(_ context.Context, on Subject, spec cloneSpec) error {
-		if spec.Full || on.Guest.Template {
-			return nil
+		g := on.Guest
+		switch {
+		case !spec.Full && !g.Template:
+			return problem.New(problem.CodeLinkedCloneNeedsTemplate, "%s is no template: only of a template a copy can be made that shares its "+
+				"disks; make a full copy, or a template first", g.Name)
+		case spec.Full && g.Kind == string(hypervisor.Container) && (g.Status == hypervisor.GuestRunning || g.Status == hypervisor.GuestPaused):
+			return problem.New(problem.CodeGuestRunning, "cannot copy %s: it is a container and %s; stop it first", g.Name, g.Status)
 		}
-		return problem.New(problem.CodeLinkedCloneNeedsTemplate, "%s is no template: only of a template a copy can be made that shares its "+
-			"disks; make a full copy, or a template first", on.Guest.Name)
+		return nil
 	},
 	Steps: []Step[cloneSpec]{{
 		Name: "clone", Does: hypervisor.OperationClone,

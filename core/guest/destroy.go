@@ -14,7 +14,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Destroy is the work that destroys a VM and its disks. The problems of its check: guest_running and protected.
+// Destroy is the work that destroys a VM and its disks. The problems of its check: guest_running, protected, and volume_in_use for a
+// template with linked clones.
 var Destroy = Work[hypervisor.DestroySpec]{
 	Kind: "delete", Guests: []hypervisor.GuestKind{hypervisor.VM}, Needs: endpoint.Lifecycle, Interrupts: true, Destroys: true,
 	Loses: "the VM and its disks are destroyed, and no backup is made before",
@@ -24,17 +25,18 @@ var Destroy = Work[hypervisor.DestroySpec]{
 		case hypervisor.GuestRunning, hypervisor.GuestPaused:
 			return problem.New(problem.CodeGuestRunning, "%s is %s; stop it first", on.Guest.Name, on.Guest.Status)
 		}
-		return unprotected(ctx, on)
+		return destructible(ctx, on)
 	},
 	Steps: []Step[hypervisor.DestroySpec]{destroyStep},
 }
 
-// Uninstall is the work that stops an app's container and destroys it. The problem of its check: protected.
+// Uninstall is the work that stops an app's container and destroys it. The problems of its check: protected, and volume_in_use for a
+// template with linked clones.
 var Uninstall = Work[hypervisor.DestroySpec]{
 	Kind: "uninstall", Guests: []hypervisor.GuestKind{hypervisor.Container}, Needs: endpoint.Lifecycle, Interrupts: true, Destroys: true,
 	Loses: "the app's container and its disks are destroyed, and no backup is made before",
 	Plan:  planDestroy,
-	Check: func(ctx context.Context, on Subject, _ hypervisor.DestroySpec) error { return unprotected(ctx, on) },
+	Check: func(ctx context.Context, on Subject, _ hypervisor.DestroySpec) error { return destructible(ctx, on) },
 	Steps: []Step[hypervisor.DestroySpec]{
 		{
 			Name: "stop", Does: hypervisor.Stop.Operation(), Says: func(hypervisor.DestroySpec) string { return "stopping the container" },
@@ -100,6 +102,14 @@ func protected(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest) 
 }
 
 func showPurge(spec hypervisor.DestroySpec) any { return map[string]bool{"purge": spec.Purge} }
+
+// destructible refuses a guest that the hypervisor would not destroy.
+func destructible(ctx context.Context, on Subject) error {
+	if err := unprotected(ctx, on); err != nil {
+		return err
+	}
+	return unlinked(ctx, on)
+}
 
 // unprotected refuses a guest that the hypervisor protects.
 func unprotected(ctx context.Context, on Subject) error {

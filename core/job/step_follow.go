@@ -20,7 +20,8 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 		case r.interrupted() != nil:
 			return r.interrupted()
 		case err == nil:
-			cp.State, cp.Status, cp.Message = stepDone, result.Status, result.Message+granting(result.Remedy)
+			cp.State, cp.Status = stepDone, result.Status
+			cp.Message = plugin.HideSecrets(result.Message, r.transcript.secrets()...) + granting(result.Remedy)
 			if result.OK() && !strings.ContainsRune(result.Backup, 0) {
 				cp.Backup = result.Backup
 			}

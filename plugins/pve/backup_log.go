@@ -10,7 +10,7 @@ import (
 
 // backupLog is what the log of a backup of one guest tells: where it goes to, and how it failed, of which the task itself says no more
 // than "job errors".
-type backupLog struct{ storage, archive, reason, cause string }
+type backupLog struct{ storage, archive, reason string }
 
 var (
 	// The job's command is the log's first line; notes in it are quoted.
@@ -18,9 +18,6 @@ var (
 	intoDump   = regexp.MustCompile(` --storage (\S+)`)
 	newArchive = regexp.MustCompile(`^INFO: creating (?:vzdump|Proxmox Backup Server) archive '([^']+)'$`)
 )
-
-// noRoom is how the tools that write an archive say that the storage is full.
-const noRoom = "No space left on device"
 
 func (b *backupLog) read(line string) {
 	if command, found := strings.CutPrefix(line, "INFO: starting new backup job: "); found && b.storage == "" {
@@ -31,11 +28,8 @@ func (b *backupLog) read(line string) {
 	if m := newArchive.FindStringSubmatch(line); m != nil {
 		b.archive = m[1]
 	}
-	if text, found := strings.CutPrefix(line, "ERROR: Backup of VM "); found {
-		b.reason = "Backup of VM " + text
-	}
-	if strings.Contains(line, noRoom) {
-		b.cause = noRoom
+	if text, found := strings.CutPrefix(line, "ERROR: "); found && strings.HasPrefix(text, "Backup of VM ") {
+		b.reason = cut(shortCommand(text), maxCause)
 	}
 }
 
@@ -44,12 +38,8 @@ func (b *backupLog) tell(result *hypervisor.TaskResult) {
 	if result.OK() {
 		result.Backup = b.volume()
 	}
-	if result.Status != hypervisor.TaskFailed || b.reason == "" {
-		return
-	}
-	result.Message += ": " + b.reason
-	if b.cause != "" && !strings.Contains(b.reason, b.cause) {
-		result.Message += " (" + b.cause + ")"
+	if result.Status == hypervisor.TaskFailed && b.reason != "" {
+		result.Message += ": " + b.reason
 	}
 }
 

@@ -37,7 +37,7 @@ func TestLogsOfBackups(t *testing.T) {
 			"ERROR: vma_queue_write: write error - Broken pipe",
 			"ERROR: Backup of VM 100 failed - vma_queue_write: write error - Broken pipe",
 		}, failed, "job errors", hypervisor.TaskResult{
-			Message: "job errors: Backup of VM 100 failed - vma_queue_write: write error - Broken pipe (No space left on device)",
+			Message: "job errors: Backup of VM 100 failed - vma_queue_write: write error - Broken pipe",
 		}},
 	} {
 		var log backupLog

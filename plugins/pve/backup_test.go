@@ -191,6 +191,7 @@ func TestFailedBackupsTellWhy(t *testing.T) {
 	ref := w.guest(t, pvesim.GuestSpec{VMID: 300})
 	locked := w.guest(t, pvesim.GuestSpec{VMID: 301, Lock: "snapshot"})
 	broken := w.guest(t, pvesim.GuestSpec{VMID: 302, Type: pvesim.LXC, BackupError: "command 'tar' failed: exit code 2"})
+	app := w.guest(t, pvesim.GuestSpec{VMID: 303, Type: pvesim.LXC})
 	gone := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: "999"}
 	for name, c := range map[string]struct {
 		ref     hypervisor.GuestRef
@@ -198,6 +199,7 @@ func TestFailedBackupsTellWhy(t *testing.T) {
 		want    string
 	}{
 		"no room":       {ref, "small", "No space left on device"},
+		"none for a CT": {app, "small", "failed: exit code 70: zstd: error 70 : Write error : cannot write block : No space left on device"},
 		"a lock":        {locked, "dump", "VM is locked (snapshot)"},
 		"no guest":      {gone, "dump", "unable to find VM '999'"},
 		"a bad disk":    {broken, "dump", "command 'tar' failed: exit code 2"},
@@ -206,7 +208,7 @@ func TestFailedBackupsTellWhy(t *testing.T) {
 	} {
 		id, err := host.RunBackup(t.Context(), c.ref, hypervisor.BackupSpec{Storage: c.storage})
 		result := ended(t, host, id, err)
-		if result.OK() || !strings.Contains(result.Message, c.want) {
+		if result.OK() || !strings.Contains(result.Message, c.want) || len(result.Message) > 300 {
 			t.Errorf("%s: %+v", name, result)
 		}
 	}

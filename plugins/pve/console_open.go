@@ -18,8 +18,10 @@ import (
 const (
 	// consoleOpening bounds the opening where the caller does not, beside the waits of its requests.
 	consoleOpening = time.Minute
-	// consoleFarewell is how long the end of a console may come after the text that says why.
-	consoleFarewell = 2 * time.Second
+	// consoleFarewell is how long nothing may follow the text that says why there is no console.
+	consoleFarewell = 500 * time.Millisecond
+	// consoleHead is how much of what comes first is judged, in bytes.
+	consoleHead = 512
 	// consoleEnding is how long the end of a console's task is looked for when its connection has ended.
 	consoleEnding = 3 * time.Second
 	// consoleLost is how long a node has to answer once the connection of a console has ended.
@@ -213,23 +215,41 @@ func (o *consoleOpener) login(ctx context.Context, c *console, made consolePort)
 	return o.firstWords(ctx, c, made, rest)
 }
 
-// failedStart is what the programs behind a terminal say when there is nothing to show, on one line before they end.
-var failedStart = regexp.MustCompile(`(?i)^[^\r\n]*(unable to find a serial interface|(?:is )?not running|no route to host|` +
+// failedStart is what the programs behind a terminal say when there is nothing to show, on one line: that the guest does not run with the
+// guest's number.
+var failedStart = regexp.MustCompile(`(?i)^[^\r\n]*(?:unable to find a serial interface|\b(\d+) (?:is )?not running|no route to host|` +
 	`does not exist)[^\r\n]*$`)
 
-// firstWords waits for the first that a terminal shows, and keeps it, unless it is why there is nothing to show.
+// attaching is what the program around a terminal shows by itself: it clears the screen at the beginning, and says that it ends.
+var attaching = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\[EOF - dtach terminating\]`)
+
+// missing reports whether the text that came first says that there is no terminal.
+func (o *consoleOpener) missing(text string) bool {
+	m := failedStart.FindStringSubmatch(text)
+	return m != nil && (m[1] == "" || o.spec.Guest != nil && m[1] == string(o.spec.Guest.ID))
+}
+
+// firstWords waits for the first that a terminal shows, and keeps it, unless it is why there is nothing to show. The connection may stay
+// open after that, so its end is not waited for.
 func (o *consoleOpener) firstWords(ctx context.Context, c *console, made consolePort, rest []byte) error {
 	wait := o.pace.ConsoleFirst
-	for c.head = rest; ; wait = consoleFarewell {
-		text := strings.TrimSpace(string(c.head[:min(len(c.head), 512)]))
-		if text != "" && !failedStart.MatchString(text) {
+	for c.head = rest; ; {
+		text := strings.TrimSpace(attaching.ReplaceAllString(string(c.head[:min(len(c.head), consoleHead)]), ""))
+		if text != "" && !o.missing(text) || len(c.head) >= consoleHead {
 			return nil
+		}
+		if text != "" {
+			wait = consoleFarewell // a terminal that only shows these words goes on
 		}
 		got, came := c.await(ctx, wait)
 		c.head = append(c.head, got.data...)
 		switch {
-		case !came:
+		case ctx.Err() != nil:
 			return ctx.Err()
+		case !came && text != "":
+			return o.over(ctx, text, false)
+		case !came:
+			return nil
 		case errors.Is(got.err, io.EOF):
 			if text == "" {
 				text = o.exit(ctx, made)
@@ -273,7 +293,8 @@ func (o *consoleOpener) screen(ctx context.Context) (*console, error) {
 	return nil, got.err
 }
 
-// exit is how the task of a console ended, empty when that is not known within a moment. The token sees its own tasks.
+// exit is how the task of a console ended, with the reason in its log; empty when that is not known within a moment. The token sees its
+// own tasks.
 func (o *consoleOpener) exit(ctx context.Context, made consolePort) string {
 	u, err := parseUPID(string(made.Task))
 	if err != nil {
@@ -283,8 +304,11 @@ func (o *consoleOpener) exit(ctx context.Context, made consolePort) string {
 	defer stop()
 	for {
 		running, exit, err := o.taskStatus(plugin.Once(ctx), u)
-		if err != nil || !running && exit != "" {
+		if err != nil || !running && exit == "OK" {
 			return exit
+		}
+		if !running && exit != "" {
+			return o.taskCause(plugin.Once(ctx), u, exit)
 		}
 		select {
 		case <-ctx.Done():

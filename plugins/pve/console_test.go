@@ -268,12 +268,13 @@ func TestConsoleTasks(t *testing.T) {
 	t.Parallel()
 	w := newConsoleFixture(t, pvesim.Options{})
 	w.refusal(t, hypervisor.ConsoleSpec{Guest: &w.screen, Kind: hypervisor.ConsoleTerminal}, plugin.Invalid)
-	list, err := w.host(t, endpoint.Monitoring).Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10})
-	must(t, "listing tasks", err)
-	i := slices.IndexFunc(list.Tasks, func(task hypervisor.Task) bool { return task.Type == "vncproxy" })
-	if i < 0 || list.Tasks[i].Operation != hypervisor.OperationConsole || list.Tasks[i].Status != hypervisor.TaskFailed {
-		t.Errorf("the tasks are %+v", list.Tasks)
-	}
+	waittest.Until(t, "the console's task has failed", func() bool {
+		list, err := w.host(t, endpoint.Monitoring).Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10})
+		must(t, "listing tasks", err)
+		return slices.ContainsFunc(list.Tasks, func(task hypervisor.Task) bool {
+			return task.Type == "vncproxy" && task.Operation == hypervisor.OperationConsole && task.Status == hypervisor.TaskFailed
+		})
+	})
 }
 
 func TestConsoleKeepAlive(t *testing.T) {
@@ -296,6 +297,12 @@ func TestConsoleRefusals(t *testing.T) {
 	off := w.guest(t, pvesim.GuestSpec{})
 	w.refusal(t, hypervisor.ConsoleSpec{Guest: &off, Kind: hypervisor.ConsoleGraphical}, plugin.Conflict)
 	w.refusal(t, hypervisor.ConsoleSpec{Guest: &off}, plugin.Conflict)
+	for _, spec := range []pvesim.GuestSpec{{Type: pvesim.LXC}, {Serial: true}} {
+		off := w.guest(t, spec)
+		if e := w.refusal(t, hypervisor.ConsoleSpec{Guest: &off}, plugin.Conflict); !strings.Contains(e.Message, "not running") {
+			t.Errorf("of a guest that is off: %v", e)
+		}
+	}
 	if e := w.refusal(t, hypervisor.ConsoleSpec{Guest: &w.app, Kind: hypervisor.ConsoleGraphical}, plugin.Invalid); e.Field != "kind" {
 		t.Errorf("the field is %q", e.Field)
 	}

@@ -47,6 +47,26 @@ func TestDownload(t *testing.T) {
 	}
 }
 
+// The reason that only the log has is in the error, also of a task that is followed from the end of its log.
+func TestDownload_SaysWhyItFailed(t *testing.T) {
+	t.Parallel()
+	w := fetchFixture(t)
+	host := w.host(t, endpoint.Lifecycle)
+	id, err := host.Download(t.Context(), fetching(func(d *hypervisor.DownloadSpec) {
+		d.URL, d.Filename = "https://files.example.com/missing.iso", "missing.iso"
+	}))
+	must(t, "downloading", err)
+	lines, result, err := follow(t, host, id, 0)
+	must(t, "waiting", err)
+	_, later, err := follow(t, host, id, len(lines))
+	must(t, "waiting again", err)
+	for _, got := range []hypervisor.TaskResult{result, later} {
+		if !strings.HasSuffix(got.Message, "failed: exit code 8: ERROR 404: Not Found.") || strings.Contains(got.Message, "missing.iso") {
+			t.Errorf("it ended %+v", got)
+		}
+	}
+}
+
 func again(t *testing.T, host *pve.Host, spec hypervisor.DownloadSpec) hypervisor.TaskResult {
 	t.Helper()
 	id, err := host.Download(t.Context(), spec)

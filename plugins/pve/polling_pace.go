@@ -19,8 +19,7 @@ type Pace struct {
 	Silence time.Duration
 	// ConsoleAlive is how often a terminal gets a sign of life.
 	ConsoleAlive time.Duration
-	// ConsoleFirst is how long the opening of a terminal waits for what comes first. Most say something at once, and what cannot be shown
-	// says so then.
+	// ConsoleFirst is how long the opening of a terminal waits for what comes first. What cannot be shown says so within two seconds.
 	ConsoleFirst time.Duration
 	// SSH are the waits of a login to a node.
 	SSH pvessh.Waits

@@ -128,8 +128,7 @@ func (h *Host) allocateError(ctx context.Context, id hypervisor.GuestID, err err
 		wrongParameter(e, "storage")
 	case strings.HasPrefix(text, "no such cluster node"):
 		wrongParameter(e, "node")
-	case strings.HasPrefix(text, "linked clone"), strings.Contains(text, "vm uses local storage"),
-		strings.HasPrefix(text, "cannot do full clones"):
+	case strings.HasPrefix(text, "linked clone"), strings.Contains(text, "vm uses local storage"):
 		e.Kind = plugin.Conflict
 	}
 	return e

@@ -2,6 +2,7 @@ package pve_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,6 +183,34 @@ func TestProvisionRefusals(t *testing.T) {
 }
 
 func second(_ string, err error) error { return err }
+
+// The list of a storage says what a linked clone is built on, and what keeps its template from being deleted is in the task's error.
+func TestLinkedClones_NameTheirTemplate(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{pvesim.QEMU, pvesim.LXC} {
+		w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioOne, Guests: -1, TaskDuration: -1})
+		w.SetRole("ServiceLifecycle", append(pve.Privileges(endpoint.Lifecycle), "SDN.Use")...)
+		w.AddStorage(pvesim.StorageSpec{ID: "fast", Plugin: "lvmthin", Content: "images,rootdir"})
+		template := w.guest(t, pvesim.GuestSpec{VMID: 400, Type: kind, Template: true, Storage: "fast"})
+		host := w.host(t, endpoint.Lifecycle)
+		id, err := host.Clone(t.Context(), template, hypervisor.CloneSpec{ID: "401", Name: "copy"})
+		if result := ended(t, host, id, err); !result.OK() {
+			t.Fatalf("copying ended %+v", result)
+		}
+		config, err := w.host(t, endpoint.Monitoring).Config(t.Context(), template)
+		must(t, "reading the template", err)
+		list, err := host.Content(t.Context(), hypervisor.ContentQuery{Storage: "fast", Node: "pve1", Kind: hypervisor.VolumeDisk})
+		must(t, "listing", err)
+		i := slices.IndexFunc(list.Volumes, func(v hypervisor.Volume) bool { return v.Guest == "401" })
+		if i < 0 || !slices.ContainsFunc(config.Disks, func(d hypervisor.Disk) bool { return d.Volume == list.Volumes[i].Parent }) {
+			t.Errorf("%s: of the disks %+v the clone is in %+v", kind, config.Disks, list.Volumes)
+		}
+		id, err = host.Destroy(t.Context(), template, hypervisor.DestroySpec{})
+		if result := ended(t, host, id, err); result.OK() || !strings.Contains(result.Message, "still in use by linked clone") {
+			t.Errorf("%s: deleting the template ended %+v", kind, result)
+		}
+	}
+}
 
 // How much of a copy is done is told by its log.
 func TestCloneTellsHowMuchIsDone(t *testing.T) {

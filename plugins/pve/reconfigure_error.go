@@ -28,6 +28,10 @@ func (h *Host) configError(ctx context.Context, ref hypervisor.GuestRef, sent ur
 	switch {
 	case isStale(e):
 		e.Kind, e.Field = plugin.Conflict, "digest"
+	case e.Kind == plugin.Invalid && notTaken.MatchString(text) && ref.Kind == hypervisor.Container:
+		// The configuration of a container is written only once the running one has taken all of the change.
+		e.Kind, e.Field = plugin.Conflict, fieldOfKey(ref.Kind, e.Field)
+		e.Message = "the running container refused the change, and nothing was changed; stop it to make the change: " + e.Message
 	case e.Kind == plugin.Invalid && notTaken.MatchString(text):
 		// Everything else of the request is in force by now, and this stands among what is pending.
 		e.Kind, e.Field = plugin.Conflict, fieldOfKey(ref.Kind, e.Field)

@@ -174,21 +174,42 @@ func TestReconfigureARunningGuest(t *testing.T) {
 	if *config.MemoryMB != 2048 || len(config.Pending) != 0 {
 		t.Errorf("after a restart %+v", config)
 	}
+	must(t, "setting", w.ChangeGuest(vmid(t, vm), func(s *pvesim.GuestSpec) {
+		s.HotplugErrors = map[string]string{"memory": "in use"}
+	}))
+	err = at.Reconfigure(t.Context(), vm, hypervisor.ConfigChange{Description: ptr("new"), MemoryMB: ptr(int64(512))})
+	if e := wantKind(t, err, plugin.Conflict); e.Field != "memory_mb" || !strings.Contains(e.Message, "waits for a restart") {
+		t.Errorf("what a VM could not take: %+v", e)
+	}
+	config, err = w.host(t, endpoint.Monitoring).Config(t.Context(), vm)
+	must(t, "reading", err)
+	if config.Description != "new" || config.Pending["memory"] == nil || *config.Pending["memory"] != "512" {
+		t.Errorf("%+v", config)
+	}
+}
+
+// A running container takes all of a change or nothing.
+func TestReconfigure_SaysThatAContainerRefusedTheChange(t *testing.T) {
+	t.Parallel()
+	w, host := configFixture(t)
 	ct := w.guest(t, pvesim.GuestSpec{VMID: 101, Type: pvesim.LXC, Status: pvesim.StatusRunning, Memory: 1 << 30,
-		HotplugErrors: map[string]string{"memory": "in use"}})
-	for _, ref := range []hypervisor.GuestRef{vm, ct} {
-		must(t, "setting", w.ChangeGuest(vmid(t, ref), func(s *pvesim.GuestSpec) {
-			s.HotplugErrors = map[string]string{"memory": "in use"}
-		}))
-		err = at.Reconfigure(t.Context(), ref, hypervisor.ConfigChange{Description: ptr("new"), MemoryMB: ptr(int64(512))})
-		if e := wantKind(t, err, plugin.Conflict); e.Field != "memory_mb" || !strings.Contains(e.Message, "waits for a restart") {
-			t.Errorf("what a %s could not take: %+v", ref.Kind, e)
-		}
-		config, err = w.host(t, endpoint.Monitoring).Config(t.Context(), ref)
-		must(t, "reading", err)
-		if config.Description != "new" || config.Pending["memory"] == nil || *config.Pending["memory"] != "512" {
-			t.Errorf("%+v", config)
-		}
+		HotplugErrors: map[string]string{"memory": "in use", "net0": "bridge 'vmbr9' does not exist"}})
+	err := host.(hypervisor.Reconfigurer).Reconfigure(t.Context(), ct, hypervisor.ConfigChange{Description: ptr("new"),
+		MemoryMB: ptr(int64(512))})
+	if e := wantKind(t, err, plugin.Conflict); e.Field != "memory_mb" || strings.Contains(e.Message, "waits for a restart") ||
+		!strings.Contains(e.Message, "nothing was changed") || !strings.Contains(e.Message, "in use") {
+		t.Errorf("of the memory: %+v", e)
+	}
+	change := w.from(t, ct, "net0", hypervisor.NICChange{Set: hypervisor.NIC{Bridge: "vmbr0", VLAN: ptr(int64(7))},
+		Fields: []string{hypervisor.NICVLAN}})
+	err = host.(hypervisor.NICEditor).ChangeNIC(t.Context(), ct, "net0", change)
+	if e := wantKind(t, err, plugin.Conflict); !strings.Contains(e.Message, "nothing was changed") || e.Field != hypervisor.NICBridge {
+		t.Errorf("of the NIC: %+v", e)
+	}
+	config, err := w.host(t, endpoint.Monitoring).Config(t.Context(), ct)
+	must(t, "reading", err)
+	if config.Description != "" || len(config.Pending) != 0 || *config.MemoryMB != 1024 || config.NICs[0].VLAN != nil {
+		t.Errorf("something was written: %+v", config)
 	}
 }
 

@@ -72,7 +72,8 @@ type waiter struct {
 	looks int
 	// ended is true once the log's last line, "TASK OK" and the like, was seen.
 	ended bool
-	// backup is what the log of a backup told.
+	// cause is what the log told of errors, and backup what that of a backup told.
+	cause  taskCause
 	backup backupLog
 }
 
@@ -98,27 +99,43 @@ func (w *waiter) look(ctx context.Context) (running bool, result hypervisor.Task
 		return false, result, w.patience(ctx, err)
 	}
 	result = taskResult(exit)
-	if w.task.kind == backupTask {
+	if w.task.kind == backupTask || result.Status == hypervisor.TaskFailed {
 		if err := w.passed(ctx); err != nil {
 			return false, hypervisor.TaskResult{}, w.patience(ctx, err)
 		}
+	}
+	if w.task.kind == backupTask {
 		w.backup.tell(&result)
 	}
 	if result.Status == hypervisor.TaskFailed {
+		result.Message = w.cause.of(result.Message)
 		result.Missing, result.Path = pveapi.Lacking(result.Message)
 		result.Remedy = w.host.api.RemedyOf(ctx, result.Missing, result.Path)
 	}
 	return false, result, nil
 }
 
-// passed reads what the log of a backup has before the lines that were asked for.
+// passed reads what the log has before the lines that were asked for: its beginning for a backup, its end for the cause of a failure.
 func (w *waiter) passed(ctx context.Context) error {
 	if w.from == 0 {
 		return nil
 	}
-	log, _, err := w.host.readLog(ctx, w.task, hypervisor.LogQuery{Limit: min(w.from, logWindow)})
+	limit := min(w.from, logWindow)
+	if w.task.kind == backupTask {
+		log, _, err := w.host.readLog(ctx, w.task, hypervisor.LogQuery{Limit: limit})
+		if err != nil {
+			return err
+		}
+		for _, l := range log.Lines {
+			w.backup.read(l.Text)
+		}
+	}
+	if w.cause.last != "" {
+		return nil
+	}
+	log, _, err := w.host.readLog(ctx, w.task, hypervisor.LogQuery{Start: w.from - limit, Limit: limit})
 	for _, l := range log.Lines {
-		w.backup.read(l.Text)
+		w.cause.read(l.Text)
 	}
 	return err
 }
@@ -140,6 +157,7 @@ func (w *waiter) log(ctx context.Context) error {
 			}
 			w.next++
 			w.ended = strings.HasPrefix(l.Text, "TASK ")
+			w.cause.read(l.Text)
 			if w.task.kind == backupTask {
 				w.backup.read(l.Text)
 			}

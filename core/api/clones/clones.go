@@ -45,7 +45,8 @@ func Register(a *op.API, deps Deps) {
 			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".clone"},
 			Recall: h.cloned,
 			Description: "Answers with the job that does it and the copy's number. A linked copy (`full` false) can be made of a template only " +
-				"(409 `linked_clone_needs_template`). Without `name` the copy is called after what it is a copy of; on another node (`target`) " +
+				"(409 `linked_clone_needs_template`), and a full copy of a container only while it is stopped (409 `guest_running`). " +
+				"Without `name` the copy is called after what it is a copy of; on another node (`target`) " +
 				"it needs a storage that both see." + s.besides,
 		})
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/service/servicetest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // newClones is a Lab whose VMs and apps can be made, cloned and destroyed.
@@ -224,6 +225,50 @@ func TestCloneGuests(t *testing.T) {
 	}
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
 	b.Ask(t, "POST", "apps/1/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
+}
+
+// A template whose disks linked clones need is not deleted, and who deletes it is told of the clones.
+func TestDelete_RefusesTemplateWithLinkedClones(t *testing.T) {
+	t.Parallel()
+	b := newClones(t)
+	base := b.Cluster.ConfigOf(b.Refs["template"].ID).Disks[0]
+	add := func(name, parent string, of hypervisor.GuestID) {
+		b.Cluster.AddVolume(base.Storage, hypervisor.Volume{Name: name, Kind: hypervisor.VolumeDisk, Content: "images", Parent: parent,
+			Guest: of})
+	}
+	add("alone", "", b.Refs["running"].ID)
+	add("of-another", base.Storage+":something", b.Refs["running"].ID)
+	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[]`)
+	add("linked-1", base.Volume, b.Refs["stopped"].ID)
+	add("linked-2", base.Volume, "999")
+	const says = "cannot delete template: linked clones need its disks: stopped, 1 others; delete them first"
+	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"volume_in_use"`, says)
+	b.Ask(t, "DELETE", b.VM("template"), `{"confirm":"template"}`, apitest.Owner, 409, "volume_in_use", says)
+	// So is the template of a container.
+	box := b.Cluster.ConfigOf(b.Refs["files"].ID).Disks[0]
+	b.Cluster.Change(b.Refs["files"].ID, func(g *hypervisor.Guest) { g.Template = true })
+	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	b.Cluster.AddVolume(box.Storage, hypervisor.Volume{Name: "linked-3", Kind: hypervisor.VolumeDisk, Content: "rootdir", Parent: box.Volume,
+		Guest: b.Refs["wiki"].ID})
+	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Owner, 409, "volume_in_use", "linked clones need its disks: wiki")
+	// What cannot be listed keeps nobody: the hypervisor itself refuses.
+	b.Cluster.SetFault("content", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no answer")})
+	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[]`)
+}
+
+// The hypervisor copies a running VM, and no running container.
+func TestClone_RefusesFullCopyOfRunningContainer(t *testing.T) {
+	t.Parallel()
+	b := newClones(t)
+	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running", "cannot copy wiki: it is a container and running; stop it first")
+	b.Ask(t, "POST", "apps/2/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"guest_running"`)
+	b.Ask(t, "POST", b.VM("running")+"/clone", "", apitest.Admin, 202, "")
+	b.Cluster.Change(b.Refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestPaused })
+	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running", "paused; stop it first")
+	b.Cluster.Change(b.Refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestStopped })
+	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 202, "")
 }
 
 // Guests that are asked for at once get a number each.

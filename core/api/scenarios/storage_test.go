@@ -402,11 +402,13 @@ func TestDownloadToStorages(t *testing.T) {
 		`"kind":"storage.download"`)
 	f.ends("succeeded", "")
 	f.Ask(t, "POST", path, `{"url":"https://files.example.com/a.iso","content":"iso"}`, apitest.Admin, 409, "conflict")
+	f.Ask(t, "POST", path, `{"url":"https://files.example.com/missing.iso?key=zqcanary-lost","content":"iso"}`, apitest.Admin, 202, "")
+	f.ends("failed", "does not have the file: downloading https://files.example.com/missing.iso?[secret]")
 	f.Ask(t, "POST", path, `{"url":"https://files.example.com/missing.iso","content":"iso"}`, apitest.Admin, 202, "")
 	f.ends("failed", "does not have the file")
 	// A file can be fetched again by its job, unless its address may have had a secret.
 	f.Ask(t, "POST", "jobs/1/retry", "", apitest.Admin, 409, "invalid_state", "not known any more")
-	f.Ask(t, "POST", "jobs/2/retry", "", apitest.Admin, 202, "", `"kind":"storage.download"`)
+	f.Ask(t, "POST", "jobs/3/retry", "", apitest.Admin, 202, "", `"kind":"storage.download"`)
 	f.ends("failed", "does not have the file")
 	for table, column := range map[string]string{"jobs": "jobs::text", "job_events": "text", "audit": "audit::text"} {
 		if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM "+table+" WHERE "+column+" LIKE '%zqcanary%'"); n != 0 {

@@ -133,7 +133,10 @@ func (con *console) run(c *Cluster, socket *consoleSocket) error {
 	c.mu.Unlock()
 	if con.program == programScreen {
 		if missing != "" {
-			return errors.New(missing)
+			c.mu.Lock()
+			con.task.say(c.clock.now(), "%s", missing)
+			c.mu.Unlock()
+			return errors.New("Failed to run vncproxy.")
 		}
 		server := consoletest.RFBServer{Password: con.password, Name: "QEMU (" + name + ")"}
 		err := server.Serve(struct {
@@ -147,11 +150,29 @@ func (con *console) run(c *Cluster, socket *consoleSocket) error {
 		return nil // however the client went
 	}
 	if missing != "" {
-		_ = socket.send(frameBinary, []byte("OK"))
-		_ = socket.send(frameBinary, []byte(missing+"\r\n"))
+		con.sayMissing(socket, in, missing)
 		return errors.New(missing)
 	}
 	return con.terminal(c, socket, in, name)
+}
+
+const (
+	// missingAfter is when a terminal says that there is nothing to show, and missingFor how long it stays open then.
+	missingAfter = 1100 * time.Millisecond
+	missingFor   = 20 * time.Second
+	// clearScreen and dtachEnd are what the program around the terminal of a container shows by itself.
+	clearScreen = "\x1b[H\x1b[J"
+	dtachEnd    = "\r\n[EOF - dtach terminating]\r\n"
+)
+
+// sayMissing tells after a while what is missing, and waits until the client has left.
+func (con *console) sayMissing(socket *consoleSocket, in io.Reader, missing string) {
+	_ = socket.send(frameBinary, []byte("OK"))
+	said := time.AfterFunc(missingAfter, func() { _ = socket.send(frameBinary, []byte(missing+"\r\n")) })
+	defer said.Stop()
+	left := time.AfterFunc(missingFor, func() { _ = socket.conn.Close() })
+	defer left.Stop()
+	_, _ = io.Copy(io.Discard, in)
 }
 
 // login reads the line with which a client of a terminal begins. Of a wrong one nothing is said: the connection ends.
@@ -175,7 +196,7 @@ func (con *console) login(c *Cluster, in *frameReader) error {
 	return nil
 }
 
-// terminal carries a shell. Of a container the first that it says comes in one frame with the word that the login was right.
+// terminal carries a shell. That of a container clears the screen first, and says when it ends.
 func (con *console) terminal(c *Cluster, socket *consoleSocket, in *frameReader, name string) error {
 	near, far, err := consoletest.Pair()
 	if err != nil {
@@ -192,19 +213,19 @@ func (con *console) terminal(c *Cluster, socket *consoleSocket, in *frameReader,
 	go func() {
 		defer close(said)
 		defer func() { _ = socket.conn.Close() }()
-		buffer, first := make([]byte, 32<<10), []byte("OK")
-		if con.kind != LXC {
-			if socket.send(frameBinary, first) != nil {
-				return
-			}
-			first = nil
+		buffer := make([]byte, 32<<10)
+		if socket.send(frameBinary, []byte("OK")) != nil {
+			return
+		}
+		if con.kind == LXC {
+			_ = socket.send(frameBinary, []byte(clearScreen))
+			defer func() { _ = socket.send(frameBinary, []byte(dtachEnd)) }()
 		}
 		for {
 			n, err := near.Read(buffer)
-			if err != nil || socket.send(frameBinary, append(first, buffer[:n]...)) != nil {
+			if err != nil || socket.send(frameBinary, buffer[:n]) != nil {
 				return
 			}
-			first = nil
 		}
 	}()
 	err = in.terminal(near, shell.Resize, func() { c.keepAlives.Add(1) }) // which is why nothing more is read

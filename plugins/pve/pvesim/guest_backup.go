@@ -163,6 +163,11 @@ func (r *request) backupTask(vmid int, storageID string) *task {
 		g.unlock("backup")
 		if s.usedAt(now)+b.size > s.size {
 			t.say(now, "INFO: zstd: error 70 : Write error : cannot write block : No space left on device")
+			if g.Type == LXC {
+				return failed(t, now, "command 'set -o pipefail && lxc-usernsexec -m u:0:100000:65536 -m g:0:100000:65536 -- tar cpf - --totals "+
+					"--one-file-system -p --sparse --numeric-owner --acls --xattrs --directory=/mnt/vzsnap0 ./ | zstd --rsyncable "+
+					"'--threads=1' >"+s.file("dump/vzdump.tar.dat")+"' failed: exit code 70")
+			}
 			return failed(t, now, "vma_queue_write: write error - Broken pipe")
 		}
 		if g.BackupError != "" {

@@ -90,8 +90,8 @@ func (r *request) clonable(g *guest, full bool, target string) *apiError {
 			return failure("can't clone %s to node '%s' (VM uses local storage)", word(r.kind), target)
 		}
 	}
-	if r.kind == LXC && g.running() && full && r.values.text("snapname") == "" && len(g.snapshots) == 0 {
-		return failure("Cannot do full clones on a running container without snapshots")
+	if r.kind == LXC && g.running() && full && r.values.text("snapname") == "" {
+		return failure("Full clone of a running container is only possible from a snapshot")
 	}
 	return nil
 }

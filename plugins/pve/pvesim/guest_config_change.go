@@ -144,6 +144,9 @@ func (r *request) apply(g *guest, change configChange) *apiError {
 	if err := g.consistent(change.set); err != nil {
 		return err
 	}
+	if err := g.refuses(change); err != nil {
+		return err
+	}
 	for _, key := range slices.Sorted(maps.Keys(change.set)) {
 		value, err := r.newValue(g, key, change.set[key])
 		if err != nil {

@@ -151,15 +151,30 @@ func newCard(before, after string) bool {
 	return card(before) != card(after)
 }
 
-// hotplug puts into force what the running guest takes. What it refuses is told by key, and waits with the rest.
+// refuses says which keys of a change a running container does not take. Nothing of the change is written then.
+func (g *guest) refuses(change configChange) *apiError {
+	if g.Type != LXC || !g.running() {
+		return nil
+	}
+	errs := map[string]string{}
+	for key, text := range g.HotplugErrors {
+		if _, set := change.set[key]; set || slices.Contains(change.removed, key) {
+			errs[key] = "unable to hotplug " + key + ": " + text
+		}
+	}
+	if len(errs) > 0 {
+		return badParameters(errs)
+	}
+	return nil
+}
+
+// hotplug puts into force what the running guest takes. What a VM refuses is told by key, and waits with the rest.
 func (g *guest) hotplug() *apiError {
 	errs := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(g.Pending)) {
 		switch text := g.HotplugErrors[key]; {
-		case text != "" && g.Type == QEMU:
-			errs[key] = "hotplug problem - " + text
 		case text != "":
-			errs[key] = "unable to hotplug " + key + ": " + text
+			errs[key] = "hotplug problem - " + text
 		case g.takesAtOnce(key, g.Pending[key]):
 			g.set(key, g.Pending[key])
 			delete(g.Pending, key)

@@ -40,7 +40,7 @@ func listContent(r *request) (result, *apiError) {
 				continue
 			}
 			listed[v.id] = true
-			rows = append(rows, volumeRow(g, v, what))
+			rows = append(rows, r.c.volumeRow(g, v, what))
 		}
 	}
 	for _, d := range s.loose {
@@ -137,13 +137,32 @@ func (r *request) mayUseBackup(s *storage, vmid int) *apiError {
 	return r.c.check(r.who, "/vms/"+strconv.Itoa(vmid), "VM.Backup")
 }
 
-func volumeRow(g *guest, v volume, content string) map[string]any {
+func (c *Cluster) volumeRow(g *guest, v volume, content string) map[string]any {
 	format := v.format
 	if format == "" {
 		format = "raw"
 	}
 	return map[string]any{"volid": v.id, "content": content, "format": format, "vmid": cmp.Or(v.owner(), g.VMID),
-		"size": max(g.Disk, gibibyte), "used": max(g.Disk, gibibyte) / 2, "ctime": g.born.Unix(), "parent": nil}
+		"size": max(g.Disk, gibibyte), "used": max(g.Disk, gibibyte) / 2, "ctime": g.born.Unix(), "parent": c.parentOf(g, v)}
+}
+
+// parentOf is the volume of a template that the disk of a linked clone is built on, as storages tell it; nil for a disk that stands alone.
+func (c *Cluster) parentOf(g *guest, v volume) any {
+	base := c.guests[g.base]
+	if base == nil {
+		return nil
+	}
+	for _, of := range base.volumes() {
+		if of.key != v.key || of.storage != v.storage {
+			continue
+		}
+		_, name, _ := strings.Cut(of.id, ":")
+		if strings.Contains(name, "/") {
+			return "../" + name
+		}
+		return name + "@__base__"
+	}
+	return nil
 }
 
 // foundVolume is what a path names: a backup, an image or a guest's disk. All are nil for what is not there.
@@ -254,7 +273,7 @@ func readVolume(r *request) (result, *apiError) {
 	case v.image != nil:
 		return ok(map[string]any{"format": "raw", "path": v.storage.file(v.name), "size": v.image.size, "used": v.image.size})
 	case v.guest != nil:
-		row := volumeRow(v.guest, v.disk, "")
+		row := r.c.volumeRow(v.guest, v.disk, "")
 		return ok(map[string]any{"format": row["format"], "path": v.storage.file(v.name), "size": row["size"], "used": row["used"]})
 	case v.loose != nil:
 		return ok(map[string]any{"format": v.loose.format, "path": v.storage.file(v.name), "size": v.loose.size, "used": v.loose.size / 2})

@@ -2,6 +2,7 @@ package pvesim
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"path"
 	"slices"
@@ -53,7 +54,7 @@ func downloadURL(r *request) (result, *apiError) {
 }
 
 // download starts the task that puts a file on a storage. A server whose name ends in .invalid, or that is the node itself, does not
-// answer.
+// answer, and one does not have a file whose name begins with "missing".
 func (r *request) download(s *storage, content, name, from, subject string) string {
 	c, file := r.c, s.file(content+"/"+name)
 	return c.startTask(r.node, r.who, "download", subject, &task{
@@ -63,7 +64,12 @@ func (r *request) download(s *storage, content, name, from, subject string) stri
 			case s.hasImage(content, name):
 				return 0, errors.New("refusing to override existing file '" + file + "'")
 			case unanswered(from) != "":
+				t.say(now, "/usr/bin/wget: unable to resolve host address ‘%s’", hostOf(from))
 				return 0, errors.New("download failed: command '/usr/bin/wget' failed: exit code 4")
+			case strings.HasPrefix(path.Base(from), "missing"):
+				t.say(now, "HTTP request sent, awaiting response... 404 Not Found")
+				t.say(now, "%s ERROR 404: Not Found.", now.UTC().Format(time.DateTime))
+				return 0, fmt.Errorf("download failed: command '/usr/bin/wget --progress=dot:giga -O %s.tmp.1 %s' failed: exit code 8", file, from)
 			}
 			return c.taskDuration(), nil
 		},
@@ -81,6 +87,15 @@ func (r *request) download(s *storage, content, name, from, subject string) stri
 
 func (s *storage) hasImage(content, name string) bool {
 	return slices.ContainsFunc(s.images, func(i storageImage) bool { return i.content == content && i.name == name })
+}
+
+// hostOf is the server in a URL.
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	return u.Hostname()
 }
 
 // unanswered is why a server cannot be reached, in the words of the node; empty for one that can.

@@ -3,12 +3,25 @@ package drivertest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
 )
+
+// cloneOfRunningContainer expects a refusal that is not about the ID.
+func (s *suite) cloneOfRunningContainer(t *testing.T, ctx context.Context, cloner hypervisor.Cloner) {
+	t.Helper()
+	source := s.NewGuest(t, hypervisor.Container, hypervisor.GuestRunning)
+	name := "running-" + string(source.ID)
+	free := s.placement(t, ctx, hypervisor.PlacementQuery{Kind: source.Kind, Node: source.Node, Name: name}).ID
+	id, err := cloner.Clone(ctx, source, hypervisor.CloneSpec{ID: free, Name: name, Full: true})
+	if s.ends(t, ctx, id, err, plugin.Refused) {
+		t.Error("a full copy was made of a running container")
+	}
+}
 
 func (s *suite) clone(t *testing.T) {
 	need[hypervisor.Cloner](t, s)
@@ -49,6 +62,9 @@ func (s *suite) clone(t *testing.T) {
 		id, err = cloner.Clone(ctx, source, hypervisor.CloneSpec{ID: free, Name: "linked-" + string(source.ID)})
 		if s.ends(t, ctx, id, err, plugin.Conflict) {
 			t.Error("a linked copy was made of what is no template")
+		}
+		if slices.Contains(s.kinds(), hypervisor.Container) {
+			s.cloneOfRunningContainer(t, ctx, cloner)
 		}
 	})
 }

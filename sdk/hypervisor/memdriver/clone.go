@@ -61,6 +61,8 @@ func (c *Cluster) checkClone(source *guest, spec hypervisor.CloneSpec) error {
 		return plugin.Errorf(plugin.Conflict, "guest %s exists already", spec.ID)
 	case !spec.Full && !source.Template:
 		return plugin.Errorf(plugin.Conflict, "a linked copy can be made of a template only")
+	case spec.Full && source.Kind == hypervisor.Container && source.Status != hypervisor.GuestStopped:
+		return plugin.Errorf(plugin.Refused, "a container must be stopped for a full copy")
 	case !spec.Full && spec.Storage != "":
 		return invalid("storage", "a linked copy is where its template is")
 	case spec.Storage != "" && !c.storage(spec.Storage).holds(source.Kind):

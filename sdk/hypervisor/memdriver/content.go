@@ -253,7 +253,7 @@ func (h *Host) fetch(ctx context.Context, method, storageName, node, content, na
 	if t, err := c.task(id); err == nil {
 		t.add(line)
 		if strings.HasPrefix(name, "missing") {
-			t.end(hypervisor.TaskFailed, "the server does not have the file")
+			t.end(hypervisor.TaskFailed, "the server does not have the file: "+line)
 		}
 	}
 	c.mu.Unlock()

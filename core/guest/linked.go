@@ -1,0 +1,83 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// unlinked refuses a template whose disks linked clones need. A storage that cannot be listed says nothing: the hypervisor itself refuses
+// then.
+func unlinked(ctx context.Context, on Subject) error {
+	if !on.Guest.Template {
+		return nil
+	}
+	config, err := on.config(ctx)
+	if err != nil {
+		return err
+	}
+	var storages, clones []string
+	own := map[string]bool{}
+	for _, d := range config.Disks {
+		if d.Volume == "" || d.Removable || d.Kept {
+			continue
+		}
+		if own[d.Volume] = true; !slices.Contains(storages, d.Storage) {
+			storages = append(storages, d.Storage)
+		}
+	}
+	for _, storage := range storages {
+		list, err := host.AskWithin(ctx, on.hosts, lookLimit, on.Guest.HostID, endpoint.Lifecycle,
+			func(ctx context.Context, at hypervisor.ContentLister) (hypervisor.ContentList, error) {
+				return at.Content(ctx, hypervisor.ContentQuery{Storage: storage, Node: on.Guest.Node, Kind: hypervisor.VolumeDisk})
+			})
+		if err != nil {
+			continue
+		}
+		for _, v := range list.Volumes {
+			if ref := string(v.Guest); own[v.Parent] && ref != on.Guest.Ref && !slices.Contains(clones, ref) {
+				clones = append(clones, ref)
+			}
+		}
+	}
+	if len(clones) == 0 {
+		return ctx.Err()
+	}
+	names, err := on.named(ctx, clones)
+	if err != nil {
+		return err
+	}
+	return problem.New(problem.CodeVolumeInUse, "cannot delete %s: linked clones need its disks: %s; delete them first", on.Guest.Name, names)
+}
+
+// named lists those guests of the subject's cluster that the caller sees by name, and counts the others.
+func (on Subject) named(ctx context.Context, refs []string) (string, error) {
+	visible := identity.Visible{All: true}
+	if caller := identity.FromContext(ctx); caller != nil {
+		visible = caller.Visible()
+	}
+	rows, err := on.db.Pool.Query(ctx, `SELECT g.name FROM guests g JOIN hosts h ON h.id = g.host_id
+		WHERE g.cluster_id = (SELECT cluster_id FROM hosts WHERE id = $1) AND g.ref = ANY ($2) AND ($3 OR h.team_id = ANY ($4))
+		ORDER BY g.name, g.id LIMIT 20`, on.Guest.HostID, refs, visible.All, visible.Teams)
+	if err != nil {
+		return "", db.Problem(fmt.Errorf("reading the linked clones of a template: %w", err))
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return "", db.Problem(fmt.Errorf("reading the linked clones of a template: %w", err))
+	}
+	if others := len(refs) - len(names); others > 0 {
+		names = append(names, fmt.Sprintf("%d others", others))
+	}
+	return strings.Join(names, ", "), nil
+}
