@@ -94,7 +94,8 @@ func Register(a *op.API, deps Deps) {
 		ID: "change_password", Summary: "Change the own password", Tag: tag, On: op.Anywhere, Status: http.StatusOK,
 		Audit: op.Audit{Action: "auth.password"},
 		Description: "Ends all other sessions and gives this one a new cookie; other browsers are strangers to the account again. API keys " +
-			"stay good, and the answer says how many, unless `revoke_keys` is true. A wrong present password is a 422 at `current`, because the " +
+			"stay good, and the answer says how many, unless `revoke_keys` is true. Passkeys and identities at providers stay good in any " +
+			"case, and the answer counts them. A wrong present password is a 422 at `current`, because the " +
 			"session itself is good; ten of them within 15 minutes are 429 `rate_limited`. The new password needs 12 characters, and must be " +
 			"neither a common one nor the e-mail address.",
 	})
