@@ -47,6 +47,12 @@ func TestMigrationOfWhatABackupLeavesOut(t *testing.T) {
 			len(found.Disks) != 1 {
 			t.Errorf("with a disk that backups leave out: %+v", found)
 		}
+		// Nobody is told to include what cannot be included.
+		b.cluster.ChangeConfig(ref.ID, func(c *hypervisor.Config) { c.Disks[len(c.Disks)-1].LeftOutReason = "no firmware uses it; remove it" })
+		says := finding(b.preflight(t, p, order).Blockers, "volumes_not_in_backup")
+		if !strings.HasSuffix(says, "not include scsi1 (200 GiB). scsi1: no firmware uses it; remove it.") {
+			t.Errorf("with a disk that cannot be included: %s", says)
+		}
 		j, transcript := b.ended(t, b.add(t, guest.MigrateJob(vmTarget(p), b.hostID, p, order, true)), job.Failed)
 		if n := operations(b.cluster) + operations(b.other); !strings.Contains(j.Error, "do not include scsi1 (200 GiB)") || n != "" {
 			t.Errorf("the error is %q, and it did %q\n%s", j.Error, n, transcript)

@@ -79,8 +79,18 @@ func (m *migrationCheck) lackedByBackup() {
 		}
 	}
 	if len(lacks) > 0 {
-		m.block(findingLeftOut, "The move uses a backup, and backups do not include %s. Include all volumes in backups or remove those you do "+
-			"not need, then try again.", naming(lacks))
+		var reasons strings.Builder
+		settable := false
+		for _, d := range lacks {
+			if d.LeftOutReason != "" {
+				fmt.Fprintf(&reasons, " %s: %s.", host.Clean(d.Key), host.Clean(d.LeftOutReason))
+			}
+			settable = settable || d.LeftOutReason == ""
+		}
+		if settable {
+			reasons.WriteString(" Include all volumes in backups or remove those you do not need, then try again.")
+		}
+		m.block(findingLeftOut, "The move uses a backup, and backups do not include %s.%s", naming(lacks), reasons.String())
 	}
 	if len(unused) > 0 {
 		m.warn(findingUnused, "Unused volumes are not moved and stay with the original guest: %s.", naming(unused))

@@ -268,7 +268,14 @@ func planRestoreOver(ctx context.Context, on Subject, spec overSpec, p *plan.Pla
 
 // tellMissing warns of volumes that the backup does not contain. A restored container has them empty, a VM does not have them attached.
 func tellMissing(p *plan.Plan, content *hypervisor.BackupContent) {
-	switch disks := missing(content); {
+	disks := missing(content)
+	for _, d := range disks {
+		if d.LeftOutReason != "" {
+			p.Warn("%s is not in the backup, but the restored guest names it: %s.", host.Clean(d.Key), host.Clean(d.LeftOutReason))
+		}
+	}
+	disks = slices.DeleteFunc(disks, func(d hypervisor.Disk) bool { return d.LeftOutReason != "" })
+	switch {
 	case len(disks) == 0:
 	case content.Keeps:
 		p.Warn("Not in the backup, so not attached to the restored guest: %s.", naming(disks))

@@ -12,9 +12,11 @@ type Revoked struct {
 	Sessions int64
 	// Keys are the API keys that were revoked, ValidKeys those that still are good for the account.
 	Keys, ValidKeys int64
+	// Passkeys and Identities are what else logs in to the account and stays: its passkeys, and its identities at providers.
+	Passkeys, Identities int64
 }
 
-// keys revokes the user's API keys if so asked, and counts those that are left, within the transaction. The user's row must be
+// keys revokes the user's API keys if so asked, and counts what is left that gives access to the account, within the transaction. The user's row must be
 // locked: a key that is being made is counted, or made after.
 func (r *Revoked) keys(ctx context.Context, tx *db.Tx, userID int64, revoke bool) error {
 	if revoke {
@@ -24,15 +26,17 @@ func (r *Revoked) keys(ctx context.Context, tx *db.Tx, userID int64, revoke bool
 		}
 		r.Keys = gone.RowsAffected()
 	}
-	err := tx.Pgx.QueryRow(ctx, "SELECT count(*) FROM api_keys WHERE user_id = $1 AND (expires_at IS NULL OR expires_at > now())",
-		userID).Scan(&r.ValidKeys)
+	err := tx.Pgx.QueryRow(ctx, `SELECT (SELECT count(*) FROM api_keys WHERE user_id = $1 AND (expires_at IS NULL OR expires_at > now())),
+		(SELECT count(*) FROM passkeys WHERE user_id = $1), (SELECT count(*) FROM user_identities WHERE user_id = $1)`, userID).
+		Scan(&r.ValidKeys, &r.Passkeys, &r.Identities)
 	if err != nil {
-		return fmt.Errorf("counting the user's API keys: %w", err)
+		return fmt.Errorf("counting what gives access to the account: %w", err)
 	}
 	return nil
 }
 
 // details are for the trail.
 func (r *Revoked) details() map[string]any {
-	return map[string]any{"sessions_revoked": r.Sessions, "keys_revoked": r.Keys, "keys_valid": r.ValidKeys}
+	return map[string]any{"sessions_revoked": r.Sessions, "keys_revoked": r.Keys, "keys_valid": r.ValidKeys, "passkeys_valid": r.Passkeys,
+		"identities_valid": r.Identities}
 }

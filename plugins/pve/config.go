@@ -99,7 +99,10 @@ func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 		ovmf = ovmf || key == "bios" && value == "ovmf"
 	}
 	if i := slices.IndexFunc(c.Disks, func(d hypervisor.Disk) bool { return d.Key == "efidisk0" }); i >= 0 && !ovmf {
-		c.Disks[i].LeftOut = true // the firmware does not use it
+		// The firmware does not use it. A guest that is made of a backup names the disk of the old one all the same, and does not start
+		// where that is missing.
+		c.Disks[i].LeftOut, c.Disks[i].LeftOutReason = true, "the VM does not use OVMF, and backups include an EFI disk only then; remove "+
+			"the EFI disk, which other firmware does not use, or switch to OVMF"
 	}
 	return c
 }

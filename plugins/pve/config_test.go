@@ -45,7 +45,9 @@ func TestConfigOfAVM(t *testing.T) {
 		Name: "web", Description: "first\nsecond: ü", Tags: []string{"a", "b"}, Protected: true, Mark: "4f6c1c1e-6b1c-4b6e-9d1e-0a5b8f1f2a3b",
 		CPUType: "host", Cores: ptr(int64(4)), Sockets: ptr(int64(2)), MemoryMB: ptr(int64(2048)), BalloonMB: ptr(int64(0)),
 		Disks: []hypervisor.Disk{
-			{Key: "efidisk0", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-1", SizeGB: ptr(int64(1)), Owner: "100", LeftOut: true},
+			{Key: "efidisk0", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-1", SizeGB: ptr(int64(1)), Owner: "100", LeftOut: true,
+				LeftOutReason: "the VM does not use OVMF, and backups include an EFI disk only then; remove the EFI disk, which other firmware does " +
+					"not use, or switch to OVMF"},
 			{Key: "ide0", Storage: "local-lvm", Volume: "local-lvm:vm-100-cloudinit", SizeGB: ptr(int64(1)), Removable: true, Owner: "100"},
 			{Key: "ide1", Storage: "local", Volume: "local:iso/100/debian.iso", Removable: true},
 			{Key: "ide2", Removable: true},

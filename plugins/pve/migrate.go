@@ -24,6 +24,8 @@ type preconditions struct {
 
 	// Mapped are those of the resources that other nodes may have too, by key; releases before 8 have none.
 	Mapped map[string]mappedResource `json:"mapped-resource-info"`
+	// MappedKeys are their keys, which is all that 8.0 to 8.3 tell.
+	MappedKeys []pveapi.Text `json:"mapped-resources"`
 
 	AllowedCT   *[]pveapi.Text        `json:"allowed-nodes"`
 	ForbiddenCT map[string]forbidding `json:"not-allowed-nodes"`
@@ -138,12 +140,17 @@ func (p preconditions) tellResources(check *hypervisor.MigrationCheck) {
 	check.Resources = namesOf(p.Resources)
 	own := slices.DeleteFunc(slices.Clone(check.Resources), func(key string) bool {
 		_, mapped := p.Mapped[key]
-		return mapped
+		return mapped || slices.Contains(p.MappedKeys, pveapi.Text(key))
 	})
 	if len(own) > 0 {
 		block(check, hypervisor.MigrationPassthrough, "The guest uses devices of its node: %s.", strings.Join(own, ", "))
 	}
 	var busy []string
+	for _, key := range p.MappedKeys {
+		if _, told := p.Mapped[string(key)]; !told && bool(p.Running) {
+			busy = append(busy, string(key))
+		}
+	}
 	for key, device := range p.Mapped {
 		if bool(p.Running) && !bool(device.Live) {
 			busy = append(busy, fmt.Sprintf("%s (%s)", key, device.Name))

@@ -3,6 +3,7 @@ package auth
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/hostler/hostler/core/api/op"
@@ -23,6 +24,7 @@ type handlers struct {
 	providers  *sso.Store
 	ceremonies *passkey.Store
 	exports    chan struct{} // holds one for each that is running
+	exporting  *sync.Map     // the users whose export is running
 }
 
 const tag = "Session"
@@ -30,7 +32,7 @@ const tag = "Session"
 // Register declares the operations. Those that need no role are for everyone who is logged in: they are about the
 // caller's own account only.
 func Register(a *op.API, deps Deps) {
-	h := handlers{deps.Users, deps.Providers, deps.Passkeys, make(chan struct{}, exports)}
+	h := handlers{deps.Users, deps.Providers, deps.Passkeys, make(chan struct{}, exports), &sync.Map{}}
 	op.Post(a, "/api/v1/auth/login", h.logIn, op.Spec{
 		ID: "log_in", Summary: "Log in", Tag: tag, Secret: true, Public: true, Audit: op.Audit{Action: "auth.login"},
 		Description: "Opens a session and sets its cookie `service_session` (`__Host-service_session` over TLS). A wrong password, an " +
@@ -48,7 +50,7 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/auth/logout", h.logOut, op.Spec{
 		ID: "log_out", Summary: "Log out", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,
 		Audit:       op.Audit{Action: "auth.logout"},
-		Description: "Ends the session that the request came with and clears its cookie.",
+		Description: "Ends the session that the request came with and clears its cookie. With an API key it is 409 `invalid_state`.",
 	})
 	op.Get(a, "/api/v1/auth/me", h.me, op.Spec{
 		ID: "get_me", Summary: "Show who is logged in", Tag: tag, On: op.Anywhere,
@@ -80,18 +82,20 @@ func Register(a *op.API, deps Deps) {
 			"them, the newest first. Tries that were refused as too many are not among them.",
 	})
 	op.Download(a, "/api/v1/auth/export", h.export, op.Spec{
-		ID: "export_account", Summary: "Export what is kept of oneself", Tag: tag, On: op.Anywhere,
+		ID: "export_account", Summary: "Export what is kept of oneself", Tag: tag, On: op.Anywhere, Personal: true,
 		Audit: op.Audit{Action: "auth.export"}, Content: []string{"application/json"}, Timeout: 5 * time.Minute,
 		Description: "One JSON object of one moment: account, teams, identities at providers, sessions, log-ins, known networks and browsers, " +
 			"API keys, preferences, what one was told of the account, schedules and jobs that one has asked for, and in `trail` " +
-			"what one did and what was done to the account. No secret and no hash of one is in it. An export that fails " +
-			"breaks the connection off, so that half a file never looks whole. Every export is in the trail; at most two run at once (429).",
+			"what one did and what was done to the account. Addresses of other people who worked on the account are left out of `trail`. " +
+			"No secret and no hash of one is in it. An API key needs the scope `auth:write`. An export that fails breaks the connection off, " +
+			"so that half a file never looks whole. Every export is in the trail; at most two run at once, one of each user (429).",
 	})
 	op.Post(a, "/api/v1/auth/password", h.changePassword, op.Spec{
 		ID: "change_password", Summary: "Change the own password", Tag: tag, On: op.Anywhere, Status: http.StatusOK,
 		Audit: op.Audit{Action: "auth.password"},
 		Description: "Ends all other sessions and gives this one a new cookie; other browsers are strangers to the account again. API keys " +
-			"stay good, and the answer says how many, unless `revoke_keys` is true. A wrong present password is a 422 at `current`, because the " +
+			"stay good, and the answer says how many, unless `revoke_keys` is true. Passkeys and identities at providers stay good in any " +
+			"case, and the answer counts them. A wrong present password is a 422 at `current`, because the " +
 			"session itself is good; ten of them within 15 minutes are 429 `rate_limited`. The new password needs 12 characters, and must be " +
 			"neither a common one nor the e-mail address.",
 	})

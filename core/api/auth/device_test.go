@@ -122,9 +122,9 @@ func TestAPIKeysAtAPasswordChange(t *testing.T) {
 		want   string
 		key    int
 	}{
-		{nil, `{"sessions_revoked":0,"keys_revoked":0,"keys_valid":2}`, 200},
-		{false, `{"sessions_revoked":0,"keys_revoked":0,"keys_valid":2}`, 200},
-		{true, `{"sessions_revoked":0,"keys_revoked":3,"keys_valid":0}`, 401},
+		{nil, `{"sessions_revoked":0,"keys_revoked":0,"keys_valid":2,"passkeys_valid":0,"identities_valid":0}`, 200},
+		{false, `{"sessions_revoked":0,"keys_revoked":0,"keys_valid":2,"passkeys_valid":0,"identities_valid":0}`, 200},
+		{true, `{"sessions_revoked":0,"keys_revoked":3,"keys_valid":0,"passkeys_valid":0,"identities_valid":0}`, 401},
 	} {
 		body := map[string]any{"current": password, "new": fmt.Sprint("mehlwurm-zebra-1", i)}
 		if test.revoke != nil {

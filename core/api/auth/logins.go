@@ -48,6 +48,13 @@ func (h handlers) export(ctx context.Context, _ *struct{}, file *op.File) error 
 	if err := file.Open("application/json", "hostler-account-"+time.Now().UTC().Format(time.DateOnly)+".json"); err != nil {
 		return err
 	}
+	user := identity.FromContext(ctx).UserID
+	if _, running := h.exporting.LoadOrStore(user, true); running {
+		busy := problem.New(problem.CodeRateLimited, "an export of your account is running already; try again when it has ended")
+		busy.RetryAfter = 10
+		return busy
+	}
+	defer h.exporting.Delete(user)
 	select {
 	case h.exports <- struct{}{}:
 		defer func() { <-h.exports }()
@@ -56,5 +63,5 @@ func (h handlers) export(ctx context.Context, _ *struct{}, file *op.File) error 
 		busy.RetryAfter = 10
 		return busy
 	}
-	return h.users.Personal(ctx, file, identity.FromContext(ctx).UserID)
+	return h.users.Personal(ctx, file, user)
 }

@@ -1,8 +1,10 @@
 package auth_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // Everybody sees the log-ins to the own account alone, by what they were, and the tries that failed.
@@ -106,6 +109,19 @@ func TestExportOfOneself(t *testing.T) {
 		VALUES (now(), 'user', $1, 'user.patch', 'user', $2, 'ok', '198.51.100.77')`, stranger.ID, fmt.Sprint(mine.ID))
 	dbtest.Exec(t, s.db, `INSERT INTO jobs (kind, target_kind, target_id, target_name, requested_by, requested_by_email) VALUES
 		('vm.start', 'vm', 1, 'web', $1, 'a')`, mine.ID)
+	writes := identitytest.Key(t, s.users, mine, identitytest.KeySpec{Scopes: []string{"auth:write"}})
+	for key, want := range map[*identitytest.APIKey]int{key: 403, writes: 200} {
+		r, err := http.NewRequest("GET", s.URL+"/api/v1/auth/export", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key.Set(r)
+		answer, err := s.Do(t.Context(), r, nil)
+		if err != nil || answer.Status != want || want == 403 && !strings.Contains(string(answer.Body), `"scope":"auth:write"`) {
+			t.Errorf("an export with a key: %v %d %s", err, answer.Status, answer.Body)
+		}
+	}
+	dbtest.Exec(t, s.db, "DELETE FROM api_keys WHERE id <> (SELECT min(id) FROM api_keys WHERE user_id = $1) AND user_id = $1", mine.ID)
 	answer := s.send(t, "GET", "/api/v1/auth/export", "", mine.Cookie)
 	var got map[string]any
 	if err := json.Unmarshal(answer.Body, &got); err != nil || answer.Status != 200 {
@@ -147,5 +163,47 @@ func TestExportOfOneself(t *testing.T) {
 	rows := s.trail(t)
 	if rows[0].Action != "auth.export" || rows[0].TargetID != fmt.Sprint(mine.ID) || rows[0].Result != "ok" {
 		t.Errorf("the trail ends with %+v", rows[0])
+	}
+}
+
+// A user has one export at a time, so that nobody keeps others from theirs.
+func TestOneExportOfAUserAtATime(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	mine, other := s.account(t, apitest.Viewer), s.account(t, apitest.Operator)
+	lock, err := s.db.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Rollback(context.WithoutCancel(t.Context())) }()
+	if _, err := lock.Exec(t.Context(), "LOCK TABLE user_identities IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	export := func(cookie *http.Cookie) chan int {
+		ended := make(chan int, 1)
+		go func() { ended <- s.send(t, "GET", "/api/v1/auth/export", "", cookie).Status }()
+		return ended
+	}
+	running := func(n int64) {
+		t.Helper()
+		waittest.Until(t, "exports wait for the lock", func() bool {
+			return dbtest.Value[int64](t, s.db, "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'user_identities'::regclass") == n
+		})
+	}
+	first := export(mine.Cookie)
+	running(1)
+	if answer := s.send(t, "GET", "/api/v1/auth/export", "", mine.Cookie); answer.Status != 429 || answer.Header.Get("Retry-After") == "" {
+		t.Errorf("a second export of a user: %d %s", answer.Status, answer.Body)
+	}
+	second := export(other.Cookie)
+	running(2)
+	if err := lock.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := <-first, <-second; a != 200 || b != 200 {
+		t.Errorf("the exports end with %d and %d", a, b)
+	}
+	if answer := s.send(t, "GET", "/api/v1/auth/export", "", mine.Cookie); answer.Status != 200 {
+		t.Errorf("an export after the first: %d", answer.Status)
 	}
 }

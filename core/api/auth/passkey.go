@@ -64,7 +64,8 @@ func registerPasskeys(a *op.API, h handlers) {
 		Description: "Needs the password, in the body, where the account has one. Log-ins that wait for a second factor are over, and with " +
 			"the " +
 			"last second factor the recovery codes go. Sessions go on. A wrong password is a 422 at `password`; ten of them within 15 minutes " +
-			"are 429 `rate_limited`. Somebody else's passkey is 404, like one that does not exist.",
+			"are 429 `rate_limited`. Somebody else's passkey is 404, like one that does not exist. With an API key it is 409 `invalid_state`: " +
+			"it needs a session.",
 	})
 }
 

@@ -147,7 +147,7 @@ func TestPasswordChange(t *testing.T) {
 			Headers: map[string]string{"Origin": "https://evil.example"}, Status: 403, Error: "cross_origin"},
 	)
 	answer := s.send(t, "POST", path, body(identitytest.Password, next), user.Cookie)
-	if want := `{"sessions_revoked":1,"keys_revoked":0,"keys_valid":0}`; answer.Status != 200 ||
+	if want := `{"sessions_revoked":1,"keys_revoked":0,"keys_valid":0,"passkeys_valid":0,"identities_valid":0}`; answer.Status != 200 ||
 		strings.TrimSpace(string(answer.Body)) != want {
 		t.Fatalf("%d %s, want %s", answer.Status, answer.Body, want)
 	}

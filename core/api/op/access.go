@@ -204,7 +204,7 @@ func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller
 // scope is the API key scope that the operation needs. What makes the service call an address that the caller names is no
 // reading, although it changes nothing; neither is a socket, which carries what its user types.
 func (o *Operation) scope() string {
-	if o.Method == http.MethodGet && !o.Socket || (o.Spec.ReadOnly && !o.Spec.Calls) {
+	if o.Method == http.MethodGet && !o.Socket && !o.Spec.Personal || (o.Spec.ReadOnly && !o.Spec.Calls) {
 		return "read"
 	}
 	return o.resource() + ":write"

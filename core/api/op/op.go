@@ -133,6 +133,9 @@ type Spec struct {
 	// Scope is the resource of an API key's scope; by default the first segment after /api/v1. GET needs "read" or
 	// "<scope>:write", every other method "<scope>:write".
 	Scope string
+	// Personal marks a GET of what concerns a person and not what the service manages. An API key needs "<scope>:write" for it: "read" is
+	// given to programs that watch.
+	Personal bool
 	// ReadOnly marks a method other than GET that changes nothing (probe, token script). Its key scope is "read", unless it
 	// Calls: a key that may only read must not make the service dial addresses.
 	ReadOnly bool

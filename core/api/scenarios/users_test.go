@@ -214,14 +214,23 @@ func TestResetPasswordAndDeleteUser(t *testing.T) {
 	reset := func(name string, id int64, body string, as *apitest.Caller, status int, code string, more ...string) apitest.Scenario {
 		return do(name, "POST", id, "/password", body, as, status, code, more...)
 	}
-	recorded := reset("reset", user.ID, good, apitest.Admin, 200, "", `{"sessions_revoked":1,"keys_revoked":0,"keys_valid":1}`)
-	recorded.After = s.recorded("user.password_reset", user.Email, "ok", "", `{"keys_valid": 1, "keys_revoked": 0, "sessions_revoked": 1}`)
+	// What a new password does not end is counted: passkeys and identities at providers.
+	dbtest.Exec(t, s.DB, `INSERT INTO passkeys (user_id, credential_id, name, public_key, sign_count, transports, user_verified,
+			backup_eligible, backed_up)
+		SELECT $1, int4send(n), 'Laptop', '', 0, '{}', true, false, false FROM generate_series(1, 2) n`, user.ID)
+	dbtest.Exec(t, s.DB, `WITH p AS (INSERT INTO identity_providers (name, issuer, client_id, scopes, groups_claim, accounts, trust_email,
+			allow_private, fingerprint, enabled)
+			VALUES ('Work', 'https://id.example', 'a', '{}', '', 'invited', false, false, '', true) RETURNING id)
+		INSERT INTO user_identities (provider_id, subject, user_id) SELECT p.id, 'me', $1 FROM p`, user.ID)
+	recorded := reset("reset", user.ID, good, apitest.Admin, 200, "",
+		`{"sessions_revoked":1,"keys_revoked":0,"keys_valid":1,"passkeys_valid":2,"identities_valid":1}`)
+	recorded.After = s.recorded("user.password_reset", user.Email, "ok", "", `{"keys_valid": 1, "keys_revoked": 0, "passkeys_valid": 2, "identities_valid": 1, "sessions_revoked": 1}`)
 	identitytest.Key(t, s.Users, user, identitytest.KeySpec{})
 	kept := reset("reset that keeps the keys", user.ID, `{"password":"canary-mehlwurm-zebra-20"}`, apitest.Admin, 200, "",
-		`"keys_revoked":0,"keys_valid":1}`)
+		`"keys_revoked":0,"keys_valid":1,"passkeys_valid":2,"identities_valid":1}`)
 	revoked := reset("reset that revokes them", user.ID, `{"password":"canary-mehlwurm-zebra-21","revoke_keys":true}`, apitest.Admin, 200,
-		"", `"keys_revoked":1,"keys_valid":0}`)
-	revoked.After = s.recorded("user.password_reset", user.Email, "ok", "", `{"keys_valid": 0, "keys_revoked": 1, "sessions_revoked": 0}`)
+		"", `"keys_revoked":1,"keys_valid":0,"passkeys_valid":2,"identities_valid":1}`)
+	revoked.After = s.recorded("user.password_reset", user.Email, "ok", "", `{"keys_valid": 0, "keys_revoked": 1, "passkeys_valid": 2, "identities_valid": 1, "sessions_revoked": 0}`)
 	gone := do("delete", "DELETE", user.ID, "", "", apitest.Admin, 200, "", `{"deleted":true}`)
 	gone.After = s.recorded("user.delete", user.Email, "ok", "", "")
 	s.Run(t,

@@ -216,16 +216,11 @@ func (r *request) newValue(g *guest, key string, value any) (any, *apiError) {
 	if s == nil {
 		return nil, failure("storage '%s' does not exist", m[1])
 	}
-	n := 0
-	for text := fmt.Sprint(g.config()); strings.Contains(text, strings.TrimSuffix(r.c.newVolume(g, s.id, n), ".qcow2")); {
-		n++
+	text, failed := r.c.newDisk(g, g.config(), s, m[3], parseSize(m[2]), r.now)
+	if failed != nil {
+		return nil, failure("%s", trimNoRoom(failed))
 	}
-	id, rest := inFormat(r.c.newVolume(g, s.id, n), m[3])
-	size := parseSize(m[2])
-	if err := s.allocate(id, size, r.now); err != nil {
-		return nil, failure("%s", trimNoRoom(err))
-	}
-	return id + rest + ",size=" + sizeText(size), nil
+	return text, nil
 }
 
 // withHardwareAddress completes the interface of a container.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -188,12 +189,12 @@ func (r *request) createTask(vmid int, options map[string]string) *task {
 		}
 		g := c.guests[vmid]
 		for _, d := range disks {
-			v, rest := inFormat(c.newVolume(g, d.storage, d.n), d.rest)
-			if err := c.storageByID(d.storage).allocate(v, d.size, now); err != nil {
+			text, err := c.newDisk(g, g.Config, c.storageByID(d.storage), d.rest, d.size, now)
+			if err != nil {
 				c.forget(g)
 				return 0, fmt.Errorf("unable to create VM %d - %s", vmid, trimNoRoom(err))
 			}
-			g.Config[d.key] = fmt.Sprintf("%s%s,size=%s", v, rest, sizeText(d.size))
+			g.Config[d.key] = text
 			t.log = append(t.log, logLine{now, fmt.Sprintf("%s: successfully created disk '%s'", d.key, g.Config[d.key])})
 		}
 		return c.taskDuration(), nil
@@ -225,7 +226,6 @@ func sizeText(bytes int64) string {
 type newDisk struct {
 	key, storage, rest string
 	size               int64
-	n                  int
 }
 
 var newDiskValue = regexp.MustCompile(`^([^:,]+):([0-9.]+)(?:,(.*))?$`)
@@ -252,7 +252,7 @@ func specOf(vmid int, node string, options map[string]string) (GuestSpec, []newD
 	for _, key := range slices.Sorted(maps.Keys(options)) {
 		value := options[key]
 		if m := newDiskValue.FindStringSubmatch(value); m != nil && volumeKeys[QEMU].MatchString(key) {
-			d := newDisk{key: key, storage: m[1], rest: m[3], size: parseSize(m[2]), n: len(disks)}
+			d := newDisk{key: key, storage: m[1], rest: m[3], size: parseSize(m[2])}
 			if key == "efidisk0" || key == "tpmstate0" {
 				d.size = 4 * mebibyte // whatever was asked for
 			}
@@ -320,6 +320,25 @@ func (c *Cluster) newVolume(g *guest, storageID string, n int) string {
 	of := &guest{GuestSpec: g.GuestSpec}
 	of.Storage = storageID
 	return strings.Replace(c.volumeOf(of), "disk-0", "disk-"+strconv.Itoa(n), 1)
+}
+
+// newDisk makes a disk of a guest, under the first number that no volume of the guest has on the storage, and gives what the configuration
+// has of it. config is the guest's.
+func (c *Cluster) newDisk(g *guest, config map[string]any, s *storage, properties string, size int64, now time.Time) (string, error) {
+	numbered := func(id string) string { return strings.TrimSuffix(id, path.Ext(id)) }
+	taken := map[string]bool{}
+	for _, id := range s.allocated {
+		taken[numbered(id)] = true
+	}
+	for _, v := range slices.Concat(volumesIn(g.Type, config), volumesUnder(config, unusedKey)) {
+		taken[numbered(v.id)] = true
+	}
+	n := 0
+	for taken[numbered(c.newVolume(g, s.id, n))] {
+		n++
+	}
+	id, kept := inFormat(c.newVolume(g, s.id, n), properties)
+	return fmt.Sprintf("%s%s,size=%s", id, kept, sizeText(size)), s.allocate(id, size, now)
 }
 
 // inFormat gives the image of a VM in a file the ending of the format that its other properties ask for, raw without one, and gives what

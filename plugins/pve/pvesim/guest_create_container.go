@@ -114,6 +114,23 @@ func (r *request) containerTask(vmid int, storageID string, size int64) *task {
 			c.forget(g)
 			return 0, errors.New(unable + trimNoRoom(err))
 		}
+		for n := range 256 {
+			key := fmt.Sprintf("mp%d", n)
+			m := newDiskValue.FindStringSubmatch(fmt.Sprint(g.Config[key]))
+			if m == nil {
+				continue
+			}
+			on, err := c.storageByID(m[1]), error(nil)
+			if on == nil {
+				err = fmt.Errorf("storage '%s' does not exist", m[1])
+			} else {
+				g.Config[key], err = c.newDisk(g, g.config(), on, m[3], parseSize(m[2]), now)
+			}
+			if err != nil {
+				c.forget(g)
+				return 0, errors.New(unable + trimNoRoom(err))
+			}
+		}
 		return c.taskDuration(), nil
 	}
 	t.finish = func(_ *task, now time.Time) error {

@@ -57,6 +57,35 @@ func TestDestroyKeepsDisksOfOthers(t *testing.T) {
 	}
 }
 
+// The disks of a request get one number after the other on each storage.
+func TestNewDisksAreNumbered(t *testing.T) {
+	t.Parallel()
+	c, root := provisionHost(t)
+	c.AddStorage(pvesim.StorageSpec{ID: "nas", Content: "images,rootdir,backup", Size: 1 << 40})
+	created := func(kind, vmid, params string, want map[string]string) {
+		t.Helper()
+		if params != "" {
+			root.task("POST", "/nodes/pve1/"+kind, "vmid="+vmid+"&"+params, "OK")
+		}
+		var config map[string]any
+		root.get("/nodes/pve1/"+kind+"/"+vmid+"/config", &config)
+		for key, volume := range want {
+			if got, _, _ := strings.Cut(fmt.Sprint(config[key]), ","); got != volume {
+				t.Errorf("%s of %s is on %s, want %s", key, vmid, got, volume)
+			}
+		}
+	}
+	c.AddImage("local", "vztmpl", "debian-13.tar.zst", 1<<27)
+	created("lxc", "300", "hostname=files&ostemplate=local:vztmpl/debian-13.tar.zst&rootfs=local-lvm:4&mp0=local-lvm:8,mp=/a"+
+		"&mp1=local-lvm:8,mp=/b&mp2=nas:8,mp=/c",
+		map[string]string{"rootfs": "local-lvm:vm-300-disk-0", "mp0": "local-lvm:vm-300-disk-1", "mp1": "local-lvm:vm-300-disk-2",
+			"mp2": "nas:300/vm-300-disk-0.raw"})
+	created("qemu", "301", "name=web&scsi0=local-lvm:4&scsi1=nas:4&virtio0=local-lvm:4", map[string]string{"scsi0": "local-lvm:vm-301-disk-0",
+		"scsi1": "nas:301/vm-301-disk-0.raw", "virtio0": "local-lvm:vm-301-disk-1"})
+	root.task("POST", "/nodes/pve1/qemu/301/config", "scsi2=nas:1,format=qcow2&scsi3=nas:1", "OK")
+	created("qemu", "301", "", map[string]string{"scsi2": "nas:301/vm-301-disk-1.qcow2", "scsi3": "nas:301/vm-301-disk-2.raw"})
+}
+
 func TestBackupLeavesVolumesOut(t *testing.T) {
 	t.Parallel()
 	c, root := volumeHost(t)

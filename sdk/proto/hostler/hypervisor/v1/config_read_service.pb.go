@@ -378,6 +378,7 @@ type Disk struct {
 	Kept          bool                   `protobuf:"varint,11,opt,name=kept,proto3" json:"kept,omitempty"`
 	LeftOut       bool                   `protobuf:"varint,12,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
 	Shared        bool                   `protobuf:"varint,13,opt,name=shared,proto3" json:"shared,omitempty"`
+	LeftOutReason string                 `protobuf:"bytes,14,opt,name=left_out_reason,json=leftOutReason,proto3" json:"left_out_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -503,6 +504,13 @@ func (x *Disk) GetShared() bool {
 	return false
 }
 
+func (x *Disk) GetLeftOutReason() string {
+	if x != nil {
+		return x.LeftOutReason
+	}
+	return ""
+}
+
 // OptionalText is a text; absent is for a key that is removed.
 type OptionalText struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -596,7 +604,7 @@ const file_hostler_hypervisor_v1_config_read_service_proto_rawDesc = "" +
 	"\x04File\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
 	"\astorage\x18\x02 \x01(\tR\astorage\x12\x16\n" +
-	"\x06volume\x18\x03 \x01(\tR\x06volume\"\xcb\x02\n" +
+	"\x06volume\x18\x03 \x01(\tR\x06volume\"\xf3\x02\n" +
 	"\x04Disk\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
 	"\astorage\x18\x02 \x01(\tR\astorage\x12\x16\n" +
@@ -611,7 +619,8 @@ const file_hostler_hypervisor_v1_config_read_service_proto_rawDesc = "" +
 	" \x01(\tR\x05owner\x12\x12\n" +
 	"\x04kept\x18\v \x01(\bR\x04kept\x12\x19\n" +
 	"\bleft_out\x18\f \x01(\bR\aleftOut\x12\x16\n" +
-	"\x06shared\x18\r \x01(\bR\x06sharedB\n" +
+	"\x06shared\x18\r \x01(\bR\x06shared\x12&\n" +
+	"\x0fleft_out_reason\x18\x0e \x01(\tR\rleftOutReasonB\n" +
 	"\n" +
 	"\b_size_gb\"0\n" +
 	"\fOptionalText\x12\x17\n" +
