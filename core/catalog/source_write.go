@@ -108,6 +108,9 @@ func (s *Store) fits(ctx context.Context, is *row, edit Edit, options map[string
 			With("reason", "not_installed").Because(err)
 	}
 	is.Title = info.Title
+	if faults := s.faults(info, is, options); len(faults) > 0 {
+		return problem.Invalid(faults...)
+	}
 	if digest := trustDigest(info); is.Enabled && is.TrustDigest != digest {
 		if edit.TrustDigest == nil || *edit.TrustDigest != digest {
 			return problem.New(problem.CodeConsentRequired,
@@ -115,9 +118,6 @@ func (s *Store) fits(ctx context.Context, is *row, edit Edit, options map[string
 				With("trust", info.Trust).With("trust_digest", digest)
 		}
 		is.TrustDigest = digest
-	}
-	if faults := s.faults(info, is, options); len(faults) > 0 {
-		return problem.Invalid(faults...)
 	}
 	opened, err := s.openSource(ctx, is, options)
 	var e *plugin.Error

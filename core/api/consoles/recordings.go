@@ -22,7 +22,8 @@ func registerRecordings(a *op.API, consoles *console.Store) {
 		ID: "list_console_recordings", Summary: "List recordings of consoles", Tag: tag, Role: identity.Admin, On: op.Anywhere,
 		Description: "What terminals showed while the settings `console.record_apps`, `console.record_vms` and `console.record_shells` asked " +
 			"for it, the newest first. What was typed is not recorded. An admin of the team `default` sees all of them, an admin of other teams " +
-			"those of consoles on hosts that were these teams' then. They are deleted after `console.recording_days`.",
+			"those of consoles on hosts that were these teams' then. They are deleted after `console.recording_days`, and the " +
+			"oldest when all take more than `console.recordings_total_mib`.",
 	})
 	op.Get(a, path+"/:recording_id", h.get, op.Spec{
 		ID: "get_console_recording", Summary: "Get a recording of a console", Tag: tag, Role: identity.Admin, On: op.Recording,

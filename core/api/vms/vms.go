@@ -54,7 +54,7 @@ func Register(a *op.API, deps Deps) {
 		Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.delete"},
 		Description: "Answers with the job that does it. The VM and its disks are destroyed, and no backup is made before. It is refused in " +
 			"this order: 409 `self_target` for the VM that the service itself runs in, `guest_running`, `protected` where its option says " +
-			"so, and `confirm_required` until `confirm` holds its name.",
+			"so, `volume_in_use` for a template with linked clones, and `confirm_required` until `confirm` holds its name.",
 	})
 	op.Post(a, "/api/v1/vms/:vm_id/:action", h.act, op.Spec{
 		ID: "act_on_vm", Summary: "Start, stop or otherwise change a VM's power state", Tag: tag, Role: identity.Operator, On: op.VM,
