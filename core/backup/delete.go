@@ -133,7 +133,7 @@ func (s *Store) tell(ctx context.Context, b stored, p *plan.Plan) error {
 	case others == 0:
 		p.Warn("It is the last good backup of %s that is known.", b.phrase())
 	case newest != nil:
-		p.AddSince(plan.KindBackup, "", *newest, "%d good backups of it remain.", others)
+		p.AddSince(plan.KindBackup, "", *newest, "%s.", plan.Counted(others, "1 good backup of it remains", "%d good backups of it remain"))
 	}
 	return nil
 }

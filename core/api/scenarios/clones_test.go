@@ -51,6 +51,8 @@ func TestCreateVM(t *testing.T) {
 	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"away"`), apitest.Admin, 422, "invalid", "not available")
 	b.Ask(t, "POST", "vms", order(`,"cores":900,"vmid":`+string(b.Refs["stopped"].ID)), apitest.Admin, 422, "invalid", `["body","vmid"]`,
 		"is taken", `["body","cores"]`)
+	b.Ask(t, "POST", "vms", order(`,"vmid":7`), apitest.Admin, 422, "invalid", `"greater_than_equal"`, "must be from")
+	b.Ask(t, "POST", "vms", order(`,"ostype":"dos"`), apitest.Admin, 422, "invalid", "must be one of l26, win11, other")
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "tight", VMs: true, FreeGB: 32})
 	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(`,"disk_gb":32`), `"local"`, `"tight"`), apitest.Admin, 422, "invalid", "has room for")
 	if n := b.Value("SELECT count(*) FROM jobs"); n != "0" {
