@@ -123,7 +123,7 @@ func (s *Store) tell(ctx context.Context, b stored, p *plan.Plan) error {
 	p.Effects[len(p.Effects)-1].SizeBytes = b.SizeBytes
 	var others int
 	var newest *time.Time
-	err := s.DB.Pool.QueryRow(ctx, `SELECT count(*), max(taken_at) FROM backups WHERE id <> $1 AND verified <> 'failed'
+	err := s.DB.Pool.QueryRow(ctx, `SELECT count(*), max(taken_at) FROM backups b WHERE id <> $1 AND `+guest.GoodBackup+`
 		AND cluster_id = $2 AND kind = $3 AND guest_ref = $4 AND COALESCE(uid, '') = $5`, b.ID, b.clusterID, b.Kind, b.GuestRef, b.at.UID).
 		Scan(&others, &newest)
 	if err != nil {

@@ -35,6 +35,7 @@ import (
 type backupsFixture struct {
 	*servicetest.Resource
 	t       *testing.T
+	driver  *memdriver.Driver
 	cluster *memdriver.Cluster
 	nas     *memdriver.Archive
 	refs    map[string]hypervisor.GuestRef
@@ -46,7 +47,7 @@ type backupsFixture struct {
 func newBackups(t *testing.T, further ...endpoint.Capability) *backupsFixture {
 	t.Helper()
 	driver := memdriver.New()
-	b := &backupsFixture{t: t, cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2}), refs: map[string]hypervisor.GuestRef{},
+	b := &backupsFixture{t: t, driver: driver, cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2}), refs: map[string]hypervisor.GuestRef{},
 		nas: &memdriver.Archive{}}
 	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) {
 		hosts.Register(a, d.Hosts)
@@ -255,6 +256,80 @@ func TestBackupCoverage(t *testing.T) {
 	if err != nil || total != 3 {
 		t.Errorf("%d guests in all, %v", total, err)
 	}
+}
+
+// A backup without content and one of a time that has not come are shown and do not count.
+func TestSuspiciousBackups(t *testing.T) {
+	t.Parallel()
+	b := newBackups(t)
+	web := b.vm("web")
+	for name, c := range map[string]struct {
+		change func(*hypervisor.Backup)
+		says   string
+	}{
+		"unfinished": {func(k *hypervisor.Backup) { k.SizeBytes = new(int64(1)) }, "The backup has no content"},
+		"in_future":  {func(k *hypervisor.Backup) { k.TakenAt = time.Unix(2082758400, 0) }, "The backup is dated in the future"},
+	} {
+		b.nas.Change(func(k *hypervisor.Backup) { // as they were
+			k.SizeBytes, k.TakenAt = new(int64(1<<30)), time.Now().Add(-time.Hour)
+		})
+		b.list()
+		b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"max_age_days":7,"state":"covered"`)
+		b.Ask(t, "GET", "backups?vm="+web, "", apitest.Viewer, 200, "", `"suspicion":null`)
+		b.nas.Change(c.change)
+		b.list()
+		b.Run(t, apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/backups/coverage", As: apitest.Viewer, Status: 200,
+			Lacks: []string{`"covered"`, `"age_s":-`}})
+		b.Run(t, apitest.Scenario{Name: name + " of guests", Method: "GET", URL: "/api/v1/guests", As: apitest.Viewer, Status: 200,
+			Lacks: []string{`"backup_at":"`}})
+		b.Ask(t, "GET", "backups?vm="+web, "", apitest.Viewer, 200, "", `"suspicion":"`+name+`"`)
+		one := "backups/" + b.backup("web")
+		b.Ask(t, "POST", one+"/restore?plan=true", `{"over":true}`, apitest.Admin, 200, "", c.says)
+		b.Ask(t, "POST", one+"/restore?plan=true", `{}`, apitest.Admin, 200, "", c.says)
+		b.Ask(t, "DELETE", one+"?plan=true", "", apitest.Admin, 200, "", "the last good backup of web")
+	}
+}
+
+// Where two clusters list the same backup, it counts for the guest that something shows it to be of.
+func TestBackupsThatTwoClustersList(t *testing.T) {
+	t.Parallel()
+	b := newBackups(t)
+	other := b.driver.Add("other.mem:8006", memdriver.Spec{Nodes: 1})
+	other.AddStorage(memdriver.StorageSpec{Name: "pbs", Archive: b.nas})
+	shop := other.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
+	if shop.ID != b.refs["web"].ID {
+		t.Fatalf("the guests have the ids %s and %s", shop.ID, b.refs["web"].ID)
+	}
+	other.Change(shop.ID, func(g *hypervisor.Guest) { g.Name = "shop" })
+	check := func(name, want string) {
+		t.Helper()
+		got := b.Value(`SELECT string_agg(DISTINCT COALESCE(x.suspicion, 'counts'), ' ') FROM (SELECT name, ` + guest.BackupSuspicion +
+			` AS suspicion FROM backups b) x WHERE name = '` + name + `'`)
+		state := map[string]string{"counts": "covered", guest.BackupOfUnknown: "stale"}[want]
+		b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"name":"`+name+`"`, `"state":"`+state+`"`)
+		if got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	check("web", "counts")
+	b.Enrol(t, "elsewhere", other, endpoint.Backup)
+	b.turn()
+	check("shop", guest.BackupOfUnknown)
+	check("web", guest.BackupOfUnknown) // without it being listed again
+	b.nas.Change(func(k *hypervisor.Backup) { k.Notes = "nightly, Web" })
+	b.list()
+	check("web", "counts")
+	check("shop", guest.BackupOfUnknown)
+	of := "backups/" + b.backup("shop")
+	b.Ask(t, "POST", of+"/restore?plan=true", `{"over":true}`, apitest.Admin, 200, "",
+		`nothing shows that it is of shop. Its notes are: \"nightly, Web\".`)
+	b.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, started_at, finished_at)
+		SELECT 'backup.run', 'succeeded', 1, 2, 'vm', id, name, now() - interval '25 hours', now() FROM guests WHERE name = 'shop'`)
+	b.list()
+	check("shop", "counts")
+	b.nas.Change(func(k *hypervisor.Backup) { k.Notes = "webshop" }) // which names neither
+	b.list()
+	check("web", guest.BackupOfUnknown)
 }
 
 // leaveOut gives the VM "web" a disk and the container "files" a mount point that backups leave out, a directory of the node, and both a
@@ -530,6 +605,12 @@ func TestRestoreBackupOver(t *testing.T) {
 		`All that web has written since the backup was taken is lost.`)
 	b.Ask(t, "POST", back+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"kind":"data"`, `"kind":"disk"`,
 		`"kind":"backup","text":"A backup on nas remains."`)
+	for hours := range 3 {
+		b.nas.Put(b.cluster, b.refs["web"], time.Now().Add(-time.Duration(30+hours)*time.Hour))
+	}
+	b.list()
+	b.Run(t, apitest.Scenario{Name: "several backups", Method: "POST", URL: "/api/v1/" + back + "?plan=true", As: apitest.Admin,
+		Body: `{"over":true}`, Status: 200, Contains: []string{`"kind":"backup","text":"4 backups on nas remain."`}, Lacks: []string{"A backup on"}})
 	b.Ask(t, "POST", back, `{"over":true,"newid":900,"name":"x","node":"y","new_identity":true}`, apitest.Admin, 422, "invalid",
 		`"newid"`, `"name"`,
 		`"node"`, `"new_identity"`)
