@@ -45,12 +45,12 @@ const Judged = coverage
 const missing = "(v.left_out OR v.included_at > taken_at) AND NOT v.unused AND v.storage <> ''"
 
 // coverage is one query: of each guest the newest backup comes from the index of backups by guest. $1 and $2 say what may be seen, $3 is
-// the promise of guests without a tag, and $4 leaves only stale ones. Of several tags the shortest promise counts.
+// the promise of guests without a tag that are no templates, and $4 leaves only stale ones. Of several tags the shortest promise counts.
 const coverage = `WITH all_guests AS MATERIALIZED (
 	SELECT g.id, g.kind, a.id AS app, COALESCE(a.name, g.name) AS name, g.host_id, h.name AS host, g.ref, g.cluster_id, n.id AS backup,
 		n.taken_at, n.storage,
 		CASE WHEN 'backup-none' = ANY(g.tags) THEN NULL ELSE COALESCE((SELECT min(substring(tag FROM 8 FOR length(tag) - 8)::bigint)
-			FROM unnest(g.tags) tag WHERE tag ~ '^backup-[1-9][0-9]{0,3}d$'), $3::bigint) END AS promise
+			FROM unnest(g.tags) tag WHERE tag ~ '` + guest.PromiseTag + `'), CASE WHEN NOT g.template THEN $3::bigint END) END AS promise
 	FROM guests g JOIN hosts h ON h.id = g.host_id LEFT JOIN apps a ON a.guest_id = g.id
 	LEFT JOIN LATERAL (SELECT b.id, b.taken_at, s.name AS storage FROM backups b JOIN backup_storages s ON s.id = b.storage_id
 		WHERE b.guest_id = g.id AND ` + guest.GoodBackup + ` ORDER BY b.taken_at DESC NULLS LAST LIMIT 1) n ON true

@@ -233,6 +233,12 @@ func TestBackupCoverage(t *testing.T) {
 	}
 	check("web", "covered")
 	check("db", "stale")
+	// Templates are promised nothing without a tag, as schedules do not select them.
+	b.Exec("UPDATE guests SET template = true WHERE name = 'db'")
+	check("db", "exempt")
+	b.Exec("UPDATE guests SET tags = '{backup-30d}' WHERE name = 'db'")
+	check("db", "stale")
+	b.Exec("UPDATE guests SET template = false WHERE name = 'db'")
 	b.Exec("UPDATE guests SET tags = '{backup-none}' WHERE name = 'db'")
 	check("db", "exempt")
 	b.nas.Change(func(k *hypervisor.Backup) { k.TakenAt = k.TakenAt.Add(-48 * time.Hour) })
