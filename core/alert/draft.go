@@ -69,7 +69,7 @@ func (f *faults) scope(was, is []string) {
 		size += len(word) + len(`"",`)
 	}
 	if size > maxScope && !slices.Equal(was, is) {
-		f.add(fmt.Sprintf("must be at most %d bytes", maxScope), "on")
+		f.add("must be at most "+problem.Size(maxScope), "on")
 	}
 }
 

@@ -100,7 +100,7 @@ func (s *Store) text(ctx context.Context, v *Version) (*string, error) {
 // digest_conflict where another version is there by now, guest_busy while the app is updated, invalid_state for too many versions.
 func (s *Store) Put(ctx context.Context, appID int64, content, digest string) (*Script, error) {
 	if len(content) > MaxScript {
-		return nil, problem.InvalidField(fmt.Sprintf("must have at most %d bytes", MaxScript), "string_too_long", "body", "content")
+		return nil, problem.InvalidField("must be at most "+problem.Size(MaxScript), "string_too_long", "body", "content")
 	}
 	if !bundle.IsText([]byte(content)) {
 		return nil, problem.InvalidField("must be text without NUL", "value_error", "body", "content")

@@ -57,8 +57,10 @@ type Backup struct {
 	Encrypted bool       `json:"encrypted"`
 	Notes     string     `json:"notes"`
 	// Verified is one of the SDK's words.
-	Verified *string   `json:"verified" enum:"ok,failed" doc:"How its last verification ended; null for one that was never verified"`
-	AsOf     time.Time `json:"as_of" doc:"When its storage was last listed"`
+	Verified *string `json:"verified" enum:"ok,failed" doc:"How its last verification ended; null for one that was never verified"`
+	// Suspicion is one of the words of package guest.
+	Suspicion *string   `json:"suspicion" enum:"unfinished,in_future,owner_unknown" doc:"Why it does not count as a backup of the guest: it has no content, its date has not come, or two clusters list it and nothing (its notes, a job of the service) shows that it is of this guest. Null for one that counts"`
+	AsOf      time.Time `json:"as_of" doc:"When its storage was last listed"`
 }
 
 // stored is a backup with what its hypervisor needs to know.
@@ -75,7 +77,7 @@ type stored struct {
 // columns of a stored in the order of fields, on the tables of join.
 const columns = `b.id, s.host_id, s.name, b.kind, b.guest_ref, CASE WHEN g.kind = 'vm' THEN g.id END, a.id,
 	COALESCE(a.name, g.name, b.name), b.taken_at, b.size, b.format, b.protected, b.encrypted, b.notes, NULLIF(b.verified, ''),
-	COALESCE(s.as_of, 'epoch'), b.ref, b.node, COALESCE(b.uid, ''), b.storage_id, b.cluster_id, b.guest_id, h.team_id,
+	` + guest.BackupSuspicion + `, COALESCE(s.as_of, 'epoch'), b.ref, b.node, COALESCE(b.uid, ''), b.storage_id, b.cluster_id, b.guest_id, h.team_id,
 	CASE WHEN b.guest_ref ~ '^[0-9]{1,18}$' THEN b.guest_ref::bigint END`
 
 // join is the tables of columns.
@@ -89,7 +91,7 @@ func scan(row pgx.CollectableRow) (stored, error) {
 	var b stored
 	p, h := &b.Backup, &b.at
 	err := row.Scan(&p.ID, &p.HostID, &p.Storage, &p.Kind, &p.GuestRef, &p.VM, &p.App, &p.Name, &p.TakenAt, &p.SizeBytes, &p.Format,
-		&p.Protected, &p.Encrypted, &p.Notes, &p.Verified, &p.AsOf, &h.ID, &h.Node, &h.UID, &b.storageID, &b.clusterID, &b.guestID,
+		&p.Protected, &p.Encrypted, &p.Notes, &p.Verified, &p.Suspicion, &p.AsOf, &h.ID, &h.Node, &h.UID, &b.storageID, &b.clusterID, &b.guestID,
 		&b.teamID, &p.VMID)
 	if err != nil {
 		return b, fmt.Errorf("reading a backup: %w", err)

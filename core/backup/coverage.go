@@ -24,7 +24,7 @@ type Coverage struct {
 	Host     string `json:"host" example:"lab"`
 	GuestRef string `json:"guest_ref" example:"101"`
 	// BackupID and the next are of the newest good backup.
-	BackupID *int64     `json:"backup_id" doc:"The newest backup that was not found damaged; null where there is none"`
+	BackupID *int64     `json:"backup_id" doc:"The newest backup that was not found damaged and is not suspicious; null where there is none"`
 	BackupAt *time.Time `json:"backup_at" doc:"When that was taken"`
 	Storage  *string    `json:"storage" example:"nas" doc:"Where that is"`
 	AgeS     *int64     `json:"age_s" doc:"Seconds since then"`
@@ -45,15 +45,15 @@ const Judged = coverage
 const missing = "(v.left_out OR v.included_at > taken_at) AND NOT v.unused AND v.storage <> ''"
 
 // coverage is one query: of each guest the newest backup comes from the index of backups by guest. $1 and $2 say what may be seen, $3 is
-// the promise of guests without a tag, and $4 leaves only stale ones. Of several tags the shortest promise counts.
+// the promise of guests without a tag that are no templates, and $4 leaves only stale ones. Of several tags the shortest promise counts.
 const coverage = `WITH all_guests AS MATERIALIZED (
 	SELECT g.id, g.kind, a.id AS app, COALESCE(a.name, g.name) AS name, g.host_id, h.name AS host, g.ref, g.cluster_id, n.id AS backup,
 		n.taken_at, n.storage,
 		CASE WHEN 'backup-none' = ANY(g.tags) THEN NULL ELSE COALESCE((SELECT min(substring(tag FROM 8 FOR length(tag) - 8)::bigint)
-			FROM unnest(g.tags) tag WHERE tag ~ '^backup-[1-9][0-9]{0,3}d$'), $3::bigint) END AS promise
+			FROM unnest(g.tags) tag WHERE tag ~ '` + guest.PromiseTag + `'), CASE WHEN NOT g.template THEN $3::bigint END) END AS promise
 	FROM guests g JOIN hosts h ON h.id = g.host_id LEFT JOIN apps a ON a.guest_id = g.id
 	LEFT JOIN LATERAL (SELECT b.id, b.taken_at, s.name AS storage FROM backups b JOIN backup_storages s ON s.id = b.storage_id
-		WHERE b.guest_id = g.id AND b.taken_at IS NOT NULL AND b.verified <> 'failed' ORDER BY b.taken_at DESC NULLS LAST LIMIT 1) n ON true
+		WHERE b.guest_id = g.id AND ` + guest.GoodBackup + ` ORDER BY b.taken_at DESC NULLS LAST LIMIT 1) n ON true
 	WHERE $1 OR h.team_id = ANY($2)
 ), judged AS (
 	SELECT *, CASE WHEN promise IS NULL THEN 'exempt'
@@ -67,7 +67,7 @@ const coverage = `WITH all_guests AS MATERIALIZED (
 
 // coverageRows is a page of it, $5 rows from its begin and of $6 rows.
 const coverageRows = coverage + ` SELECT count(*) OVER (), id, kind, app, name, host_id, host, ref, backup, taken_at, storage,
-	extract(epoch FROM now() - taken_at)::bigint, promise, state
+	CASE WHEN taken_at IS NOT NULL THEN greatest(extract(epoch FROM now() - taken_at), 0) END::bigint, promise, state
 	FROM judged WHERE NOT $4 OR state = 'stale' ORDER BY taken_at NULLS FIRST, id OFFSET $5 LIMIT $6`
 
 // CoverageFilter narrows Coverage.

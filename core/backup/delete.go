@@ -128,7 +128,7 @@ func (s *Store) tell(ctx context.Context, b stored, p *plan.Plan) error {
 	p.Effects[len(p.Effects)-1].SizeBytes = b.SizeBytes
 	var others int
 	var newest *time.Time
-	err := s.DB.Pool.QueryRow(ctx, `SELECT count(*), max(taken_at) FROM backups WHERE id <> $1 AND verified <> 'failed'
+	err := s.DB.Pool.QueryRow(ctx, `SELECT count(*), max(taken_at) FROM backups b WHERE id <> $1 AND `+guest.GoodBackup+`
 		AND cluster_id = $2 AND kind = $3 AND guest_ref = $4 AND COALESCE(uid, '') = $5`, b.ID, b.clusterID, b.Kind, b.GuestRef, b.at.UID).
 		Scan(&others, &newest)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Store) tell(ctx context.Context, b stored, p *plan.Plan) error {
 	case others == 0:
 		p.Warn("It is the last good backup of %s that is known.", b.phrase())
 	case newest != nil:
-		p.AddSince(plan.KindBackup, "", *newest, "%d good backups of it remain.", others)
+		p.AddSince(plan.KindBackup, "", *newest, "%s.", plan.Counted(others, "1 good backup of it remains", "%d good backups of it remain"))
 	}
 	return nil
 }

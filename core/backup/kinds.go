@@ -28,6 +28,7 @@ func (s *Store) Kinds() []schedule.Kind {
 		if err != nil {
 			return nil, err
 		}
+		chosen.PromisedTemplates = true
 		guests, err := s.Guests.Scheduled(ctx, s.Actor, chosen, "vm", "app")
 		if err != nil {
 			return nil, err

@@ -92,7 +92,42 @@ func (s *Store) list(ctx context.Context, src source) error {
 			string(failed.Code), host.Clean(failed.Detail))
 		return errors.Join(failed, db.Problem(noteErr))
 	}
-	return s.DB.Tx(ctx, func(tx *db.Tx) error { return src.write(ctx, tx.Pgx, found) })
+	if err := s.DB.Tx(ctx, func(tx *db.Tx) error { return src.write(ctx, tx.Pgx, found) }); err != nil {
+		return err
+	}
+	return s.judgeOwners(ctx, src.id)
+}
+
+// same is, in SQL, whether b and t are one backup that two clusters list, where guests have no lasting identity.
+const same = `t.cluster_id <> b.cluster_id AND t.kind = b.kind AND t.guest_ref = b.guest_ref AND t.taken_at = b.taken_at
+	AND t.size IS NOT DISTINCT FROM b.size AND t.uid IS NULL AND b.uid IS NULL
+	AND substring(t.ref FROM position(':' IN t.ref) + 1) = substring(b.ref FROM position(':' IN b.ref) + 1)`
+
+// shown is, in SQL, whether something shows that the backup b is of the guest g, which may be the app a: its notes have the guest's name,
+// or it was taken while a job of ours backed the guest up.
+const shown = `(lower(g.name) = ANY (regexp_split_to_array(lower(b.notes), '[^[:alnum:]._-]+')) OR EXISTS (SELECT FROM jobs j
+	WHERE j.kind = 'backup.run' AND j.status = 'succeeded' AND (j.target_kind = 'vm' AND j.target_id = g.id OR j.target_kind = 'app' AND
+		j.target_id = a.id) AND b.taken_at BETWEEN j.started_at - interval '1 minute' AND j.finished_at + interval '1 minute'))`
+
+// judgeOwners notes of which backups of a storage, and of the same ones that other clusters list, it is doubtful whose they are. It locks
+// the storages as a listing does, in their order.
+func (s *Store) judgeOwners(ctx context.Context, storageID int64) error {
+	const elsewhere = `SELECT t.id, t.storage_id FROM backups b JOIN backups t ON ` + same + ` WHERE b.storage_id = $1`
+	return s.DB.Tx(ctx, func(tx *db.Tx) error {
+		for _, sql := range []string{
+			`SELECT FROM backup_storages s WHERE s.id = $1 OR s.id IN (SELECT e.storage_id FROM (` + elsewhere + `) e) ORDER BY s.id FOR UPDATE`,
+			`UPDATE backups b SET doubtful = j.doubtful FROM (
+				SELECT b.id, EXISTS (SELECT FROM backups t WHERE ` + same + `) AND NOT ` + shown + ` AS doubtful
+				FROM backups b JOIN guests g ON g.id = b.guest_id LEFT JOIN apps a ON a.guest_id = g.id
+				WHERE b.storage_id = $1 OR b.id IN (SELECT e.id FROM (` + elsewhere + `) e)) j
+			WHERE j.id = b.id AND b.doubtful <> j.doubtful`,
+		} {
+			if _, err := tx.Pgx.Exec(ctx, sql, storageID); err != nil {
+				return fmt.Errorf("judging whose the backups of a storage are: %w", err)
+			}
+		}
+		return nil
+	})
 }
 
 // readable are the backups that can be kept and asked for again, each id once.

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/notify"
 	"github.com/hostler/hostler/core/setting"
 )
@@ -129,7 +130,7 @@ func (s *Store) tally(ctx context.Context, tx *db.Tx, since time.Time) (map[int6
 		of(team).made, of(team).size = made, size
 		return nil
 	}, `SELECT h.team_id, count(*), COALESCE(sum(b.size), 0)::bigint FROM backups b JOIN backup_storages s ON s.id = b.storage_id
-		JOIN hosts h ON h.id = s.host_id WHERE b.taken_at > $1 AND b.verified <> 'failed' GROUP BY 1`, since)
+		JOIN hosts h ON h.id = s.host_id WHERE b.taken_at > $1 AND `+guest.GoodBackup+` GROUP BY 1`, since)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,9 @@ func (s *Store) Restore(ctx context.Context, id int64, order guest.RestoreOrder,
 	if b.Verified != nil {
 		of.Backup.Verified = *b.Verified
 	}
+	if b.Suspicion != nil {
+		of.Suspicion = *b.Suspicion
+	}
 	if !order.Over {
 		return guest.RestoreNew(ctx, s.Actor, of, order)
 	}

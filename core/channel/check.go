@@ -3,7 +3,6 @@ package channel
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/mail"
 	"reflect"
 	"regexp"
@@ -164,7 +163,7 @@ func (c *Channel) checkRoutes(was []Route, f *faults) {
 	}
 	text, err := json.Marshal(c.Routes)
 	if err != nil || len(text) > maxRoutes && !reflect.DeepEqual(was, c.Routes) {
-		f.add(fmt.Sprintf("must be at most %d bytes", maxRoutes), "routes")
+		f.add("must be at most "+problem.Size(maxRoutes), "routes")
 	}
 }
 

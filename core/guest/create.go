@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
@@ -128,6 +129,6 @@ func (p *place) checkVM(o VMOrder) {
 		p.refuse("iso", "value_error", "there is no such installation image on the node")
 	}
 	if !slices.Contains(p.OSTypes, o.OSType) {
-		p.refuse("ostype", "value_error", "must be one of %v", p.OSTypes)
+		p.refuse("ostype", "value_error", "must be one of %s", strings.Join(p.OSTypes, ", "))
 	}
 }

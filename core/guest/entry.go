@@ -23,12 +23,12 @@ type Entry struct {
 	TeamID    int64   `json:"team_id" example:"1"`
 	Team      string  `json:"team" example:"Web shop" doc:"Name of the team that its host belongs to"`
 	// BackupAt is as the storages of backups were last listed.
-	BackupAt *time.Time `json:"backup_at" doc:"When its newest backup was taken, of those not found damaged; null where none is known"`
+	BackupAt *time.Time `json:"backup_at" doc:"When its newest backup was taken, of those that count; null where none is known"`
 }
 
 // entryColumns are those of an Entry, on the tables of entryJoin.
 const entryColumns = columns + `, a.id, a.name, h.team_id, t.name,
-	(SELECT b.taken_at FROM backups b WHERE b.guest_id = g.id AND b.taken_at IS NOT NULL AND b.verified <> 'failed'
+	(SELECT b.taken_at FROM backups b WHERE b.guest_id = g.id AND ` + GoodBackup + `
 	ORDER BY b.taken_at DESC LIMIT 1)`
 
 const entryJoin = join + `

@@ -92,25 +92,40 @@ func MissingFrom(ctx context.Context, d *db.DB, taken map[int64]*time.Time) (all
 // leftOutNow returns the disks of a guest that backups do not include, also unused ones, as last read.
 func leftOutNow(ctx context.Context, d *db.DB, guestID int64) (disks []hypervisor.Disk, err error) {
 	all, _, err := readLeftOut(ctx, d, []int64{guestID})
-	for _, v := range all[guestID] {
+	return leftOutOf(all[guestID]), err
+}
+
+func leftOutOf(all []LeftOut) (disks []hypervisor.Disk) {
+	for _, v := range all {
 		if v.IncludedAt == nil {
 			disks = append(disks, v.disk())
 		}
 	}
-	return disks, err
+	return disks
 }
 
-// tellLeftOut warns of volumes that a backup of the guest does not include, as last read.
+// tellLeftOut warns of volumes that a backup of the guest does not include, and says when that was last read. A plan for many guests asks
+// the hypervisor for none of them.
 func (on Subject) tellLeftOut(ctx context.Context, p *plan.Plan) error {
 	if on.db == nil {
 		return nil
 	}
-	disks, err := leftOutNow(ctx, on.db, on.Guest.ID)
+	all, asOf, err := readLeftOut(ctx, on.db, []int64{on.Guest.ID})
+	if err != nil {
+		return err
+	}
+	at, read := asOf[on.Guest.ID]
+	if !read {
+		p.Warn("The configuration of %s was not read yet: its backup may leave out volumes.", on.Guest.Name)
+		return nil
+	}
+	disks := leftOutOf(all[on.Guest.ID])
 	disks = slices.DeleteFunc(disks, func(d hypervisor.Disk) bool { return d.Unused })
-	if err == nil && len(disks) > 0 {
+	if len(disks) > 0 {
 		p.Warn("The backup of %s does not include %s.", on.Guest.Name, naming(disks))
 	}
-	return err
+	p.AddSince(plan.KindGuest, on.Guest.Name, at, "Which volumes the backup of %s includes is as last read.", on.Guest.Name)
+	return nil
 }
 
 // namedVolumes limits how many volumes a sentence names.

@@ -204,7 +204,12 @@ func planMigration(g *Guest, p Preflight, tell *plan.Plan) {
 	case p.Running:
 		tell.Add(plan.KindGuest, g.Name, "%s goes on running while it is moved.", g.Name)
 	}
-	tell.Add(plan.KindGuest, g.Name, "%s is moved from the node %s to the node %s.", g.Name, p.Node, p.TargetNode)
+	switch {
+	case p.Node != p.TargetNode:
+		tell.Add(plan.KindGuest, g.Name, "%s is moved from the node %s to the node %s.", g.Name, p.Node, p.TargetNode)
+	case p.across():
+		tell.Add(plan.KindGuest, g.Name, "%s is moved to the node %s of the other cluster.", g.Name, p.TargetNode)
+	}
 	if p.across() {
 		tell.Add(plan.KindGuest, g.Name, "The guest that is there now stays: stopped, with the tag %s, and no longer started with its node.",
 			movedTag)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -40,7 +41,8 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 		return err
 	}
 	if len(m.snapshots) > 0 {
-		m.warn(hypervisor.MigrationSnapshots, "Its %d snapshots stay with the guest that is kept.", len(m.snapshots))
+		m.warn(hypervisor.MigrationSnapshots, "%s with the guest that is kept.",
+			plan.Counted(len(m.snapshots), "Its snapshot stays", "Its %d snapshots stay"))
 	}
 	m.warn(findingSourceStays, "The guest on %s is kept: stopped, with the tag %s, and no longer started with its node.", m.source.Name,
 		movedTag)

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -245,7 +247,7 @@ func (m *migrationCheck) chooseNode(ctx context.Context, within bool) error {
 	case len(others) == 0:
 		m.block(findingNoNode, "The target has no other node that is online.")
 	default:
-		return problem.InvalidField(fmt.Sprintf("say to which node: %v", others), "missing", "body", "node")
+		return problem.InvalidField("say to which node: "+strings.Join(others, ", "), "missing", "body", "node")
 	}
 	return nil
 }
@@ -427,12 +429,16 @@ func (m *migrationCheck) checkSnapshots() {
 	switch {
 	case len(m.snapshots) == 0 || len(m.Disks) == 0:
 	case m.Running && m.Live:
-		m.block(hypervisor.MigrationSnapshots, "The guest runs and has %d snapshots on disks that are copied; delete them or stop it first.",
-			len(m.snapshots))
+		m.block(hypervisor.MigrationSnapshots, "The guest runs and has %s on disks that are copied; stop the guest or delete all "+
+			"snapshots first.", counted(m.snapshots))
 	case !slices.ContainsFunc(m.Blockers, func(f MigrationFinding) bool { return f.Code == hypervisor.MigrationSnapshots }):
-		m.warn(hypervisor.MigrationSnapshots, "The guest has %d snapshots on disks that are copied, which some storages refuse.",
-			len(m.snapshots))
+		m.warn(hypervisor.MigrationSnapshots, "The guest has %s on disks that are copied, which some storages refuse.",
+			counted(m.snapshots))
 	}
+}
+
+func counted(snapshots []hypervisor.Snapshot) string {
+	return plan.Counted(len(snapshots), "1 snapshot", "%d snapshots")
 }
 
 const (

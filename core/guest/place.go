@@ -82,7 +82,11 @@ func (a *Actor) placeOn(ctx context.Context, hostID int64, number string, query 
 	case !query.ID:
 		return p, nil
 	case n != nil && (*n < p.Limits.MinNumber || p.Limits.MaxNumber > 0 && *n > p.Limits.MaxNumber):
-		p.refuse(number, "less_than_equal", "must be from %d to %d", p.Limits.MinNumber, p.Limits.MaxNumber)
+		fault := "less_than_equal"
+		if *n < p.Limits.MinNumber {
+			fault = "greater_than_equal"
+		}
+		p.refuse(number, fault, "must be from %d to %d", p.Limits.MinNumber, p.Limits.MaxNumber)
 		return p, nil
 	case p.ID == "" && n != nil:
 		p.refuse(number, "value_error", "the number %d is taken by another guest", *n)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hostler/hostler/core/audit"
@@ -44,7 +45,31 @@ type Restorable struct {
 	// GuestID is that guest's row; nil where it is gone.
 	GuestID *int64
 	Backup  hypervisor.Backup
+	// Suspicion is why it does not count as a backup of the guest; empty for one that does.
+	Suspicion string
 }
+
+// warn warns of a backup that may not be what it seems.
+func (b *Restorable) warn(p *plan.Plan) {
+	if b.Backup.Verified == hypervisor.BackupDamaged {
+		p.Warn("The backup was found damaged when it was last verified.")
+	}
+	switch b.Suspicion {
+	case BackupUnfinished:
+		p.Warn("The backup has no content: it is still being made, or was broken off.")
+	case BackupInFuture:
+		p.Warn("The backup is dated in the future, so when it was taken is not known.")
+	case BackupOfUnknown:
+		notes := "It has no notes."
+		if text := strings.TrimSpace(host.CleanTo(b.Backup.Notes, maxNotes)); text != "" {
+			notes = fmt.Sprintf("Its notes are: %q.", text)
+		}
+		p.Warn("Another cluster lists this backup too, and nothing shows that it is of %s. %s", b.Name, notes)
+	}
+}
+
+// maxNotes is how much of a backup's notes a plan shows, in bytes.
+const maxNotes = 200
 
 func (b *Restorable) target() job.Target { return job.Target{Kind: "backup", ID: b.ID, Name: b.Name} }
 
@@ -107,6 +132,8 @@ type overSpec struct {
 	Order RestoreOrder
 	// Of is the backup.
 	Of job.Target
+	// Suspicion is as of Restorable.
+	Suspicion string `json:",omitempty"`
 	// Judged is what the request was judged by; nil where nothing is known of it.
 	Judged *judged `json:",omitempty"`
 }
@@ -260,9 +287,8 @@ func planRestoreOver(ctx context.Context, on Subject, spec overSpec, p *plan.Pla
 	for _, s := range inOrder(snapshots) {
 		p.AddSince(plan.KindSnapshot, s.Name, s.TakenAt, "The snapshot %s is lost.", s.Name)
 	}
-	if spec.Backup.Verified == hypervisor.BackupDamaged {
-		p.Warn("The backup was found damaged when it was last verified.")
-	}
+	of := Restorable{Name: g.Name, Backup: spec.Backup, Suspicion: spec.Suspicion}
+	of.warn(p)
 	return on.backups(ctx, p, spec.Of.ID)
 }
 
@@ -288,7 +314,7 @@ func tellMissing(p *plan.Plan, content *hypervisor.BackupContent) {
 // storage that does not do.
 func RestoreOver(ctx context.Context, a *Actor, r Request, b Restorable, order RestoreOrder) (Made, error) {
 	g := r.Guest
-	spec := overSpec{Order: order, Of: b.target(), Judged: &judged{}, RestoreSpec: hypervisor.RestoreSpec{
+	spec := overSpec{Order: order, Of: b.target(), Suspicion: b.Suspicion, Judged: &judged{}, RestoreSpec: hypervisor.RestoreSpec{
 		Backup: b.Backup, ID: hypervisor.GuestID(g.Ref), Node: g.Node, Over: true,
 	}}
 	if order.Storage != nil {
@@ -368,9 +394,7 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 		if b.GuestID != nil && !spec.NewIdentity {
 			told.Warn("%s is still there: both have the same MAC addresses and cannot run side by side in one network.", b.Name)
 		}
-		if b.Backup.Verified == hypervisor.BackupDamaged {
-			told.Warn("The backup was found damaged when it was last verified.")
-		}
+		b.warn(told)
 		return nil
 	})
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 
 // Selection says which guests a schedule is for, at each of its runs: those with a tag, or those of a host.
 type Selection struct {
-	Tag    *string `json:"tag,omitempty" minLength:"1" maxLength:"128" example:"prod" doc:"Guests that have this tag"`
-	HostID *int64  `json:"host_id,omitempty" minimum:"1" doc:"Guests of this host"`
+	Tag    *string `json:"tag,omitempty" minLength:"1" maxLength:"128" example:"prod" doc:"Guests that have this tag, without templates; backups select templates with a tag backup-<n>d"`
+	HostID *int64  `json:"host_id,omitempty" minimum:"1" doc:"Guests of this host, without templates; backups select templates with a tag backup-<n>d"`
 }
 
 // Kept is how many of what a schedule makes it keeps.
@@ -29,7 +29,12 @@ type Kept struct {
 type Chosen struct {
 	Targets []NamedTarget
 	Select  *Selection
+	// PromisedTemplates selects templates too whose tags promise backups.
+	PromisedTemplates bool
 }
+
+// PromiseTag is a regular expression of PostgreSQL for the tags that promise backups, such as backup-7d.
+const PromiseTag = "^backup-[1-9][0-9]{0,3}d$"
 
 // Scheduled are the guests that a schedule is for, as its writer may work on them now. Of many, those that are refused are left out;
 // what is refused of one alone is the problem, and so is the first refusal where all are. Without any guest that is selected there is
@@ -43,7 +48,7 @@ type Scheduled struct {
 // choosing was taken, and those of the operation on one guest.
 func (s *Store) Scheduled(ctx context.Context, a *Actor, c Chosen, kinds ...string) (*Scheduled, error) {
 	if c.Select != nil {
-		return s.selected(ctx, *c.Select, kinds)
+		return s.selected(ctx, c, kinds)
 	}
 	all, err := Targets(c.Targets)
 	if err != nil {
@@ -73,7 +78,8 @@ func (s *Store) Scheduled(ctx context.Context, a *Actor, c Chosen, kinds ...stri
 }
 
 // selected finds what a selection selects of what the context's caller may work on.
-func (s *Store) selected(ctx context.Context, sel Selection, kinds []string) (*Scheduled, error) {
+func (s *Store) selected(ctx context.Context, c Chosen, kinds []string) (*Scheduled, error) {
+	sel := *c.Select
 	if (sel.Tag == nil) == (sel.HostID == nil) {
 		return nil, invalidParams("select must have either a tag or a host_id")
 	}
@@ -86,7 +92,8 @@ func (s *Store) selected(ctx context.Context, sel Selection, kinds []string) (*S
 	where.visible(visible)
 	where.add(sel.Tag != nil, "? = ANY(g.tags)", sel.Tag)
 	where.add(sel.HostID != nil, "g.host_id = ?", sel.HostID)
-	where.add(true, "NOT g.template")
+	where.add(!c.PromisedTemplates, "NOT g.template")
+	where.add(c.PromisedTemplates, "(NOT g.template OR EXISTS (SELECT FROM unnest(g.tags) tag WHERE tag ~ ?))", PromiseTag)
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+entryColumns+" FROM "+entryJoin+where.clause()+order, where.args...)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("selecting guests: %w", err))

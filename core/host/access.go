@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -91,7 +90,7 @@ func secretFault(text string) error {
 	case text == "":
 		return problem.InvalidField("is needed", "missing", "body", "token_secret")
 	case len(text) > endpoint.MaxSecret:
-		return problem.InvalidField(fmt.Sprintf("must have at most %d bytes", endpoint.MaxSecret), "too_long", "body", "token_secret")
+		return problem.InvalidField("must be at most "+problem.Size(endpoint.MaxSecret), "too_long", "body", "token_secret")
 	case strings.Contains(text, "\x00") || !utf8.ValidString(text):
 		return problem.InvalidField("must be text without the character NUL", "value_error", "body", "token_secret")
 	}

@@ -23,7 +23,8 @@ func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 	if err != nil {
 		return db.Problem(fmt.Errorf("planning a host's removal: %w", err))
 	}
-	p.Add(plan.KindCredential, h.Name, "%d tokens of the host are deleted here; they stay valid at the hypervisor.", tokens)
+	p.Add(plan.KindCredential, h.Name, "%s at the hypervisor.",
+		plan.Counted(tokens, "1 token of the host is deleted here; it stays valid", "%d tokens of the host are deleted here; they stay valid"))
 	if h.SSH.PublicKey != nil || h.SSH.Pending != nil {
 		p.Add(plan.KindCredential, h.Name, "The SSH key of the host is deleted here; its line stays in %s on the machine until it is removed "+
 			"there, which deleting the key ssh_key before tells the command for.", authorizedKeys)
@@ -40,9 +41,10 @@ func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 	var vms []int64
 	switch {
 	case guests > 0 && others:
-		p.Warn("Its %d guests are seen through the other hosts of its cluster from then on.", guests)
+		p.Warn("%s through the other hosts of its cluster from then on.", plan.Counted(guests, "Its guest is seen", "Its %d guests are seen"))
 	case guests > 0:
-		p.Add(plan.KindGuest, "", "%d guests are no longer seen; they stay as they are, and what was measured of them is deleted.", guests)
+		p.Add(plan.KindGuest, "", "%s as before, and all measurements are deleted.",
+			plan.Counted(guests, "1 guest is no longer seen; it stays", "%d guests are no longer seen; they stay"))
 		rows, err := s.db.Pool.Query(ctx, "SELECT id FROM guests WHERE host_id = $1 AND kind = 'vm'", h.ID)
 		if err != nil {
 			return db.Problem(fmt.Errorf("planning a host's removal: %w", err))

@@ -43,8 +43,9 @@ func (s *Store) deleteTeam(ctx context.Context, tx *db.Tx, id int64) (hosts int6
 		return 0, fmt.Errorf("counting what the team has: %w", err)
 	}
 	err = draft.Decide(ctx, plan.Confirmation{}, func(_ context.Context, p *plan.Plan) error {
-		p.Add(plan.KindHost, "", "%d hosts of the team fall to the default team, with their guests, apps and jobs.", hosts)
-		p.Add(plan.KindAccess, name, "%d members lose their role in %s.", members, name)
+		p.Add(plan.KindHost, "", "%s to the default team, with all guests, apps and jobs.",
+			plan.Counted(hosts, "1 host of the team falls", "%d hosts of the team fall"))
+		p.Add(plan.KindAccess, name, "%s in %s.", plan.Counted(members, "1 member loses the role", "%d members lose their role"), name)
 		return nil
 	})
 	if err != nil {

@@ -60,8 +60,9 @@ func (u *subject) tellDeletion(ctx context.Context, tx *db.Tx, p *plan.Plan) err
 	if err != nil {
 		return fmt.Errorf("planning a user's deletion: %w", err)
 	}
-	p.Add(plan.KindAccess, u.email, "The account of %s is deleted, with %d sessions, %d API keys and roles in %d teams.", u.email,
-		sessions, keys, teams)
+	p.Add(plan.KindAccess, u.email, "The account of %s is deleted, with %s, %s and %s.", u.email,
+		plan.Counted(sessions, "1 session", "%d sessions"), plan.Counted(keys, "1 API key", "%d API keys"),
+		plan.Counted(teams, "a role in 1 team", "roles in %d teams"))
 	for _, name := range schedules {
 		p.Add(plan.KindSchedule, name, "The schedule %s runs with the rights of this user, and no more.", name)
 	}

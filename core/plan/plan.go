@@ -84,6 +84,14 @@ func (p *Plan) AddSince(kind, name string, at time.Time, format string, args ...
 	p.Effects = append(p.Effects, e)
 }
 
+// Counted is the text about n things: one for a single thing, and many with the number in the place of its verb %d for any other.
+func Counted[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf(many, n)
+}
+
 // Warn appends a warning.
 func (p *Plan) Warn(format string, args ...any) {
 	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))

@@ -132,3 +132,12 @@ func TestRefuse(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+func TestCounted(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0 backups remain", 1: "1 backup remains", 2: "2 backups remain"} {
+		if got := plan.Counted(n, "1 backup remains", "%d backups remain"); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}

@@ -141,7 +141,8 @@ func (s *Store) tell(ctx context.Context, p *host.Place, command hypervisor.Powe
 		pl.Add(plan.KindGuest, g.Name, "%s is shut down.", g.Name)
 	}
 	if others > 0 {
-		pl.Add(plan.KindGuest, "", "%d guests of other teams are shut down.", others)
+		pl.Add(plan.KindGuest, "", "%s shut down.",
+			plan.Counted(others, "1 guest of another team is", "%d guests of other teams are"))
 	}
 	if len(guests) > 0 && command == hypervisor.PowerReboot {
 		pl.Warn("Of these guests only those start again by themselves that are set to start at boot.")
@@ -163,11 +164,11 @@ func (s *Store) warn(ctx context.Context, p *host.Place, command hypervisor.Powe
 		return db.Problem(fmt.Errorf("reading what a node's power concerns: %w", err))
 	}
 	if nodes > 1 && 2*online <= nodes {
-		pl.Warn("Of %d nodes %d remain online: the cluster may lose its quorum, and then changes nothing and starts no guest meanwhile.",
-			nodes, online)
+		pl.Warn("Of %d nodes %s online: the cluster may lose its quorum, and then changes nothing and starts no guest meanwhile.",
+			nodes, plan.Counted(online, "1 remains", "%d remain"))
 	}
 	if jobs > 0 {
-		pl.Warn("%d jobs work on guests of the node now, and may fail.", jobs)
+		pl.Warn("%s on guests of the node now, and may fail.", plan.Counted(jobs, "1 job works", "%d jobs work"))
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func TellFollow(ctx context.Context, d *db.DB, p *plan.Plan, moves Gone) error {
 	}
 	if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Viewer {
 		if len(names) > 0 {
-			p.Add(plan.KindSchedule, "", "%d schedules go with it.", len(names))
+			p.Add(plan.KindSchedule, "", "%s with it.", plan.Counted(len(names), "1 schedule goes", "%d schedules go"))
 		}
 		return nil
 	}

@@ -60,10 +60,11 @@ func Tell(ctx context.Context, d *db.DB, p *plan.Plan, gone Gone) error {
 		}
 	}
 	if ends > 0 {
-		p.Add(plan.KindSchedule, "", "%d schedules find nothing any more to act on.", ends)
+		p.Add(plan.KindSchedule, "", "%s nothing any more to act on.", plan.Counted(ends, "1 schedule finds", "%d schedules find"))
 	}
 	if goOn > 0 {
-		p.Add(plan.KindSchedule, "", "%d schedules go on with their other targets.", goOn)
+		p.Add(plan.KindSchedule, "", "%s.",
+			plan.Counted(goOn, "1 schedule goes on with its other targets", "%d schedules go on with their other targets"))
 	}
 	return nil
 }

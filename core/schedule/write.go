@@ -88,7 +88,7 @@ func tooLong(d Draft) []problem.Fault {
 	if len(d.Params) <= maxParams {
 		return nil
 	}
-	return problem.InvalidField(fmt.Sprintf("must be at most %d bytes", maxParams), "value_error", "body", "params").Faults
+	return problem.InvalidField("must be at most "+problem.Size(maxParams), "value_error", "body", "params").Faults
 }
 
 // Create writes a schedule; the context's caller becomes its writer. Problems: invalid, forbidden when the caller's API key

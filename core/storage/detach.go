@@ -111,18 +111,18 @@ func (s *Store) tellStranded(ctx context.Context, p *place, pl *plan.Plan) error
 		return err
 	}
 	for _, k := range []struct {
-		of         hypervisor.VolumeKind
-		kind, text string
+		of              hypervisor.VolumeKind
+		kind, one, many string
 	}{
-		{hypervisor.VolumeDisk, plan.KindDisk, "%d disks are out of reach"},
-		{hypervisor.VolumeBackup, plan.KindBackup, "%d backups are out of reach"},
-		{hypervisor.VolumeImage, plan.KindData, "%d images are out of reach"},
-		{hypervisor.VolumeTemplate, plan.KindData, "%d templates are out of reach"},
-		{hypervisor.VolumeOther, plan.KindData, "%d other files are out of reach"},
+		{hypervisor.VolumeDisk, plan.KindDisk, "1 disk is", "%d disks are"},
+		{hypervisor.VolumeBackup, plan.KindBackup, "1 backup is", "%d backups are"},
+		{hypervisor.VolumeImage, plan.KindData, "1 image is", "%d images are"},
+		{hypervisor.VolumeTemplate, plan.KindData, "1 template is", "%d templates are"},
+		{hypervisor.VolumeOther, plan.KindData, "1 other file is", "%d other files are"},
 	} {
 		if n := counts[k.of]; n > 0 {
 			size := sizes[k.of]
-			pl.AddSized(k.kind, "", &size, k.text+"%s.", n, naming(names[k.of]))
+			pl.AddSized(k.kind, "", &size, "%s out of reach%s.", plan.Counted(n, k.one, k.many), naming(names[k.of]))
 		}
 	}
 	return nil
@@ -159,10 +159,15 @@ func (s *Store) tellBackups(ctx context.Context, p *place, backups map[hyperviso
 		if u.Kind == guest.Container {
 			what = "container"
 		}
-		pl.Add(plan.KindBackup, u.Name, "%d backups of the %s %s are out of reach.", backups[found[u.ID]], what, u.Name)
+		if n := backups[found[u.ID]]; n == 1 {
+			pl.Add(plan.KindBackup, u.Name, "1 backup of the %s %s is out of reach.", what, u.Name)
+		} else {
+			pl.Add(plan.KindBackup, u.Name, "%d backups of the %s %s are out of reach.", n, what, u.Name)
+		}
 	}
 	if others > 0 {
-		pl.Add(plan.KindBackup, "", "Backups of %d guests of other teams are out of reach.", others)
+		pl.Add(plan.KindBackup, "", "Backups of %s are out of reach.",
+			plan.Counted(others, "1 guest of another team", "%d guests of other teams"))
 	}
 	gone := 0
 	for _, ref := range found {
@@ -172,7 +177,8 @@ func (s *Store) tellBackups(ctx context.Context, p *place, backups map[hyperviso
 		gone += n
 	}
 	if gone > 0 {
-		pl.Add(plan.KindBackup, "", "%d backups of guests that are not there now are out of reach.", gone)
+		pl.Add(plan.KindBackup, "", "%s out of reach.",
+			plan.Counted(gone, "1 backup of a guest that no longer exists is", "%d backups of guests that no longer exist are"))
 	}
 	return nil
 }
@@ -247,11 +253,12 @@ func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.
 		}
 	}
 	if others > 0 {
-		pl.Add(plan.KindGuest, "", "%d guests of other teams lose disks, what is in their drives, or scripts and snippets.", others)
+		pl.Add(plan.KindGuest, "", "%s disks, what is in drives, or scripts and snippets.",
+			plan.Counted(others, "1 guest of another team loses", "%d guests of other teams lose"))
 	}
 	if unknown > 0 {
-		pl.Warn("The configurations of %d guests were not read yet: whether they use the storage is known only of disks that are listed.",
-			unknown)
+		pl.Warn("%s not read yet: whether they use the storage is known only of disks that are listed.",
+			plan.Counted(unknown, "The configuration of 1 guest was", "The configurations of %d guests were"))
 	}
 	return nil
 }

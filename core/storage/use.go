@@ -222,7 +222,7 @@ func (u uses) tell(pl *plan.Plan) {
 		pl.Add(plan.KindGuest, g.Name, "%s uses it.", g.Name)
 	}
 	if u.others > 0 {
-		pl.Add(plan.KindGuest, "", "%d guests of other teams use it.", u.others)
+		pl.Add(plan.KindGuest, "", "%s it.", plan.Counted(u.others, "1 guest of another team uses", "%d guests of other teams use"))
 	}
 }
 

@@ -120,7 +120,7 @@ func (r *reception) begin(ctx context.Context) error {
 	}
 	r.most, r.keep = int64(limit)*mib, int64(free)*mib
 	if r.Size > r.most+around {
-		return problem.New(problem.CodeTooLarge, "the file is larger than %d bytes, see the setting upload.limit_mib", r.most)
+		return problem.New(problem.CodeTooLarge, "the file is larger than %s, see the setting upload.limit_mib", problem.Size(r.most))
 	}
 	if room, err := r.Spool.Room(r.keep); err != nil {
 		return err

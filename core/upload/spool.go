@@ -179,7 +179,7 @@ func (r *Receiving) Write(p []byte) (int, error) {
 // store writes the next bytes to the file.
 func (r *Receiving) store(p []byte) error {
 	if r.Size+int64(len(p)) > r.most {
-		return problem.New(problem.CodeTooLarge, "the file is larger than %d bytes", r.most)
+		return problem.New(problem.CodeTooLarge, "the file is larger than %s", problem.Size(r.most))
 	}
 	more := max(int64(len(p))-r.awaited, 0) // than was announced
 	r.expect(-int64(len(p)))

@@ -47,10 +47,10 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, "/api/v1/backups/coverage", h.coverage, op.Spec{
 		ID: "list_backup_coverage", Summary: "List guests by the age of their newest backup", Tag: tag, Role: identity.Viewer,
 		On: op.Anywhere,
-		Description: "Each VM and container with its newest backup that was not found damaged, and whether that is older than " +
-			"promised: by the " +
-			"guest's tag `backup-<n>d`, such as `backup-1d`, or else the setting `backup.max_age_days`. The tag `backup-none` " +
-			"promises nothing. " +
+		Description: "Each VM and container with its newest backup that was not found damaged and is not suspicious, and whether that is " +
+			"older than promised: by the guest's tag `backup-<n>d`, such as `backup-1d`, or else the setting `backup.max_age_days`. The " +
+			"setting is not for templates, which schedules do not select either: a template needs the tag. The tag `backup-none` promises " +
+			"nothing. " +
 			"Guests without a backup come first, then the oldest backup. `left_out` lists what the newest backup does not contain, " +
 			"such as mount points that were not marked for backup. If it lists a volume, the state is `partial` instead of `covered`.",
 	})

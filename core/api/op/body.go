@@ -109,7 +109,7 @@ func says(body []byte) bool {
 }
 
 func tooLarge(limit int64) *problem.Error {
-	return problem.New(problem.CodeTooLarge, "a body may have at most %d bytes here", limit)
+	return problem.New(problem.CodeTooLarge, "the request body is larger than %s", problem.Size(limit))
 }
 
 // isJSON refuses every other type of body. A page of another site can send text/plain, a form or nothing without the

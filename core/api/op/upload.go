@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -261,7 +262,8 @@ func (q *request) incoming() (*Incoming, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	encoding := r.Header.Get("Content-Encoding")
 	if err != nil || !slices.Contains(spec.Content, media) || (encoding != "" && encoding != "identity") {
-		return nil, problem.New(problem.CodeUnsupportedMedia, "send the file as one of %v, without Content-Encoding", spec.Content)
+		return nil, problem.New(problem.CodeUnsupportedMedia, "send the file as %s, without Content-Encoding",
+			strings.Join(spec.Content, " or "))
 	}
 	limit := spec.MaxBody
 	if limit <= 0 {

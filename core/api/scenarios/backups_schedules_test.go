@@ -81,9 +81,15 @@ func TestBackupsSelectedAtEachRun(t *testing.T) {
 	run(1, "backup.run db 1, backup.run web 1")
 	run(2, "backup.run db 2, backup.run files 2, backup.run web 2")
 	run(3, "vm.snapshot_create db 3, vm.snapshot_create web 3")
-	b.Exec("UPDATE guests SET tags = '{}' WHERE name = 'db'")
+	// A template is selected for backups where a tag promises them, and for nothing else.
+	b.Exec("UPDATE guests SET template = true WHERE name = 'db'")
 	run(1, "backup.run web 1")
-	if got := b.Value("SELECT count(*) FROM audit WHERE action = 'backup.run' AND result = 'ok' AND job_id IS NOT NULL"); got != "3" {
+	b.Exec("UPDATE guests SET tags = '{prod,backup-7d}' WHERE name = 'db'")
+	run(1, "backup.run db 1, backup.run web 1")
+	run(3, "vm.snapshot_create web 3")
+	b.Exec("UPDATE guests SET template = false, tags = '{}' WHERE name = 'db'")
+	run(1, "backup.run web 1")
+	if got := b.Value("SELECT count(*) FROM audit WHERE action = 'backup.run' AND result = 'ok' AND job_id IS NOT NULL"); got != "4" {
 		t.Errorf("%s rows for the further jobs", got)
 	}
 	// One that is busy is left out, and the run is refused when all are.

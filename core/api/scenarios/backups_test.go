@@ -35,6 +35,7 @@ import (
 type backupsFixture struct {
 	*servicetest.Resource
 	t       *testing.T
+	driver  *memdriver.Driver
 	cluster *memdriver.Cluster
 	nas     *memdriver.Archive
 	refs    map[string]hypervisor.GuestRef
@@ -46,7 +47,7 @@ type backupsFixture struct {
 func newBackups(t *testing.T, further ...endpoint.Capability) *backupsFixture {
 	t.Helper()
 	driver := memdriver.New()
-	b := &backupsFixture{t: t, cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2}), refs: map[string]hypervisor.GuestRef{},
+	b := &backupsFixture{t: t, driver: driver, cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2}), refs: map[string]hypervisor.GuestRef{},
 		nas: &memdriver.Archive{}}
 	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) {
 		hosts.Register(a, d.Hosts)
@@ -232,6 +233,12 @@ func TestBackupCoverage(t *testing.T) {
 	}
 	check("web", "covered")
 	check("db", "stale")
+	// Templates are promised nothing without a tag, as schedules do not select them.
+	b.Exec("UPDATE guests SET template = true WHERE name = 'db'")
+	check("db", "exempt")
+	b.Exec("UPDATE guests SET tags = '{backup-30d}' WHERE name = 'db'")
+	check("db", "stale")
+	b.Exec("UPDATE guests SET template = false WHERE name = 'db'")
 	b.Exec("UPDATE guests SET tags = '{backup-none}' WHERE name = 'db'")
 	check("db", "exempt")
 	b.nas.Change(func(k *hypervisor.Backup) { k.TakenAt = k.TakenAt.Add(-48 * time.Hour) })
@@ -255,6 +262,80 @@ func TestBackupCoverage(t *testing.T) {
 	if err != nil || total != 3 {
 		t.Errorf("%d guests in all, %v", total, err)
 	}
+}
+
+// A backup without content and one of a time that has not come are shown and do not count.
+func TestSuspiciousBackups(t *testing.T) {
+	t.Parallel()
+	b := newBackups(t)
+	web := b.vm("web")
+	for name, c := range map[string]struct {
+		change func(*hypervisor.Backup)
+		says   string
+	}{
+		"unfinished": {func(k *hypervisor.Backup) { k.SizeBytes = new(int64(1)) }, "The backup has no content"},
+		"in_future":  {func(k *hypervisor.Backup) { k.TakenAt = time.Unix(2082758400, 0) }, "The backup is dated in the future"},
+	} {
+		b.nas.Change(func(k *hypervisor.Backup) { // as they were
+			k.SizeBytes, k.TakenAt = new(int64(1<<30)), time.Now().Add(-time.Hour)
+		})
+		b.list()
+		b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"max_age_days":7,"state":"covered"`)
+		b.Ask(t, "GET", "backups?vm="+web, "", apitest.Viewer, 200, "", `"suspicion":null`)
+		b.nas.Change(c.change)
+		b.list()
+		b.Run(t, apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/backups/coverage", As: apitest.Viewer, Status: 200,
+			Lacks: []string{`"covered"`, `"age_s":-`}})
+		b.Run(t, apitest.Scenario{Name: name + " of guests", Method: "GET", URL: "/api/v1/guests", As: apitest.Viewer, Status: 200,
+			Lacks: []string{`"backup_at":"`}})
+		b.Ask(t, "GET", "backups?vm="+web, "", apitest.Viewer, 200, "", `"suspicion":"`+name+`"`)
+		one := "backups/" + b.backup("web")
+		b.Ask(t, "POST", one+"/restore?plan=true", `{"over":true}`, apitest.Admin, 200, "", c.says)
+		b.Ask(t, "POST", one+"/restore?plan=true", `{}`, apitest.Admin, 200, "", c.says)
+		b.Ask(t, "DELETE", one+"?plan=true", "", apitest.Admin, 200, "", "the last good backup of web")
+	}
+}
+
+// Where two clusters list the same backup, it counts for the guest that something shows it to be of.
+func TestBackupsThatTwoClustersList(t *testing.T) {
+	t.Parallel()
+	b := newBackups(t)
+	other := b.driver.Add("other.mem:8006", memdriver.Spec{Nodes: 1})
+	other.AddStorage(memdriver.StorageSpec{Name: "pbs", Archive: b.nas})
+	shop := other.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
+	if shop.ID != b.refs["web"].ID {
+		t.Fatalf("the guests have the ids %s and %s", shop.ID, b.refs["web"].ID)
+	}
+	other.Change(shop.ID, func(g *hypervisor.Guest) { g.Name = "shop" })
+	check := func(name, want string) {
+		t.Helper()
+		got := b.Value(`SELECT string_agg(DISTINCT COALESCE(x.suspicion, 'counts'), ' ') FROM (SELECT name, ` + guest.BackupSuspicion +
+			` AS suspicion FROM backups b) x WHERE name = '` + name + `'`)
+		state := map[string]string{"counts": "covered", guest.BackupOfUnknown: "stale"}[want]
+		b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"name":"`+name+`"`, `"state":"`+state+`"`)
+		if got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	check("web", "counts")
+	b.Enrol(t, "elsewhere", other, endpoint.Backup)
+	b.turn()
+	check("shop", guest.BackupOfUnknown)
+	check("web", guest.BackupOfUnknown) // without it being listed again
+	b.nas.Change(func(k *hypervisor.Backup) { k.Notes = "nightly, Web" })
+	b.list()
+	check("web", "counts")
+	check("shop", guest.BackupOfUnknown)
+	of := "backups/" + b.backup("shop")
+	b.Ask(t, "POST", of+"/restore?plan=true", `{"over":true}`, apitest.Admin, 200, "",
+		`nothing shows that it is of shop. Its notes are: \"nightly, Web\".`)
+	b.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, started_at, finished_at)
+		SELECT 'backup.run', 'succeeded', 1, 2, 'vm', id, name, now() - interval '25 hours', now() FROM guests WHERE name = 'shop'`)
+	b.list()
+	check("shop", "counts")
+	b.nas.Change(func(k *hypervisor.Backup) { k.Notes = "webshop" }) // which names neither
+	b.list()
+	check("web", guest.BackupOfUnknown)
 }
 
 // leaveOut gives the VM "web" a disk and the container "files" a mount point that backups leave out, a directory of the node, and both a
@@ -295,6 +376,8 @@ func TestVolumesThatBackupsLeaveOut(t *testing.T) {
 	b.nas.Put(b.cluster, b.refs["files"], time.Now())
 	b.list()
 	b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"state":"covered","left_out":[],"volumes_as_of":null`)
+	b.Ask(t, "POST", "backups/run?plan=true", `{"targets":[{"vm":`+b.vm("web")+`}],"storage":"nas"}`, apitest.Operator, 200, "",
+		"The configuration of web was not read yet: its backup may leave out volumes.")
 	b.read()
 	b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "",
 		`"state":"partial","left_out":[{"key":"scsi1","path":null,"storage":"local","volume":"local:scratch","size_gb":200,`+
@@ -307,7 +390,8 @@ func TestVolumesThatBackupsLeaveOut(t *testing.T) {
 	b.Run(t, apitest.Scenario{Name: "stale ones", Method: "GET", URL: "/api/v1/backups/coverage?stale=true", As: apitest.Viewer, Status: 200,
 		Lacks: []string{`"partial"`}})
 	b.Ask(t, "POST", "backups/run?plan=true", `{"targets":[{"vm":`+b.vm("web")+`},{"app":1}],"storage":"nas"}`, apitest.Operator, 200, "",
-		"The backup of web does not include scsi1 (200 GiB).", "The backup of files does not include mp0 (/srv/data, 200 GiB) and mp1 (/media).")
+		"The backup of web does not include scsi1 (200 GiB).", "The backup of files does not include mp0 (/srv/data, 200 GiB) and mp1 (/media).",
+		`"text":"Which volumes the backup of web includes is as last read.","name":"web","size_bytes":null,"at":"2`)
 	// A volume that is included from now on is not in the backups from before, and not left out of the next one.
 	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) { c.Disks[1].LeftOut = false })
 	for range 2 {
@@ -405,7 +489,7 @@ func TestDeleteBackup(t *testing.T) {
 	b.Ask(t, "DELETE", one, "", foreign, 404, "not_found")
 	b.Ask(t, "DELETE", "backups/99", "", apitest.Admin, 404, "not_found")
 	b.Ask(t, "DELETE", one+"?plan=true", "", apitest.Admin, 200, "", `"kind":"backup","text":"The backup of web on nas is deleted."`,
-		`1 good backups of it remain.`, `"confirm_phrase":"web"`)
+		`1 good backup of it remains.`, `"confirm_phrase":"web"`)
 	b.Ask(t, "DELETE", one, `{"confirm":"db"}`, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"web"`)
 	b.nas.Change(func(k *hypervisor.Backup) { k.Protected = true })
 	b.Ask(t, "DELETE", one, `{"confirm":"web"}`, apitest.Admin, 409, "protected")
@@ -536,6 +620,12 @@ func TestRestoreBackupOver(t *testing.T) {
 		`All that web has written since the backup was taken is lost.`)
 	b.Ask(t, "POST", back+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"kind":"data"`, `"kind":"disk"`,
 		`"kind":"backup","text":"A backup on nas remains."`)
+	for hours := range 3 {
+		b.nas.Put(b.cluster, b.refs["web"], time.Now().Add(-time.Duration(30+hours)*time.Hour))
+	}
+	b.list()
+	b.Run(t, apitest.Scenario{Name: "several backups", Method: "POST", URL: "/api/v1/" + back + "?plan=true", As: apitest.Admin,
+		Body: `{"over":true}`, Status: 200, Contains: []string{`"kind":"backup","text":"4 backups on nas remain."`}, Lacks: []string{"A backup on"}})
 	b.Ask(t, "POST", back, `{"over":true,"newid":900,"name":"x","node":"y","new_identity":true}`, apitest.Admin, 422, "invalid",
 		`"newid"`, `"name"`,
 		`"node"`, `"new_identity"`)

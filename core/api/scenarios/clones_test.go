@@ -52,6 +52,8 @@ func TestCreateVM(t *testing.T) {
 	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"away"`), apitest.Admin, 422, "invalid", "not available")
 	b.Ask(t, "POST", "vms", order(`,"cores":900,"vmid":`+string(b.Refs["stopped"].ID)), apitest.Admin, 422, "invalid", `["body","vmid"]`,
 		"is taken", `["body","cores"]`)
+	b.Ask(t, "POST", "vms", order(`,"vmid":7`), apitest.Admin, 422, "invalid", `"greater_than_equal"`, "must be from")
+	b.Ask(t, "POST", "vms", order(`,"ostype":"dos"`), apitest.Admin, 422, "invalid", "must be one of l26, win11, other")
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "tight", VMs: true, FreeGB: 32})
 	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(`,"disk_gb":32`), `"local"`, `"tight"`), apitest.Admin, 422, "invalid", "has room for")
 	if n := b.Value("SELECT count(*) FROM jobs"); n != "0" {
@@ -209,6 +211,17 @@ func TestCloneGuests(t *testing.T) {
 	b.Ask(t, "POST", b.VM("template")+"/clone", `{"full":false,"storage":"local"}`, apitest.Admin, 422, "invalid", `["body","storage"]`)
 	b.Ask(t, "POST", clone+"?plan=true", `{"name":"copy"}`, apitest.Admin, 200, "", "stopped is copied to copy", `"confirm_phrase":null`)
 	b.Ask(t, "POST", clone+"?plan=true", `{"full":false}`, apitest.Admin, 200, "", `"blockers":[{"error":"linked_clone_needs_template"`)
+	// What the hypervisor does not copy is told before the job, of full and of linked copies.
+	for path, of := range map[string]struct{ name, kind, body string }{"apps/1/clone": {"files", "mp0", ""},
+		b.VM("template") + "/clone": {"template", "scsi7", `{"full":false}`}} {
+		config := b.Cluster.ConfigOf(b.Refs[of.name].ID)
+		b.Cluster.ChangeConfig(b.Refs[of.name].ID, func(c *hypervisor.Config) {
+			c.Disks = append(c.Disks, hypervisor.Disk{Key: of.kind, Local: true})
+		})
+		b.Ask(t, "POST", path+"?plan=true", of.body, apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`, "remove "+of.kind)
+		b.Ask(t, "POST", path, of.body, apitest.Admin, 409, "invalid_state", "directories and devices of the node")
+		b.Cluster.ChangeConfig(b.Refs[of.name].ID, func(c *hypervisor.Config) { *c = config })
+	}
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 31})
 	b.Ask(t, "POST", clone, "", apitest.Admin, 422, "invalid", "the storage local has room for 31 GiB and the copy needs 32 GiB")
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 1000})

@@ -86,7 +86,7 @@ func TestHostNodePowerIsConfirmed(t *testing.T) {
 	b.power("..%2Fnode2", "", `{"command":"reboot","confirm":"../node2"}`, apitest.Owner, 404, "not_found")
 	running := dbtest.Value[string](t, b.DB, "SELECT min(name) FROM guests WHERE node = 'node2' AND status = 'running'")
 	b.power("node2", "", `{"command":"reboot"}`, apitest.Owner, 409, "confirm_required", `"confirm_phrase":"node2"`,
-		`The node node2 is rebooted.`, `"kind":"uptime"`, running+` is shut down.`, `set to start at boot`, `Of 2 nodes 1 remain online`)
+		`The node node2 is rebooted.`, `"kind":"uptime"`, running+` is shut down.`, `set to start at boot`, `Of 2 nodes 1 remains online`)
 	b.power("node2", "", `{"command":"shutdown","confirm":"node1"}`, apitest.Owner, 409, "confirm_required",
 		`The node node2 is switched off.`, `cannot switch the node on again`)
 	b.power("node2", "?plan=true", `{"command":"reboot"}`, apitest.Owner, 200, "", `"is_self":false`, `"blockers":[]`)

@@ -71,7 +71,7 @@ func TestPreflightOfMigrations(t *testing.T) {
 	b.Ask(t, "POST", check, `{"target_host_id":9}`, apitest.Admin, 404, "not_found")
 	b.Ask(t, "POST", check, `{"node":"node2"}`, apitest.Admin, 422, "invalid", `["body","target_host_id"]`)
 	b.Ask(t, "POST", check, `{"target_host_id":1,"node":"node9"}`, apitest.Admin, 422, "invalid", `["body","node"]`)
-	b.Ask(t, "POST", check, `{"target_host_id":1}`, apitest.Admin, 422, "invalid", "say to which node", "node2 node3")
+	b.Ask(t, "POST", check, `{"target_host_id":1}`, apitest.Admin, 422, "invalid", "say to which node: node2, node3")
 	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"strategy":"cluster"`, `"possible":true`, `"target_node":"node2"`, `"blockers":[]`,
 		`"bytes":34359738368`, `"downtime_s":0`)
 	b.Ask(t, "POST", "apps/1/migrate/preflight", to, apitest.Admin, 200, "", `"live":false`, `"downtime_s":357`, "100 MiB a second")
@@ -116,6 +116,8 @@ func TestMigrateGuests(t *testing.T) {
 	b.Ask(t, "POST", vm, `{"target_host_id":1,"node":"node1"}`, apitest.Admin, 409, "migration_blocked", `"blockers":[{"code":"same_node"`)
 	b.Ask(t, "POST", vm+"?plan=true", `{"target_host_id":1,"node":"node1"}`, apitest.Admin, 200, "", `"error":"migration_blocked"`,
 		"same_node")
+	b.Run(t, apitest.Scenario{Name: "a plan to stay", Method: "POST", URL: "/api/v1/" + vm + "?plan=true", As: apitest.Admin,
+		Body: `{"target_host_id":1,"node":"node1"}`, Status: 200, Lacks: []string{"is moved"}})
 	b.Ask(t, "POST", vm+"?plan=true", to, apitest.Admin, 200, "", "is moved from the node node1 to the node node2", `"confirm_phrase":null`)
 	b.Ask(t, "POST", "apps/1/migrate", to, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"files"`,
 		"is running and is interrupted")
@@ -165,7 +167,7 @@ func TestMigrateToAnotherCluster(t *testing.T) {
 		VALUES ('nightly', '0 2 * * *', 'app.stop', '{"app_id":1}', now())`)
 	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.Admin, 200, "", "The schedule nightly goes with it")
 	b.Exec("UPDATE hosts SET team_id = 2")
-	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.In(2, identity.Owner), 200, "", "1 schedules go with it")
+	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.In(2, identity.Owner), 200, "", "1 schedule goes with it")
 	b.Exec("UPDATE hosts SET team_id = 1")
 	for id, name := range []string{"", "lab", "elsewhere"} {
 		b.Exec("UPDATE clusters SET quorate = id <> (SELECT cluster_id FROM hosts WHERE id = $1)", id)

@@ -251,7 +251,7 @@ func TestResetPasswordAndDeleteUser(t *testing.T) {
 		do("the last owner, oneself", "DELETE", s.Account(apitest.Owner).ID, "", "", apitest.Owner, 409, "self_delete"),
 		do("plan to delete oneself", "DELETE", s.Account(apitest.Admin).ID, "?plan=true", "", apitest.Admin, 200, "",
 			`"blockers":[{"error":"self_delete"`),
-		do("plan", "DELETE", user.ID, "?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`, "API keys and roles in"),
+		do("plan", "DELETE", user.ID, "?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`, "API keys and a role in 1 team"),
 		gone,
 		do("again", "DELETE", user.ID, "", "", apitest.Admin, 404, "not_found"),
 	)

@@ -412,7 +412,8 @@ func (s *Store) tell(ctx context.Context, r *record, j *judgement, window time.D
 		p.Add(plan.KindTraffic, "", "What %d more pairs can reach cannot be told either, for %d more reasons.", pairs, len(others))
 	}
 	if hidden > 0 {
-		p.Add(plan.KindTraffic, "", "%d pairs with guests of other teams gain or lose something.", hidden)
+		p.Add(plan.KindTraffic, "", "%s something.",
+			plan.Counted(hidden, "1 pair with a guest of another team gains or loses", "%d pairs with guests of other teams gain or lose"))
 	}
 	if j.omitted > 0 {
 		p.Warn("%d more pairs gain or lose something.", j.omitted)

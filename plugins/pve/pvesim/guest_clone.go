@@ -79,6 +79,17 @@ func (r *request) clonable(g *guest, full bool, target string) *apiError {
 	if !full && to != "" {
 		return badParameter("storage", "parameter 'storage' not allowed for linked clones")
 	}
+	for key, value := range g.config() {
+		switch path, _, _ := strings.Cut(fmt.Sprint(value), ","); {
+		case !volumeKeys[r.kind].MatchString(key) || !strings.HasPrefix(path, "/"):
+		case r.kind == LXC:
+			return failure("unable to clone mountpoint '%s' (type bind)", key)
+		case full:
+			return failure("Full clone feature is not supported for '%s' (%s)", path, key)
+		default:
+			return failure("Linked clone feature is not supported for '%s' (%s)", path, key)
+		}
+	}
 	for _, v := range g.volumes() {
 		s := r.c.storageByID(v.storage)
 		switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hostler/hostler/sdk/firewall"
 )
@@ -97,7 +98,7 @@ func changed(now firewall.Options, change firewall.OptionsChange) (firewall.Opti
 			allowed = []string{"nolog", "info", "warning", "err"}
 		}
 		if !slices.Contains(allowed, value) {
-			return now, firewall.Invalid(name, "it must be one of %v", allowed)
+			return now, firewall.Invalid(name, "it must be one of %s", strings.Join(allowed, ", "))
 		}
 		*now.Text(name) = value
 	}

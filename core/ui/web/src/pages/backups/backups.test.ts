@@ -20,7 +20,14 @@ test('what is too old comes first, and of it what was never backed up', () => {
 })
 
 test('what backups leave out is named', () => {
-  const volume = (key: string, path: string | null) => ({ key, path, storage: 'local', volume: `local:${key}`, size_gb: null, included_at: null })
+  const volume = (key: string, path: string | null) => ({
+    key,
+    path,
+    storage: 'local',
+    volume: `local:${key}`,
+    size_gb: null,
+    included_at: null,
+  })
   const of = { left_out: [volume('mp0', '/srv/data'), volume('scsi1', null)] } as unknown as Coverage
   expect(leftOut(of)).toBe('mp0 (/srv/data), scsi1')
 })
