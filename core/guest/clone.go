@@ -52,6 +52,8 @@ func (a *Actor) MadeAgain(ctx context.Context, again idempotency.Made, isSelf bo
 type cloneSpec struct {
 	hypervisor.CloneSpec
 	Order CloneOrder
+	// Warnings are for the plan.
+	Warnings []string `json:",omitempty"`
 }
 
 // copied is where the copy of a guest is.
@@ -79,9 +81,12 @@ var clone = Work[cloneSpec]{
 		if spec.Full {
 			p.AddSized(plan.KindDisk, "", on.Guest.DiskTotalBytes, "Its disks are copied.")
 		}
+		for _, warning := range spec.Warnings {
+			p.Warn("%s", warning)
+		}
 		return nil
 	},
-	Check: func(_ context.Context, on Subject, spec cloneSpec) error {
+	Check: func(ctx context.Context, on Subject, spec cloneSpec) error {
 		g := on.Guest
 		switch {
 		case !spec.Full && !g.Template:
@@ -90,7 +95,9 @@ var clone = Work[cloneSpec]{
 		case spec.Full && g.Kind == string(hypervisor.Container) && (g.Status == hypervisor.GuestRunning || g.Status == hypervisor.GuestPaused):
 			return problem.New(problem.CodeGuestRunning, "cannot copy %s: it is a container and %s; stop it first", g.Name, g.Status)
 		}
-		return nil
+		return permitted(ctx, on.hosts, g.HostID, endpoint.Lifecycle, func(ctx context.Context, at hypervisor.CreationChecker) error {
+			return at.CheckClone(ctx, g.At(), spec.CloneSpec)
+		})
 	},
 	Steps: []Step[cloneSpec]{{
 		Name: "clone", Does: hypervisor.OperationClone,
@@ -160,7 +167,7 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 	if err := p.err(); err != nil {
 		return Made{}, err
 	}
-	spec.ID = p.ID
+	spec.ID, spec.Warnings = p.ID, p.warnings
 	enqueue, err := clone.prepare(ctx, a, r, spec)
 	if err != nil {
 		return Made{}, err
@@ -185,29 +192,19 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 	return answer, err
 }
 
-// checkCopy refuses guests that the hypervisor does not copy, a storage that does not do, and disks that do not fit: on the wanted storage, or each on its own. Where the
+// checkCopy refuses a storage that does not do, and disks that do not fit: on the wanted storage, or each on its own. Where the
 // configuration cannot be read, what is known of the guest's size is held against the wanted one.
 func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneOrder) error {
 	g := r.Guest
 	if order.Storage != nil && !order.Full {
 		p.refuse("storage", "value_error", "a linked copy is where its template is")
 	}
+	if !order.Full {
+		return nil
+	}
 	config, err := a.Subject(g).readConfig(ctx)
 	if err != nil && !unsupported(err) {
 		return err
-	}
-	var local []hypervisor.Disk
-	for _, d := range config.Disks {
-		if d.Local && !d.Removable {
-			local = append(local, d)
-		}
-	}
-	if len(local) > 0 {
-		return problem.New(problem.CodeInvalidState, "cannot copy %s: the hypervisor does not copy directories and devices of the node; remove "+
-			"%s first", g.Name, naming(local))
-	}
-	if !order.Full {
-		return nil
 	}
 	total, needed := int64(0), map[string]int64{}
 	for _, d := range config.Disks {
@@ -224,11 +221,8 @@ func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneO
 		return nil
 	}
 	for _, s := range p.Storages {
-		if s.Free != nil && *s.Free < needed[s.Name] {
-			p.refuse("storage", "value_error", "the storage %s has room for %d GiB and the copy needs %d GiB; give another one", s.Name,
-				*s.Free>>30,
-				(needed[s.Name]+1<<30-1)>>30)
-		}
+		p.checkRoom(s, needed[s.Name], "storage", "the storage %s has room for %d GiB and the copy needs %d GiB; give another one", s.Name,
+			free(s)>>30, gibibytes(needed[s.Name]))
 	}
 	return nil
 }

@@ -7,15 +7,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// guestLimits are the bounds of the hypervisor's own schema and of its forms.
-var guestLimits = hypervisor.GuestLimits{
-	Cores: 128, MemoryMB: 4178944, DiskGB: 128 << 10, MTU: 65520, MinNumber: 100, MaxNumber: 999_999_999,
+// limitsOf are the bounds of the hypervisor's schema for a kind of guest. Its web page has smaller ones for some figures, and a node
+// refuses to start what it cannot hold.
+func limitsOf(kind hypervisor.GuestKind) hypervisor.GuestLimits {
+	limits := hypervisor.GuestLimits{MTU: 65520, MinNumber: 100, MaxNumber: 999_999_999}
+	if kind == hypervisor.Container {
+		limits.Cores, limits.MTU = 8192, 65535
+	}
+	return limits
 }
 
 // osTypes are the hypervisor's words for operating systems of VMs, the usual one first.
@@ -25,7 +31,7 @@ var osTypes = []string{"l26", "l24", "win11", "win10", "win8", "win7", "wvista",
 var (
 	storageName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,98}[A-Za-z0-9]$`)
 	bridgeName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`)
-	imageName   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_.-]{0,98}[A-Za-z0-9]):iso/[A-Za-z0-9_+@ .()-]{1,250}$`)
+	imageName   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_.-]{0,98}[A-Za-z0-9]):iso/[^,=/\x00-\x1f\x7f]{1,255}$`)
 	markForm    = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
@@ -38,7 +44,7 @@ func invalid(field, format string, args ...any) *plugin.Error {
 // Placement takes one request for each that is asked for: the node's storages, its bridges, an id, an image. Where a node shows no storage
 // or no bridge at all, the token's rights are asked for as well.
 func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (hypervisor.Placement, error) {
-	p := hypervisor.Placement{OSTypes: slices.Clone(osTypes), Limits: guestLimits}
+	p := hypervisor.Placement{OSTypes: slices.Clone(osTypes), Limits: limitsOf(query.Kind)}
 	if _, err := nodePath(query.Node, "storage"); err != nil {
 		return p, plugin.Errorf(plugin.NotFound, "there is no node %.80q", query.Node)
 	}
@@ -67,6 +73,7 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 // placementRow is a row of a node's storages.
 type placementRow struct {
 	Storage pveapi.Text `json:"storage"`
+	Type    pveapi.Text `json:"type"`
 	Content pveapi.Text `json:"content"`
 	Shared  pveapi.Flag `json:"shared"`
 	Active  pveapi.Flag `json:"active"`
@@ -80,6 +87,7 @@ func (row placementRow) storage() hypervisor.PlacementStorage {
 		Name: string(row.Storage), VMs: slices.Contains(content, "images"), Containers: slices.Contains(content, "rootdir"),
 		Backups: slices.Contains(content, "backup"), Templates: slices.Contains(content, "vztmpl"), Shared: bool(row.Shared),
 		Available: bool(row.Active) && bool(row.Enabled),
+		Thin:      string(row.Type) != "lvm", // files are sparse, and so are volumes of all other types unless told otherwise
 	}
 	if row.Avail.Set && s.Available {
 		s.Free = &row.Avail.N
@@ -133,7 +141,7 @@ func (h *Host) bridges(ctx context.Context, node string) ([]string, error) {
 func (h *Host) freeID(ctx context.Context, wanted *int64) (hypervisor.GuestID, *int64, error) {
 	var query url.Values
 	if wanted != nil {
-		if *wanted < guestLimits.MinNumber || *wanted > guestLimits.MaxNumber {
+		if limits := limitsOf(hypervisor.VM); *wanted < limits.MinNumber || *wanted > limits.MaxNumber {
 			return "", nil, nil
 		}
 		query = url.Values{"vmid": {strconv.FormatInt(*wanted, 10)}}
@@ -155,8 +163,11 @@ func (h *Host) freeID(ctx context.Context, wanted *int64) (hypervisor.GuestID, *
 
 // hasImage looks for an installation image among those of its storage.
 func (h *Host) hasImage(ctx context.Context, node, image string) (bool, error) {
+	if strings.ContainsAny(image, ",=") {
+		return false, invalid("image", "the hypervisor takes no installation image whose name has a comma or an equals sign; rename the file")
+	}
 	found := imageName.FindStringSubmatch(image)
-	if found == nil {
+	if found == nil || !utf8.ValidString(image) {
 		return false, nil
 	}
 	path, err := nodePath(node, "storage", found[1], "content")

@@ -50,9 +50,9 @@ func TestWhatAVMIsMadeOf(t *testing.T) {
 	spec := newVMSpec("300")
 	spec.VLAN, spec.Image = &tag, "local:iso/debian-13.1.0-amd64-netinst.iso"
 	for key, want := range map[string]string{
-		"name": "web", "scsihw": "virtio-scsi-single", "scsi0": "local-lvm:vm-300-disk-0,discard=on,iothread=1,size=8G", "cores": "2",
-		"ide2": "local:iso/debian-13.1.0-amd64-netinst.iso,media=cdrom", "boot": "order=scsi0;ide2;net0", "ostype": "l26",
-		"smbios1": "uuid=" + mark, "bios": "<nil>",
+		"name": "web", "virtio0": "local-lvm:vm-300-disk-0,discard=on,iothread=1,serial=4f6c1c1e6b1c4b6e9d1e,size=8G", "cores": "2",
+		"ide2": "local:iso/debian-13.1.0-amd64-netinst.iso,media=cdrom", "boot": "order=virtio0;ide2;net0", "ostype": "l26",
+		"scsihw": "<nil>", "bios": "<nil>",
 	} {
 		if got := fmt.Sprint(w.made300(t, spec)[key]); got != want {
 			t.Errorf("%s is %q, want %q", key, got, want)
@@ -71,6 +71,66 @@ func TestWhatAVMIsMadeOf(t *testing.T) {
 	}
 }
 
+// Exactly the roles of the token script do, on releases whose bridges need no privilege and, without a NIC, on all others.
+func TestCreateVM_WithTheDefaultRoles(t *testing.T) {
+	t.Parallel()
+	for version, bridge := range map[string]string{"7.4-16": "vmbr0", "9.2.11": ""} {
+		w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioOne, Guests: -1, TaskDuration: -1, Version: version})
+		spec := newVMSpec("300")
+		spec.Bridge = bridge
+		must(t, version+": checking", w.host(t, endpoint.Lifecycle).CheckVM(t.Context(), spec))
+		config := w.made(t, spec)
+		if _, nic := config["net0"]; nic != (bridge != "") {
+			t.Errorf("%s: %v", version, config)
+		}
+		read, err := w.host(t, endpoint.Monitoring).Config(t.Context(), hypervisor.GuestRef{Kind: hypervisor.VM, Node: spec.Node, ID: spec.ID})
+		if err != nil || !read.HasMark(mark) || read.HasMark("4f6c1c1e-6b1c-4b6e-9d1f-0a5b8f1f2a3b") || read.HasMark("") {
+			t.Errorf("%s: the mark is %q, %v", version, read.Mark, err)
+		}
+	}
+}
+
+// What is known to be missing is refused before there is a request, with the command that grants it.
+func TestCreationChecks(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioOne, Guests: -1, TaskDuration: -1})
+	w.AddImage("local", "backup", "vzdump-qemu-400-2026_01_01-00_00_00.vma.zst", 1<<20)
+	source := w.guest(t, pvesim.GuestSpec{VMID: 400})
+	image, windows, foreign := newVMSpec("300"), newVMSpec("300"), newVMSpec("300")
+	image.Image, windows.OSType = "local:iso/debian-13.1.0-amd64-netinst.iso", "win11"
+	image.Bridge, windows.Bridge, foreign.Bridge = "", "", "vmbr0"
+	lifecycle := w.host(t, endpoint.Lifecycle)
+	backup := w.host(t, endpoint.Backup)
+	restored := hypervisor.RestoreSpec{ID: "300", Node: "pve1", Storage: "local-lvm", Backup: hypervisor.Backup{
+		Kind: hypervisor.VM, Guest: "400",
+		ID: "local:backup/vzdump-qemu-400-2026_01_01-00_00_00.vma.zst", Storage: "local", Node: "pve1"}}
+	for name, c := range map[string]struct {
+		err           error
+		role, missing string
+		path          string
+	}{
+		"an image":  {lifecycle.CheckVM(t.Context(), image), "ServiceLifecycle", "VM.Config.CDROM", "/vms/300"},
+		"a machine": {lifecycle.CheckVM(t.Context(), windows), "ServiceLifecycle", "VM.Config.HWType", "/vms/300"},
+		"a bridge":  {lifecycle.CheckVM(t.Context(), foreign), "ServiceLifecycle", "SDN.Use", "/sdn/zones/localnetwork/vmbr0"},
+		"a restore": {backup.CheckRestore(t.Context(), restored), "ServiceBackup", "VM.Allocate", "/vms/300"},
+		"without roles": {w.open(t, w.target(endpoint.Lifecycle, w.token("/", true, "VM.Audit"))).CheckClone(t.Context(), source,
+			hypervisor.CloneSpec{ID: "300", Full: true}), "ServiceLifecycle", "VM.Clone", "/vms/400"},
+	} {
+		e := wantKind(t, c.err, plugin.Denied)
+		if e == nil || len(e.Missing) != 1 || e.Missing[0] != c.missing || e.Path != c.path || !strings.Contains(e.Remedy, c.role) {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	w.SetRole("ServiceLifecycle", append(pve.Privileges(endpoint.Lifecycle), "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM")...)
+	for name, err := range map[string]error{
+		"an image": lifecycle.CheckVM(t.Context(), image), "a machine": lifecycle.CheckVM(t.Context(), windows),
+		"a bridge": lifecycle.CheckVM(t.Context(), foreign),
+		"a copy":   lifecycle.CheckClone(t.Context(), source, hypervisor.CloneSpec{ID: "300", Full: true}),
+	} {
+		must(t, name, err)
+	}
+}
+
 // made300 makes VM 300 once.
 func (w *fixture) made300(t *testing.T, spec hypervisor.VMSpec) map[string]any {
 	t.Helper()
@@ -78,6 +138,40 @@ func (w *fixture) made300(t *testing.T, spec hypervisor.VMSpec) map[string]any {
 		return w.GuestConfig(300)
 	}
 	return w.made(t, spec)
+}
+
+// An installation image may have any name that the hypervisor lists and a property can hold.
+func TestImagesOfAnyName(t *testing.T) {
+	t.Parallel()
+	w := provisionFixture(t)
+	reader := w.host(t, endpoint.Monitoring)
+	find := func(image string) (bool, error) {
+		p, err := reader.Placement(t.Context(), hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: "pve1", Image: image})
+		return p.ImageFound, err
+	}
+	for i, name := range []string{"Windows 11 [x64] (de).iso", "größe & mehr #1.iso", "it's 50%;+~.iso", "日本語.img"} {
+		w.AddImage("local", "iso", name, 1<<20)
+		spec := newVMSpec(hypervisor.GuestID(fmt.Sprint(310 + i)))
+		spec.Image = "local:iso/" + name
+		if found, err := find(spec.Image); err != nil || !found {
+			t.Errorf("%s: found %v, %v", name, found, err)
+		}
+		if got := fmt.Sprint(w.made(t, spec)["ide2"]); got != spec.Image+",media=cdrom" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	for _, name := range []string{"a,b.iso", "a=b.iso"} {
+		w.AddImage("local", "iso", name, 1<<20)
+		_, err := find("local:iso/" + name)
+		if e := wantKind(t, err, plugin.Invalid); e.Field != "image" || !strings.Contains(e.Message, "comma") {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	for _, none := range []string{"local:iso/../x.iso", "local:iso/a/b.iso", "local:iso/a\nb.iso", "local:iso/\xff.iso"} {
+		if found, err := find(none); found || err != nil {
+			t.Errorf("%q: found %v, %v", none, found, err)
+		}
+	}
 }
 
 // Nothing that is given may end a property and begin another.
@@ -125,8 +219,9 @@ func TestVMOnFilesCanBeSnapshotted(t *testing.T) {
 	spec.ID, spec.OSType = "300", "win11"
 	config := w.made(t, spec)
 	for key, want := range map[string]string{
-		"scsi0": "folder:300/vm-300-disk-1.qcow2,discard=on,iothread=1,size=8G", "efidisk0": "folder:300/vm-300-disk-0.qcow2,efitype=4m",
-		"tpmstate0": "folder:300/vm-300-disk-2.raw,version=v2.0,size=4M",
+		"virtio0":   "folder:300/vm-300-disk-2.qcow2,discard=on,iothread=1,serial=4f6c1c1e6b1c4b6e9d1e,size=8G",
+		"efidisk0":  "folder:300/vm-300-disk-0.qcow2,efitype=4m",
+		"tpmstate0": "folder:300/vm-300-disk-1.raw,version=v2.0,size=4M",
 	} {
 		if got := fmt.Sprint(config[key]); !strings.HasPrefix(got, want) {
 			t.Errorf("%s is %q, want %q", key, got, want)
@@ -137,14 +232,26 @@ func TestVMOnFilesCanBeSnapshotted(t *testing.T) {
 func TestProvisionRefusals(t *testing.T) {
 	t.Parallel()
 	w := provisionFixture(t)
-	w.AddStorage(pvesim.StorageSpec{ID: "small", Content: "images,rootdir", Size: 2 << 30, Used: 1 << 30})
+	w.AddStorage(pvesim.StorageSpec{ID: "small", Plugin: "lvm", Size: 2 << 30, Used: 1 << 30})
 	host := w.host(t, endpoint.Lifecycle)
 	small := newVMSpec("300")
 	small.Storage = "small"
 	id, err := host.CreateVM(t.Context(), small)
 	must(t, "creating", err)
-	if _, result, err := follow(t, host, id, 0); err != nil || result.OK() || !strings.Contains(result.Message, "No space left") {
+	if _, result, err := follow(t, host, id, 0); err != nil || result.OK() || !strings.Contains(result.Message, "insufficient free space") {
 		t.Errorf("a full storage: %+v, %v", result, err)
+	}
+	w.AddStorage(pvesim.StorageSpec{ID: "thin", Plugin: "lvmthin", Size: 2 << 30, Used: 1 << 30})
+	thin := newVMSpec("301")
+	thin.Storage = "thin"
+	w.made(t, thin)
+	placed, err := w.host(t, endpoint.Monitoring).Placement(t.Context(), hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: "pve1",
+		Storages: true})
+	must(t, "asking for storages", err)
+	for _, s := range placed.Storages {
+		if s.Thin == (s.Name == "small") {
+			t.Errorf("%s: thin is %v", s.Name, s.Thin)
+		}
 	}
 	missing := newVMSpec("300")
 	missing.Storage = "none"
@@ -177,7 +284,7 @@ func TestProvisionRefusals(t *testing.T) {
 	token := w.token("/", true, "VM.Audit")
 	_, err = w.open(t, w.target(endpoint.Lifecycle, token)).CreateVM(t.Context(), newVMSpec("300"))
 	e := wantKind(t, err, plugin.Denied)
-	if len(e.Missing) != 1 || e.Missing[0] != "VM.Allocate" || !strings.Contains(e.Remedy, "VM.Allocate") {
+	if len(e.Missing) != 1 || e.Missing[0] != "VM.Allocate" || !grantsRole(e.Remedy, "ServiceLifecycle", token) {
 		t.Errorf("a refusal that names nothing: %+v", e)
 	}
 }

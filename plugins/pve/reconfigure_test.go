@@ -233,9 +233,10 @@ func TestReconfigureNamesThePrivilege(t *testing.T) {
 		{ct, "VM.Config.Disk", hypervisor.ConfigChange{Description: ptr("new")}, []string{"VM.Config.Options"}},
 		{vm, "VM.Config.Options", hypervisor.ConfigChange{Options: map[string]*string{"startup": ptr("order=1")}}, []string{"Sys.Modify"}},
 	} {
-		host := w.open(t, w.target(endpoint.Lifecycle, w.token("/", true, c.has)))
+		token := w.token("/", true, c.has)
+		host := w.open(t, w.target(endpoint.Lifecycle, token))
 		e := wantKind(t, host.Reconfigure(t.Context(), c.ref, c.change), plugin.Denied)
-		if !slices.Equal(e.Missing, c.lacks) || e.Remedy != "pveum role modify ServiceLifecycle --append 1 --privs "+c.lacks[0] {
+		if !slices.Equal(e.Missing, c.lacks) || !grantsRole(e.Remedy, "ServiceLifecycle", token) {
 			t.Errorf("%+v with %s: %v, %q", c.change, c.has, e.Missing, e.Remedy)
 		}
 	}
@@ -267,7 +268,7 @@ func TestChangesAreSentOnce(t *testing.T) {
 func TestGrowDisk(t *testing.T) {
 	t.Parallel()
 	w, host := configFixture(t)
-	w.AddStorage(pvesim.StorageSpec{ID: "small", Content: "images,rootdir", Size: 30 << 30, Used: 10 << 30})
+	w.AddStorage(pvesim.StorageSpec{ID: "small", Plugin: "lvm", Size: 30 << 30, Used: 10 << 30})
 	at := host.(hypervisor.Reconfigurer)
 	w.SetTaskDuration(30 * time.Millisecond)
 	for _, kind := range []string{pvesim.QEMU, pvesim.LXC} {
@@ -306,7 +307,7 @@ func TestGrowDisk(t *testing.T) {
 		if e := wantKind(t, grow(key, 6, strings.Repeat("0", 40)), plugin.Conflict); e.Field != "digest" {
 			t.Errorf("a stale digest of a %s: %v", kind, e)
 		}
-		if err := grow(key, 40, ""); plugin.KindOf(err) != plugin.Refused || !strings.Contains(err.Error(), "No space left") {
+		if err := grow(key, 40, ""); plugin.KindOf(err) != plugin.Refused || !strings.Contains(err.Error(), "insufficient free space") {
 			t.Errorf("a full storage: %v", err)
 		}
 		must(t, "locking", w.ChangeGuest(vmid(t, ref), func(s *pvesim.GuestSpec) { s.Lock = "backup" }))

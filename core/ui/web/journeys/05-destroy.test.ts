@@ -64,8 +64,8 @@ test('create', async () => {
   expect(await storage.locator('option').allTextContents()).not.toContain('local')
   await main.getByText(/^\d+ is free\.$/).waitFor()
   await main.getByLabel('Disk in GiB').fill('90000')
-  await main.getByText('No storage of the node has room for it.').waitFor()
-  await visitor.picture('create-no-room')
+  await main.getByText('The disk may grow beyond what is left of the storage.').waitFor()
+  await visitor.picture('create-scarce')
   await main.getByLabel('Disk in GiB').fill('8')
   await storage.selectOption({ index: 0 })
 
@@ -197,11 +197,11 @@ test('copy, resize, move', async () => {
 
   // Somebody else changes it meanwhile: all three are shown, and one chooses.
   visitor.provokes(409)
-  await caller.must('PATCH', `/api/v1/vms/${guest.id}`, { disks: { scsi0: { size_gb: 12 } } })
+  await caller.must('PATCH', `/api/v1/vms/${guest.id}`, { disks: { virtio0: { size_gb: 12 } } })
   await sizing.getByRole('button', { name: 'Resize', exact: true }).click()
   await sizing.getByText('Somebody else has changed it meanwhile.').waitFor()
   const meanwhile = sizing.getByRole('table', { name: 'What was changed meanwhile' })
-  await meanwhile.getByRole('row', { name: 'Disk scsi0 in GiB 8 16 12' }).waitFor()
+  await meanwhile.getByRole('row', { name: 'Disk virtio0 in GiB 8 16 12' }).waitFor()
   await meanwhile.getByLabel('12').check()
   expect(await disk.inputValue()).toBe('12')
   await meanwhile.getByLabel('16').check()
