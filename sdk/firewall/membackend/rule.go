@@ -60,6 +60,16 @@ func (f *Firewall) CreateRule(ctx context.Context, scope firewall.Scope, rule fi
 	return 0, after, nil
 }
 
+// CheckRule implements firewall.RuleChecker.
+func (f *Firewall) CheckRule(ctx context.Context, scope firewall.Scope, rule firewall.Rule) error {
+	return f.read(ctx, "CheckRule", func(e *Endpoint) error {
+		if _, err := f.at(e, scope, "rule_check"); err != nil {
+			return err
+		}
+		return e.checkRule(rule)
+	})
+}
+
 // ChangeRule implements firewall.RuleEditor.
 func (f *Firewall) ChangeRule(ctx context.Context, scope firewall.Scope, position int, change firewall.RuleChange) error {
 	return f.edit(ctx, "ChangeRule", "rule_edit", scope, change.Digest, func(e *Endpoint, s *state) error {
