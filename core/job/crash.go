@@ -7,10 +7,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A job may end the process that runs it, by using up its memory for example, and would end the next one that takes it up. So a row of jobs
-// names the instance that runs it, from the beginning of a run until the run ends in order: with the job, or by letting go of it because
-// the service stops, does no jobs for now, or has lost its connection to the database. An instance that another one still finds there has
-// crashed. Each checkpoint that differs from the one before ends the row of crashes: such a job gets further each time.
+// A job may end the process that runs it, by using up its memory for example, and would end the next one that takes it up. So a row of
+// jobs names the instance that runs it, from the beginning of a run until the run ends in order: with the job, or by letting go of it
+// because the service stops, does no jobs for now, or has lost its connection to the database. An instance that another one still finds
+// there has crashed. Each checkpoint that differs from the one before ends the row of crashes: such a job gets further each time.
 
 const (
 	// MostCrashes is how many instances may crash one after the other while they run a job, without the job getting further. Then it ends.
@@ -19,8 +19,8 @@ const (
 	maxRuns = 50
 )
 
-// takeOver notes, in the transaction that begins a run, that this instance runs the job now, and reports whether so many have crashed on it
-// that it must not be begun again.
+// takeOver notes, in the transaction that begins a run, that this instance runs the job now, and reports whether so many have crashed on
+// it that it must not be begun again.
 func (q *Queue) takeOver(ctx context.Context, tx pgx.Tx, jobID int64) (tooMany bool, err error) {
 	err = tx.QueryRow(ctx, `UPDATE jobs SET runner = $2,
 			crashed = CASE WHEN runner <> $2 THEN array_append(crashed, runner) ELSE crashed END

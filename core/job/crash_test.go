@@ -217,7 +217,7 @@ func TestLostConnectionsAreNoCrashes(t *testing.T) {
 	i.ended(t, id, job.Succeeded)
 }
 
-// A job that gets further with each run goes on, however often the service crashes on it; a run that stores what was stored before does not.
+// A job that gets further with each run goes on, however often the service crashes on it; one that stores what was stored before does not.
 func TestProgressEndsARowOfCrashes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -55,8 +55,8 @@ func (s *Store) present(ctx context.Context, p *place, node, id string) (*hyperv
 }
 
 // DeleteVolume asks for a volume to be deleted, confirmed by its name. Problems: not_found, capability_missing, unsupported, protected,
-// volume_in_use with the guests that use it, confirm_required, plan_stale, guest_busy while another job writes or deletes it, invalid without a
-// node where several have such a storage, and those of host.Ask.
+// volume_in_use with the guests that use it, confirm_required, plan_stale, guest_busy while another job writes or deletes it, invalid
+// without a node where several have such a storage, and those of host.Ask.
 func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id string, confirm *string) (guest.Started, error) {
 	p, err := s.find(ctx, hostID, name)
 	if err == nil {

@@ -4,8 +4,9 @@ import "testing"
 
 func TestTaskCause_AddsTheReasonToTheError(t *testing.T) {
 	t.Parallel()
-	const tar = "command 'set -o pipefail && lxc-usernsexec -m u:0:100000:65536 -m g:0:100000:65536 -- tar cpf - --totals --one-file-system " +
-		"-p --sparse --numeric-owner --acls --xattrs ./ | zstd --rsyncable '--threads=1' >/mnt/pve/nas/dump/x.tar.dat' failed: exit code 70"
+	const tar = "command 'set -o pipefail && lxc-usernsexec -m u:0:100000:65536 -m g:0:100000:65536 -- tar cpf - --totals " +
+		"--one-file-system -p --sparse --numeric-owner --acls --xattrs ./ " +
+		"| zstd --rsyncable '--threads=1' >/mnt/pve/nas/dump/x.tar.dat' failed: exit code 70"
 	const short = "command 'set -o pipefail && lxc-usernsexec -m u:0…' failed: exit code 70"
 	for name, c := range map[string]struct {
 		lines      []string

@@ -61,7 +61,8 @@ type Disk struct {
 	Kept bool
 	// LeftOut is true for a volume, directory or device that backups of the guest do not include. It is never set for images in drives.
 	LeftOut bool
-	// LeftOutReason says for people why backups leave it out and what to do, where that is no setting of the volume: the middle of a sentence.
+	// LeftOutReason says for people why backups leave it out and what to do, where that is no setting of the volume: the middle of a
+	// sentence.
 	LeftOutReason string
 }
 

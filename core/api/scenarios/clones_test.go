@@ -282,7 +282,8 @@ func TestDelete_RefusesTemplateWithLinkedClones(t *testing.T) {
 func TestClone_RefusesFullCopyOfRunningContainer(t *testing.T) {
 	t.Parallel()
 	b := newClones(t)
-	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running", "cannot copy wiki: it is a container and running; stop it first")
+	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running",
+		"cannot copy wiki: it is a container and running; stop it first")
 	b.Ask(t, "POST", "apps/2/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"guest_running"`)
 	b.Ask(t, "POST", b.VM("running")+"/clone", "", apitest.Admin, 202, "")
 	b.Cluster.Change(b.Refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestPaused })

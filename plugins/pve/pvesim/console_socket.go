@@ -136,7 +136,7 @@ func (con *console) run(c *Cluster, socket *consoleSocket) error {
 			c.mu.Lock()
 			con.task.say(c.clock.now(), "%s", missing)
 			c.mu.Unlock()
-			return errors.New("Failed to run vncproxy.")
+			return errors.New("Failed to run vncproxy.") //nolint:staticcheck // a task's own words
 		}
 		server := consoletest.RFBServer{Password: con.password, Name: "QEMU (" + name + ")"}
 		err := server.Serve(struct {
