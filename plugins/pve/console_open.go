@@ -18,7 +18,7 @@ import (
 const (
 	// consoleOpening bounds the opening where the caller does not, beside the waits of its requests.
 	consoleOpening = time.Minute
-	// consoleFarewell is how long nothing may follow the text that says why there is no console.
+	// consoleFarewell is how long the end of a console may come after the text that says why, or nothing at all.
 	consoleFarewell = 500 * time.Millisecond
 	// consoleHead is how much of what comes first is judged, in bytes.
 	consoleHead = 512
@@ -215,38 +215,41 @@ func (o *consoleOpener) login(ctx context.Context, c *console, made consolePort)
 	return o.firstWords(ctx, c, made, rest)
 }
 
-// failedStart is what the programs behind a terminal say when there is nothing to show, on one line: that the guest does not run with the
-// guest's number.
-var failedStart = regexp.MustCompile(`(?i)^[^\r\n]*(?:unable to find a serial interface|\b(\d+) (?:is )?not running|no route to host|` +
-	`does not exist)[^\r\n]*$`)
+var (
+	// noTerminal is what the programs behind a terminal say on one line when a VM has no serial port, the guest of the number does not run,
+	// or another node cannot be reached. The connection may stay open after that.
+	noTerminal = regexp.MustCompile(`(?i)^[^\r\n]*(?:unable to find a serial interface|\b(\d+) (?:is )?not running|` +
+		`ssh: connect to host \S+ port \d+: no route to host)[^\r\n]*$`)
+	// failedStart is what they say else when there is nothing to show, on one line before they end.
+	failedStart = regexp.MustCompile(`(?i)^[^\r\n]*(?:not running|no route to host|does not exist)[^\r\n]*$`)
+)
 
 // attaching is what the program around a terminal shows by itself: it clears the screen at the beginning, and says that it ends.
 var attaching = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\[EOF - dtach terminating\]`)
 
-// missing reports whether the text that came first says that there is no terminal.
+// missing reports whether the text that came first says of this very guest that there is no terminal.
 func (o *consoleOpener) missing(text string) bool {
-	m := failedStart.FindStringSubmatch(text)
-	return m != nil && (m[1] == "" || o.spec.Guest != nil && m[1] == string(o.spec.Guest.ID))
+	m := noTerminal.FindStringSubmatch(text)
+	return m != nil && o.spec.Guest != nil && (m[1] == "" || m[1] == string(o.spec.Guest.ID))
 }
 
-// firstWords waits for the first that a terminal shows, and keeps it, unless it is why there is nothing to show. The connection may stay
-// open after that, so its end is not waited for.
+// firstWords waits for the first that a terminal shows, and keeps it, unless it is why there is nothing to show.
 func (o *consoleOpener) firstWords(ctx context.Context, c *console, made consolePort, rest []byte) error {
 	wait := o.pace.ConsoleFirst
 	for c.head = rest; ; {
 		text := strings.TrimSpace(attaching.ReplaceAllString(string(c.head[:min(len(c.head), consoleHead)]), ""))
-		if text != "" && !o.missing(text) || len(c.head) >= consoleHead {
+		if text != "" && !o.missing(text) && !failedStart.MatchString(text) || len(c.head) >= consoleHead {
 			return nil
 		}
 		if text != "" {
-			wait = consoleFarewell // a terminal that only shows these words goes on
+			wait = consoleFarewell // a terminal that shows these words by chance goes on
 		}
 		got, came := c.await(ctx, wait)
 		c.head = append(c.head, got.data...)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !came && text != "":
+		case !came && o.missing(text):
 			return o.over(ctx, text, false)
 		case !came:
 			return nil
