@@ -269,8 +269,8 @@ func (b *bulk) plan(ctx context.Context) error {
 			kind, id := s.Target.id()
 			p.Warn("The %s %d is skipped: %s", kind, id, s.Detail)
 		}
-		if draft.Only() && len(b.ready) == 0 {
-			return draft.Refuse(problem.New(problem.CodeInvalidState, "every target would be skipped"))
+		if len(b.ready) == 0 { // the request itself answers without jobs
+			p.Warn("Every target is skipped: no job would be started.")
 		}
 		return nil
 	})

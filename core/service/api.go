@@ -90,7 +90,7 @@ func (s *Service) deps() api.Deps {
 		Options:   options.Deps{VMs: s.VMs, Options: &option.Store{Actor: s.VMs.Actor, Firewalls: firewalls}},
 		Firewall: firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps, Guests: s.VMs.Guests, Stopping: s.Queue.Stopping(),
 			Drafts: s.Drafts, Templates: &template.Store{DB: c.DB, Drafts: s.Drafts}},
-		Jobs:      jobs.Deps{Queue: s.Queue},
+		Jobs:      jobs.Deps{Queue: s.Queue, Hosts: s.Hosts},
 		Events:    events.Deps{Feed: s.Feed, Stopping: s.Queue.Stopping()},
 		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},
 		Plugins:   plugins.Deps{Plugins: c.Plugins},

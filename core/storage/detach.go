@@ -257,8 +257,9 @@ func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.
 			plan.Counted(others, "1 guest of another team loses", "%d guests of other teams lose"))
 	}
 	if unknown > 0 {
-		pl.Warn("%s not read yet: whether they use the storage is known only of disks that are listed.",
-			plan.Counted(unknown, "The configuration of 1 guest was", "The configurations of %d guests were"))
+		pl.Warn("%s the storage is known only of disks that are listed.",
+			plan.Counted(unknown, "The configuration of 1 guest was not read yet: whether it uses",
+				"The configurations of %d guests were not read yet: whether they use"))
 	}
 	return nil
 }

@@ -4,26 +4,37 @@ package jobs
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 // Deps is what the resource works with.
-type Deps struct{ Queue *job.Queue }
+type Deps struct {
+	Queue *job.Queue
+	Hosts host.Opener
+}
 
-type handlers struct{ queue *job.Queue }
+type handlers struct {
+	queue *job.Queue
+	hosts host.Opener
+}
 
 const tag = "Jobs"
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
-	h := handlers{deps.Queue}
+	h := handlers{deps.Queue, deps.Hosts}
 	op.Get(a, "/api/v1/jobs", h.list, op.Spec{
 		ID: "list_jobs", Summary: "List jobs", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "The jobs on hosts that the caller may see, the newest first. Filters narrow the list together.",
@@ -49,7 +60,8 @@ func Register(a *op.API, deps Deps) {
 		Status: http.StatusAccepted, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "target.name"},
 		Description: "Asks for the same again: the request that the job was made by is made once more, by you, with your rights and all " +
 			"checks, and answers as it does. What asks to be confirmed does so again, with `confirm`. A job that has not ended, one " +
-			"that no request asks for, and one of a file that was sent, which is not kept, are 409 `invalid_state`.",
+			"that no request asks for, and one of a file that was sent, which is not kept, are 409 `invalid_state`. So is a job with an unknown " +
+			"end whose task still runs on the hypervisor: wait for its end, then look at what it did.",
 	})
 	op.Post(a, "/api/v1/jobs/:job_id/cancel", h.cancel, op.Spec{
 		ID: "cancel_job", Summary: "Cancel a job", Tag: tag, Role: identity.Operator, On: op.Job, Status: http.StatusAccepted,
@@ -114,11 +126,37 @@ func (h handlers) retry(ctx context.Context, in *retryInput) (op.Earlier, error)
 	if !j.Status.Finished() {
 		return op.Earlier{}, problem.New(problem.CodeInvalidState, "the job has not ended")
 	}
+	if h.runsOn(ctx, j) {
+		return op.Earlier{}, problem.New(problem.CodeInvalidState, "cannot retry job %d: its task %s still runs on the hypervisor; wait for its "+
+			"end, then check what it did", j.ID, host.Clean(j.TaskID))
+	}
 	params := j.View().Params
 	if in.Body != nil && in.Body.Confirm != nil {
 		params["confirm"] = *in.Body.Confirm
 	}
 	return op.Earlier{Job: j.Kind, Target: j.Target.ID, Params: params}, nil
+}
+
+// askLimit is how long a host is asked whether a task runs, and askedTasks how many of its tasks are looked at.
+const (
+	askLimit   = 15 * time.Second
+	askedTasks = 500
+)
+
+// runsOn reports whether the task of a job with an unknown end still runs on the hypervisor. Where the host does not answer, it is not
+// known to run: the request that is made again meets the same host.
+func (h handlers) runsOn(ctx context.Context, j *job.Job) bool {
+	if j.Status != job.Unknown || j.TaskID == "" || j.HostID == nil || j.StartedAt == nil {
+		return false
+	}
+	query := hypervisor.TaskQuery{Limit: askedTasks, Since: j.StartedAt.Add(-time.Hour)} // clocks differ
+	found, err := host.AskWithin(ctx, h.hosts, askLimit, *j.HostID, endpoint.Monitoring,
+		func(ctx context.Context, at hypervisor.Host) (hypervisor.TaskList, error) {
+			return at.Tasks(ctx, query)
+		})
+	return err == nil && slices.ContainsFunc(found.Tasks, func(t hypervisor.Task) bool {
+		return t.ID == j.TaskID && t.Status == hypervisor.TaskRunning
+	})
 }
 
 type canceled struct {

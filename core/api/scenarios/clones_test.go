@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/clones"
+	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/service/servicetest"
@@ -292,6 +293,27 @@ func TestClone_RefusesFullCopyOfRunningContainer(t *testing.T) {
 	b.Cluster.Change(b.Refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestStopped })
 	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
 	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 202, "")
+}
+
+// A job of which it is not known how it ended is not asked for again while its task runs: that could make a second copy.
+func TestRetryWhileTheTaskRuns(t *testing.T) {
+	t.Parallel()
+	b := servicetest.NewLab(t, memdriver.Tokens, func(a *op.API, d api.Deps) {
+		clones.Register(a, d.Clones)
+		jobs.Register(a, d.Jobs)
+	})
+	for i, kind := range []string{"vm.clone", "vm.start"} {
+		task := b.Cluster.NewTask(kind, 1)
+		b.Exec(fmt.Sprintf(`INSERT INTO jobs (id, kind, status, team_id, host_id, target_kind, target_id, target_name, asked, task_id, started_at,
+				finished_at) OVERRIDING SYSTEM VALUE
+			SELECT %d, '%s', 'unknown', 1, 1, 'vm', id, 'x', '{}', '%s', now(), now() FROM guests WHERE ref = '%s'`, 700+i, kind, task,
+			b.Refs["stopped"].ID))
+		retry := fmt.Sprintf("jobs/%d/retry", 700+i)
+		b.Ask(t, "POST", retry, "", apitest.Admin, 409, "invalid_state", "still runs on the hypervisor")
+		b.Cluster.EndTask(task, hypervisor.TaskOK, "")
+		b.Ask(t, "POST", retry, "", apitest.Admin, 202, "", `"kind":"`+kind+`"`)
+		b.Exec("UPDATE jobs SET status = 'failed' WHERE status = 'queued'")
+	}
 }
 
 // Guests that are asked for at once get a number each.

@@ -357,7 +357,7 @@ func TestDetachStorageTellsWhoUsesIt(t *testing.T) {
 		WHERE name = 'other'`)
 	dbtest.Exec(t, f.DB, `INSERT INTO guest_volumes SELECT id, key, 'nas', 'nas:' || key, NULL, key = 'ide2'
 		FROM guests, unnest('{scsi1,scsi2,ide2}'::text[]) key WHERE name = 'other'`)
-	plan := f.Ask(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "configurations of 1 guests were not read yet",
+	plan := f.Ask(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "configuration of 1 guest was not read yet",
 		"The VM other loses 2 of its disks, as it was read last", "The VM other loses what is in 1 of its drives")
 	var told struct {
 		Digest  string
