@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -77,7 +78,7 @@ func (on Subject) named(ctx context.Context, refs []string) (string, error) {
 		return "", db.Problem(fmt.Errorf("reading the linked clones of a template: %w", err))
 	}
 	if others := len(refs) - len(names); others > 0 {
-		names = append(names, fmt.Sprintf("%d others", others))
+		names = append(names, plan.Counted(others, "another guest", "%d other guests"))
 	}
 	return strings.Join(names, ", "), nil
 }

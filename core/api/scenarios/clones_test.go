@@ -264,7 +264,7 @@ func TestDelete_RefusesTemplateWithLinkedClones(t *testing.T) {
 	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[]`)
 	add("linked-1", base.Volume, b.Refs["stopped"].ID)
 	add("linked-2", base.Volume, "999")
-	const says = "cannot delete template: linked clones need its disks: stopped, 1 others; delete them first"
+	const says = "cannot delete template: linked clones need its disks: stopped, another guest; delete them first"
 	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"volume_in_use"`, says)
 	b.Ask(t, "DELETE", b.VM("template"), `{"confirm":"template"}`, apitest.Owner, 409, "volume_in_use", says)
 	// So is the template of a container.
