@@ -47,8 +47,9 @@ type backupsFixture struct {
 func newBackups(t *testing.T, further ...endpoint.Capability) *backupsFixture {
 	t.Helper()
 	driver := memdriver.New()
-	b := &backupsFixture{t: t, driver: driver, cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2}), refs: map[string]hypervisor.GuestRef{},
-		nas: &memdriver.Archive{}}
+	b := &backupsFixture{t: t, driver: driver, cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2}),
+		refs: map[string]hypervisor.GuestRef{},
+		nas:  &memdriver.Archive{}}
 	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) {
 		hosts.Register(a, d.Hosts)
 		vms.Register(a, d.VMs)
@@ -649,7 +650,8 @@ func TestRestoreBackupOver(t *testing.T) {
 	}
 	b.list()
 	b.Run(t, apitest.Scenario{Name: "several backups", Method: "POST", URL: "/api/v1/" + back + "?plan=true", As: apitest.Admin,
-		Body: `{"over":true}`, Status: 200, Contains: []string{`"kind":"backup","text":"4 backups on nas remain."`}, Lacks: []string{"A backup on"}})
+		Body: `{"over":true}`, Status: 200, Contains: []string{`"kind":"backup","text":"4 backups on nas remain."`},
+		Lacks: []string{"A backup on"}})
 	b.Ask(t, "POST", back, `{"over":true,"newid":900,"name":"x","node":"y","new_identity":true}`, apitest.Admin, 422, "invalid",
 		`"newid"`, `"name"`,
 		`"node"`, `"new_identity"`)

@@ -224,13 +224,15 @@ func TestResetPasswordAndDeleteUser(t *testing.T) {
 		INSERT INTO user_identities (provider_id, subject, user_id) SELECT p.id, 'me', $1 FROM p`, user.ID)
 	recorded := reset("reset", user.ID, good, apitest.Admin, 200, "",
 		`{"sessions_revoked":1,"keys_revoked":0,"keys_valid":1,"passkeys_valid":2,"identities_valid":1}`)
-	recorded.After = s.recorded("user.password_reset", user.Email, "ok", "", `{"keys_valid": 1, "keys_revoked": 0, "passkeys_valid": 2, "identities_valid": 1, "sessions_revoked": 1}`)
+	recorded.After = s.recorded("user.password_reset", user.Email, "ok", "",
+		`{"keys_valid": 1, "keys_revoked": 0, "passkeys_valid": 2, "identities_valid": 1, "sessions_revoked": 1}`)
 	identitytest.Key(t, s.Users, user, identitytest.KeySpec{})
 	kept := reset("reset that keeps the keys", user.ID, `{"password":"canary-mehlwurm-zebra-20"}`, apitest.Admin, 200, "",
 		`"keys_revoked":0,"keys_valid":1,"passkeys_valid":2,"identities_valid":1}`)
 	revoked := reset("reset that revokes them", user.ID, `{"password":"canary-mehlwurm-zebra-21","revoke_keys":true}`, apitest.Admin, 200,
 		"", `"keys_revoked":1,"keys_valid":0,"passkeys_valid":2,"identities_valid":1}`)
-	revoked.After = s.recorded("user.password_reset", user.Email, "ok", "", `{"keys_valid": 0, "keys_revoked": 1, "passkeys_valid": 2, "identities_valid": 1, "sessions_revoked": 0}`)
+	revoked.After = s.recorded("user.password_reset", user.Email, "ok", "",
+		`{"keys_valid": 0, "keys_revoked": 1, "passkeys_valid": 2, "identities_valid": 1, "sessions_revoked": 0}`)
 	gone := do("delete", "DELETE", user.ID, "", "", apitest.Admin, 200, "", `{"deleted":true}`)
 	gone.After = s.recorded("user.delete", user.Email, "ok", "", "")
 	s.Run(t,
