@@ -38,8 +38,8 @@ type Filter struct {
 
 // listedColumns are those of a row in a list. It truncates long details that older releases stored. The limit is twice MaxDetails, because
 // PostgreSQL adds spaces to JSON.
-var listedColumns = fmt.Sprintf(`id, at, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, team_id,
-	host_id, job_id, result, error, address, request_id, CASE WHEN octet_length(details::text) <= %d THEN details
+var listedColumns = fmt.Sprintf(`id, at, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, team_id, host_id,
+	job_id, result, error, address, request_id, CASE WHEN octet_length(details::text) <= %d THEN details
 		ELSE jsonb_build_object('%s', octet_length(details::text), 'beginning', left(details::text, %d)) END AS details`,
 	2*MaxDetails, TruncatedFrom, MaxDetails/4)
 

@@ -77,9 +77,8 @@ type stored struct {
 // columns of a stored in the order of fields, on the tables of join.
 const columns = `b.id, s.host_id, s.name, b.kind, b.guest_ref, CASE WHEN g.kind = 'vm' THEN g.id END, a.id,
 	COALESCE(a.name, g.name, b.name), b.taken_at, b.size, b.format, b.protected, b.encrypted, b.notes, NULLIF(b.verified, ''),
-	` + guest.BackupSuspicion + `, COALESCE(s.as_of, 'epoch'), b.ref, b.node, COALESCE(b.uid, ''), b.storage_id, b.cluster_id, b.guest_id,
-	h.team_id,
-	CASE WHEN b.guest_ref ~ '^[0-9]{1,18}$' THEN b.guest_ref::bigint END`
+	` + guest.BackupSuspicion + `, COALESCE(s.as_of, 'epoch'), b.ref, b.node, COALESCE(b.uid, ''), b.storage_id, b.cluster_id,
+	b.guest_id, h.team_id, CASE WHEN b.guest_ref ~ '^[0-9]{1,18}$' THEN b.guest_ref::bigint END`
 
 // join is the tables of columns.
 const join = ` FROM backups b

@@ -98,8 +98,10 @@ func (s *Store) list(ctx context.Context, src source) error {
 	return s.judgeOwners(ctx, src.id)
 }
 
-// same is, in SQL, whether b and t are one backup that two clusters list, where guests have no lasting identity.
-const same = `t.cluster_id <> b.cluster_id AND t.kind = b.kind AND t.guest_ref = b.guest_ref AND t.taken_at = b.taken_at
+// same is, in SQL, whether b and t are one backup that two different clusters list, where guests have no lasting identity.
+const same = `t.cluster_id <> b.cluster_id
+	AND NOT EXISTS (SELECT FROM cluster_twins w WHERE w.cluster_id = b.cluster_id AND w.twin_id = t.cluster_id)
+	AND t.kind = b.kind AND t.guest_ref = b.guest_ref AND t.taken_at = b.taken_at
 	AND t.size IS NOT DISTINCT FROM b.size AND t.uid IS NULL AND b.uid IS NULL
 	AND substring(t.ref FROM position(':' IN t.ref) + 1) = substring(b.ref FROM position(':' IN b.ref) + 1)`
 

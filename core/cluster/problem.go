@@ -21,7 +21,7 @@ const maxProblems = 20
 
 // Problem is something that somebody should see to.
 type Problem struct {
-	Kind     string  `json:"kind" enum:"host_away,quorum_lost,node_away,token_ending,certificate_ending,token_privileges,versions_differ,subscription_ended,job_failed,backup_never,backup_old,backup_unlisted,app_missing,detail_unknown,schedule_empty" example:"certificate_ending"`
+	Kind     string  `json:"kind" enum:"host_away,quorum_lost,node_away,token_ending,certificate_ending,token_privileges,versions_differ,cluster_twice,subscription_ended,job_failed,backup_never,backup_old,backup_unlisted,app_missing,detail_unknown,schedule_empty" example:"certificate_ending"`
 	Severity string  `json:"severity" enum:"critical,warning,info" example:"warning"`
 	Target   Subject `json:"target"`
 	HostID   *int64  `json:"host_id" example:"1" doc:"The host that it is at; null for a cluster's, and for a job that is at none"`
@@ -98,6 +98,12 @@ var findings = []finding{
 	SELECT 'versions_differ', 'warning', 'cluster', c.id, c.name, NULL, c.id, NULL, NULL, NULL, '', v.list, v.n
 	FROM (SELECT cluster_id, count(DISTINCT version) AS n, string_agg(DISTINCT version, ', ' ORDER BY version) AS list FROM m
 		WHERE version <> '' GROUP BY cluster_id HAVING count(DISTINCT version) > 1) v JOIN clusters c ON c.id = v.cluster_id`},
+	{[]string{"cluster_twice"}, `
+	SELECT 'cluster_twice', 'warning', 'cluster', c.id, c.name, NULL, c.id, NULL, NULL, NULL, COALESCE(w.teams, ''), '', w.n
+	FROM clusters c CROSS JOIN LATERAL (SELECT count(DISTINCT o.team_id) AS n, string_agg(DISTINCT t.name, ', ' ORDER BY t.name) AS teams
+		FROM cluster_twins w JOIN clusters o ON o.id = w.twin_id LEFT JOIN teams t ON t.id = o.team_id AND ($1 OR t.id = ANY ($2))
+		WHERE w.cluster_id = c.id) w
+	WHERE c.id IN (SELECT cluster_id FROM h) AND w.n > 0`},
 	{[]string{"subscription_ended"}, `
 	SELECT 'subscription_ended', 'warning', 'node', NULL, name, host_id, cluster_id, NULL, facts_at, NULL, subscription,
 		subscription_due, 0

@@ -42,6 +42,13 @@ func (f Fault) text(p *Problem, now time.Time) string {
 		return fmt.Sprintf("The token for %s lacks %s%s, as it was last verified.", f.Word, f.Detail, more)
 	case "versions_differ":
 		return fmt.Sprintf("Its nodes run %d releases: %s.", f.N, f.Detail)
+	case "cluster_twice":
+		who := plural(f.N, "other team")
+		if f.Word != "" {
+			who = "the team " + f.Word
+		}
+		return fmt.Sprintf("It is also enrolled by %s: its guests are listed once for each team, and limits, schedules and reports count them "+
+			"for each.", who)
 	case "subscription_ended":
 		due := ""
 		if f.Detail != "" {
@@ -94,6 +101,8 @@ func (f Fault) remedy(p *Problem) string {
 		return "Run the script of POST /api/v1/hosts/token-script on the host, and verify with POST " + at + "/test."
 	case "versions_differ":
 		return "Bring all nodes to one release."
+	case "cluster_twice":
+		return "Enrol the cluster in one team only, and give people of the others roles in that team."
 	case "subscription_ended":
 		return "Renew the subscription, or remove its key."
 	case "job_failed":

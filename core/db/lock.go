@@ -23,6 +23,7 @@ const (
 	LockRemoteWrite int32 = 9  // who sends samples to a receiver
 	LockGuestID     int32 = 10 // by cluster: which id a guest gets that a job is to make
 	LockNotify      int32 = 14 // who decides which channels are told
+	LockTwin        int32 = 15 // by what jobs exclude one another on, in clusters that several teams have enrolled
 	LockHold        int32 = 11 // by what jobs exclude one another on: shared by what enqueues one, alone by what holds them off
 )
 

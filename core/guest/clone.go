@@ -192,19 +192,29 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 	return answer, err
 }
 
-// checkCopy refuses a storage that does not do, and disks that do not fit: on the wanted storage, or each on its own. Where the
-// configuration cannot be read, what is known of the guest's size is held against the wanted one.
+// checkCopy refuses guests that the hypervisor does not copy, a storage that does not do, and disks that do not fit: on the wanted storage,
+// or each on its own. Where the configuration cannot be read, what is known of the guest's size is held against the wanted one.
 func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneOrder) error {
 	g := r.Guest
 	if order.Storage != nil && !order.Full {
 		p.refuse("storage", "value_error", "a linked copy is where its template is")
 	}
-	if !order.Full {
-		return nil
-	}
 	config, err := a.Subject(g).readConfig(ctx)
 	if err != nil && !unsupported(err) {
 		return err
+	}
+	var local []hypervisor.Disk
+	for _, d := range config.Disks {
+		if d.Local && !d.Removable {
+			local = append(local, d)
+		}
+	}
+	if len(local) > 0 {
+		return problem.New(problem.CodeInvalidState, "cannot copy %s: the hypervisor does not copy directories and devices of the node; remove "+
+			"%s first", g.Name, naming(local))
+	}
+	if !order.Full {
+		return nil
 	}
 	total, needed := int64(0), map[string]int64{}
 	for _, d := range config.Disks {

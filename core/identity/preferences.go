@@ -53,8 +53,7 @@ func (s *Store) SetPreferences(ctx context.Context, userID int64, value json.Raw
 	}
 	if text.Len() > MaxPreferences {
 		return Preferences{}, problem.InvalidField(fmt.Sprintf("has %d bytes; the limit is %s", text.Len(), problem.Size(MaxPreferences)),
-			"too_long",
-			"body", "value")
+			"too_long", "body", "value")
 	}
 	p := Preferences{Value: text.Bytes()}
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {

@@ -16,8 +16,8 @@ type Revoked struct {
 	Passkeys, Identities int64
 }
 
-// keys revokes the user's API keys if so asked, and counts what is left that gives access to the account, within the transaction. The
-// user's row must be locked: a key that is being made is counted, or made after.
+// keys revokes the user's API keys if so asked, and counts what is left that gives access to the account, within the transaction.
+// The user's row must be locked: a key that is being made is counted, or made after.
 func (r *Revoked) keys(ctx context.Context, tx *db.Tx, userID int64, revoke bool) error {
 	if revoke {
 		gone, err := tx.Pgx.Exec(ctx, "DELETE FROM api_keys WHERE user_id = $1", userID)

@@ -95,6 +95,9 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params, asked json.RawMes
 	if err := notHeld(ctx, tx, spec.Exclusive); err != nil {
 		return nil, err
 	}
+	if err := freeElsewhere(ctx, tx, spec.Exclusive); err != nil {
+		return nil, err
+	}
 	for range 3 {
 		j, err := one(tx.Query(ctx, `
 			INSERT INTO jobs (kind, team_id, host_id, target_kind, target_id, target_name, exclusive, params, requested_by, requested_by_email,

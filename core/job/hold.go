@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -47,6 +48,9 @@ func HoldOff(ctx context.Context, d *db.DB, tx *db.Tx, exclusive string, limit t
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("looking for a job: %w", err)
 	}
+	if err := freeElsewhere(ctx, tx.Pgx, exclusive); err != nil {
+		return nil, err
+	}
 	h := &Hold{db: d}
 	err = tx.Pgx.QueryRow(ctx, `INSERT INTO job_holds (exclusive, until) VALUES ($1, clock_timestamp() + $2)
 		ON CONFLICT DO NOTHING RETURNING id`, exclusive, limit).Scan(&h.id)
@@ -86,6 +90,37 @@ func notHeld(ctx context.Context, tx pgx.Tx, exclusive string) error {
 		return held()
 	}
 	return nil
+}
+
+// freeElsewhere refuses a job or a hold on a thing of a cluster that another team has enrolled too, while that team's job or hold is on the
+// same thing. Who asks for one in either team waits here for the other's transaction.
+func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
+	if exclusive == "" {
+		return nil
+	}
+	var twins []string
+	err := tx.QueryRow(ctx, "SELECT COALESCE(array_agg(k ORDER BY k), '{}') FROM exclusive_twins($1) k", exclusive).Scan(&twins)
+	if err != nil {
+		return fmt.Errorf("looking for other teams' clusters: %w", err)
+	}
+	if len(twins) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, hashtext($2))", db.LockTwin, min(exclusive, slices.Min(twins))); err != nil {
+		return fmt.Errorf("waiting for other teams: %w", err)
+	}
+	var busy bool
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM jobs WHERE exclusive = ANY ($1) AND status IN ('queued', 'running'))
+		OR EXISTS (SELECT FROM job_holds WHERE exclusive = ANY ($1) AND until > clock_timestamp())`, twins).Scan(&busy)
+	if err != nil {
+		return fmt.Errorf("looking for other teams' jobs: %w", err)
+	}
+	if !busy {
+		return nil
+	}
+	p := problem.New(problem.CodeGuestBusy, "another team that enrolled the same cluster has a job or a change on the same thing; try again later")
+	p.RetryAfter = 5
+	return p
 }
 
 func held() error {

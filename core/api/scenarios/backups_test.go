@@ -302,7 +302,7 @@ func TestBackupsThatTwoClustersList(t *testing.T) {
 	t.Parallel()
 	b := newBackups(t)
 	other := b.driver.Add("other.mem:8006", memdriver.Spec{Nodes: 1})
-	other.AddStorage(memdriver.StorageSpec{Name: "pbs", Archive: b.nas})
+	other.AddStorage(memdriver.StorageSpec{Name: "vault", Archive: b.nas})
 	shop := other.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
 	if shop.ID != b.refs["web"].ID {
 		t.Fatalf("the guests have the ids %s and %s", shop.ID, b.refs["web"].ID)
@@ -337,6 +337,35 @@ func TestBackupsThatTwoClustersList(t *testing.T) {
 	b.nas.Change(func(k *hypervisor.Backup) { k.Notes = "webshop" }) // which names neither
 	b.list()
 	check("web", guest.BackupOfUnknown)
+}
+
+// Guests of one cluster that two teams have enrolled are locked for both.
+func TestJobsOnAClusterOfTwoTeams(t *testing.T) {
+	t.Parallel()
+	b := newBackups(t)
+	other := b.driver.Add("other.mem:8006", memdriver.Spec{Nodes: 1})
+	other.AddStorage(memdriver.StorageSpec{Name: "nas", Archive: b.nas})
+	twin := other.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
+	other.Change(twin.ID, func(g *hypervisor.Guest) { g.Name = "twin" })
+	b.Enrol(t, "elsewhere", other, endpoint.Backup)
+	b.turn()
+	backUp := func(name string, says ...string) {
+		t.Helper()
+		b.Ask(t, "POST", "backups/run", `{"targets":[{"vm":`+b.vm(name)+`}],"storage":"nas"}`, apitest.Operator, 202, "", says...)
+	}
+	backUp("twin", `"kind":"backup.run"`)
+	backUp("web", `"kind":"backup.run"`) // of another cluster
+	b.idle()
+	b.Exec("UPDATE clusters SET team_id = 2, name = (SELECT name FROM clusters WHERE id = 1) WHERE id = 2")
+	b.Exec("UPDATE nodes SET fingerprint = 'aa', address = '' WHERE name = 'node1'") // both have one of this name
+	backUp("twin", `"kind":"backup.run"`)
+	backUp("web", `"jobs":[]`, `"error":"guest_busy"`, "another team that enrolled the same cluster")
+	b.idle()
+	backUp("web", `"kind":"backup.run"`)
+	// An id that the other team's job makes a guest of is taken as well.
+	b.idle()
+	b.Ask(t, "POST", "backups/"+b.backup("web")+"/restore", `{"newid":900}`, apitest.Admin, 202, "", `"vmid":900`)
+	b.Ask(t, "POST", "backups/"+b.backup("twin")+"/restore", `{"newid":900}`, apitest.Admin, 409, "guest_busy")
 }
 
 // leaveOut gives the VM "web" a disk and the container "files" a mount point that backups leave out, a directory of the node, and both a

@@ -7,6 +7,7 @@ import (
 	"github.com/hostler/hostler/core/firewall"
 	"github.com/hostler/hostler/sdk/endpoint"
 	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // checkRules refuses new rules that the firewall would refuse when the draft is committed, where it can tell.
@@ -25,7 +26,11 @@ func (s *Store) checkRules(ctx context.Context, r *record, q *Request, place map
 				if slices.ContainsFunc(sc.Before.Rules, func(was sdk.Rule) bool { return alike(was, rule) }) {
 					continue
 				}
-				if err := able.CheckRule(ctx, sc.After.Scope, rule); err != nil {
+				err := able.CheckRule(ctx, sc.After.Scope, rule)
+				if err != nil && plugin.KindOf(err) != plugin.Invalid {
+					return struct{}{}, err
+				}
+				if err != nil {
 					in, part := q.origin(rule, place, i)
 					return struct{}{}, inBody(in, err, part...)
 				}

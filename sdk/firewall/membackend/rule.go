@@ -60,14 +60,9 @@ func (f *Firewall) CreateRule(ctx context.Context, scope firewall.Scope, rule fi
 	return 0, after, nil
 }
 
-// CheckRule implements firewall.RuleChecker.
-func (f *Firewall) CheckRule(ctx context.Context, scope firewall.Scope, rule firewall.Rule) error {
-	return f.read(ctx, "CheckRule", func(e *Endpoint) error {
-		if _, err := f.at(e, scope, "rule_check"); err != nil {
-			return err
-		}
-		return e.checkRule(rule)
-	})
+// CheckRule implements firewall.RuleChecker. It takes rules alike at every scope, also at a group that is not there yet.
+func (f *Firewall) CheckRule(ctx context.Context, _ firewall.Scope, rule firewall.Rule) error {
+	return f.read(ctx, "CheckRule", func(e *Endpoint) error { return e.checkRule(rule) })
 }
 
 // ChangeRule implements firewall.RuleEditor.
