@@ -3199,6 +3199,10 @@ var Operations = []Operation{
 				About: "Let the console's token open node shells"},
 			{Name: "path", Kind: Text,
 				About: "Where the rights hold: / for everywhere, or what the driver's scope shows, such as a pool"},
+			{Name: "recommended", Kind: Switch,
+				About: "Add the privileges that present releases of the hypervisor need for everything that the " +
+					"service offers, such as VMs with an installation image, uploads and restores; the " +
+					"recommended ones of a host's capabilities"},
 		},
 	},
 	{
@@ -4461,6 +4465,8 @@ var Operations = []Operation{
 			{Name: "memory_mb", Kind: Whole},
 			{Name: "name", Kind: Text,
 				About: "Letters, digits, ", Required: true},
+			{Name: "no_nic", Kind: Switch,
+				About: "Create the VM without a NIC; bridge is ignored"},
 			{Name: "node", Kind: Text, Null: true},
 			{Name: "ostype", Kind: Text,
 				About: "The hypervisor's word for the operating system"},

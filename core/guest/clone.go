@@ -81,9 +81,12 @@ var clone = Work[cloneSpec]{
 		}
 		return nil
 	},
-	Check: func(_ context.Context, on Subject, spec cloneSpec) error {
+	Check: func(ctx context.Context, on Subject, spec cloneSpec) error {
 		if spec.Full || on.Guest.Template {
-			return nil
+			return permitted(ctx, on.hosts, on.Guest.HostID, endpoint.Lifecycle,
+				func(ctx context.Context, at hypervisor.CreationChecker) error {
+					return at.CheckClone(ctx, on.Guest.At(), spec.CloneSpec)
+				})
 		}
 		return problem.New(problem.CodeLinkedCloneNeedsTemplate, "%s is no template: only of a template a copy can be made that shares its "+
 			"disks; make a full copy, or a template first", on.Guest.Name)

@@ -28,10 +28,12 @@ type VMOrder struct {
 	DiskGB   int64   `json:"disk_gb"`
 	Storage  string  `json:"storage"`
 	Bridge   string  `json:"bridge"`
-	VLANTag  *int64  `json:"vlan_tag,omitempty"`
-	ISO      *string `json:"iso,omitempty"`
-	OSType   string  `json:"ostype"`
-	Start    bool    `json:"start"`
+	// NoNIC makes a VM without a NIC, whatever the bridge.
+	NoNIC   bool    `json:"no_nic,omitempty"`
+	VLANTag *int64  `json:"vlan_tag,omitempty"`
+	ISO     *string `json:"iso,omitempty"`
+	OSType  string  `json:"ostype"`
+	Start   bool    `json:"start"`
 }
 
 // createParams are those of a job that makes a VM.
@@ -58,7 +60,11 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 		return Made{}, withName(err, order.Name)
 	}
 	query := hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: node, Name: order.Name, Number: order.VMID, ID: true, Storages: true,
-		Bridges: true}
+		Bridges: !order.NoNIC}
+	bridge := order.Bridge
+	if order.NoNIC {
+		bridge = ""
+	}
 	if order.ISO != nil {
 		query.Image = *order.ISO
 	}
@@ -74,11 +80,22 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 	if err := a.DB.Pool.QueryRow(ctx, "SELECT gen_random_uuid()::text").Scan(&mark); err != nil {
 		return Made{}, db.Problem(fmt.Errorf("making a mark for a VM: %w", err))
 	}
+	spec := hypervisor.VMSpec{
+		ID: p.ID, Node: node, Name: order.Name, Cores: order.Cores, MemoryMB: order.MemoryMB, DiskGB: order.DiskGB, Storage: order.Storage,
+		Bridge: bridge, VLAN: order.VLANTag, Image: query.Image, OSType: order.OSType, Mark: mark,
+	}
+	err = permitted(ctx, a.Hosts, order.HostID, endpoint.Lifecycle, func(ctx context.Context, at hypervisor.CreationChecker) error {
+		return at.CheckVM(ctx, spec)
+	})
+	if err != nil {
+		return Made{}, err
+	}
 	var answer Made
 	err = a.DB.Tx(ctx, func(tx *db.Tx) error {
 		if err := p.reserve(ctx, tx, order.VMID != nil); err != nil {
 			return err
 		}
+		spec.ID = p.ID
 		result := made{VMID: p.Number, GuestRef: string(p.ID)}
 		if err := idempotency.Keep(ctx, result); err != nil {
 			return err
@@ -86,10 +103,7 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 		enqueued, err := a.Queue.Enqueue(ctx, tx, job.Spec{
 			Kind: createKind, Target: job.Target{Kind: "host", ID: order.HostID, Name: p.hostName}, TeamID: teamID, HostID: order.HostID,
 			Exclusive: fmt.Sprintf("id:%d:%s", p.clusterID, p.ID), Asked: order,
-			Params: createParams{HostID: order.HostID, Wanted: order.VMID != nil, Start: order.Start, Spec: hypervisor.VMSpec{
-				ID: p.ID, Node: node, Name: order.Name, Cores: order.Cores, MemoryMB: order.MemoryMB, DiskGB: order.DiskGB, Storage: order.Storage,
-				Bridge: order.Bridge, VLAN: order.VLANTag, Image: query.Image, OSType: order.OSType, Mark: mark,
-			}},
+			Params: createParams{HostID: order.HostID, Wanted: order.VMID != nil, Start: order.Start, Spec: spec},
 		})
 		if err != nil {
 			return err
@@ -121,7 +135,10 @@ func (p *place) checkVM(o VMOrder) {
 	p.checkMost("memory_mb", o.MemoryMB, p.Limits.MemoryMB)
 	p.checkMost("disk_gb", o.DiskGB, p.Limits.DiskGB)
 	p.checkStorage("storage", o.Storage, hypervisor.VM, o.DiskGB<<30+smallDisks)
-	if !slices.Contains(p.Bridges, o.Bridge) {
+	switch {
+	case o.NoNIC && o.VLANTag != nil:
+		p.refuse("vlan_tag", "value_error", "a VM without a NIC has no VLAN")
+	case !o.NoNIC && !slices.Contains(p.Bridges, o.Bridge):
 		p.refuse("bridge", "value_error", "the node has no such bridge, or the monitoring token does not see it")
 	}
 	if o.ISO != nil && !p.ImageFound {

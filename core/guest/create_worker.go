@@ -46,7 +46,7 @@ func (w *Worker) create(ctx context.Context, run *job.Run) error {
 		if sdk.KindOf(err) == sdk.NotFound {
 			return false, false, nil
 		}
-		return err == nil, err == nil && config.Mark == spec.Mark, err
+		return err == nil, err == nil && config.HasMark(spec.Mark), err
 	}
 	if err := c.make(ctx, params.Start); err != nil {
 		return err

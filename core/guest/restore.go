@@ -150,12 +150,19 @@ func restoreOver(start bool) Work[overSpec] {
 	return work
 }
 
-// checkRestoreOver refuses the restore if it would destroy volumes that are not in the backup, if the guest runs, or if it is protected,
-// in this order: nobody should stop a guest for a restore that is refused anyway. It stores the guest's volumes in the spec.
+// checkRestoreOver refuses the restore if it would destroy volumes that are not in the backup, if the token lacks a privilege for it, if
+// the guest runs, or if it is protected, in this order: nobody should stop a guest for a restore that is refused anyway. It stores the
+// guest's volumes in the spec.
 func checkRestoreOver(ctx context.Context, on Subject, spec overSpec) error {
 	lossless := on.lossless(ctx, spec)
 	if lossless != nil && problem.From(lossless).Status() < 500 {
 		return lossless
+	}
+	err := permitted(ctx, on.hosts, on.Guest.HostID, endpoint.Backup, func(ctx context.Context, at hypervisor.CreationChecker) error {
+		return at.CheckRestore(ctx, spec.RestoreSpec)
+	})
+	if err != nil {
+		return err
 	}
 	switch on.Guest.Status {
 	case hypervisor.GuestRunning, hypervisor.GuestPaused:
@@ -345,6 +352,13 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 	}
 	content, unread := readContent(ctx, a.Hosts, b.HostID, b.Backup)
 	if err := draft.Refuse(refused(content, b.Name)); err != nil {
+		return Made{}, err
+	}
+	spec.ID = p.ID
+	err = permitted(ctx, a.Hosts, b.HostID, endpoint.Backup, func(ctx context.Context, at hypervisor.CreationChecker) error {
+		return at.CheckRestore(ctx, spec)
+	})
+	if err := draft.Refuse(err); err != nil {
 		return Made{}, err
 	}
 	err = draft.Decide(ctx, plan.Confirmation{}, func(_ context.Context, told *plan.Plan) error {

@@ -18,6 +18,8 @@ type ScriptQuery struct {
 	Capabilities []string
 	NodePower    bool
 	NodeShell    bool
+	// Recommended adds what the hypervisor's present releases need for everything that the service offers.
+	Recommended bool
 	// Path is "/" when empty.
 	Path string
 }
@@ -58,7 +60,7 @@ func (s *Store) WriteTokenScript(ctx context.Context, in ScriptQuery) (TokenScri
 	if !ok {
 		return TokenScript{}, problem.New(problem.CodeUnsupported, "the driver %s writes no token script", d.name)
 	}
-	query := hypervisor.RoleScriptQuery{Path: in.Path, NodeShell: in.NodeShell}
+	query := hypervisor.RoleScriptQuery{Path: in.Path, NodeShell: in.NodeShell, Recommended: in.Recommended}
 	for _, c := range endpoint.Capabilities() {
 		if !wanted[c] {
 			continue

@@ -1,6 +1,7 @@
 package pve
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"regexp"
@@ -53,13 +54,16 @@ var unshown = []string{
 }
 
 var (
+	// shortMark is a mark as a disk's serial number, see CreateVM. VMs of earlier versions have the whole one as the UUID of their SMBIOS.
+	shortMark = regexp.MustCompile(`^[0-9a-f]{20}$`)
+
 	diskKey = regexp.MustCompile(`^((ide|sata|scsi|virtio|mp|unused)\d+|efidisk0|tpmstate0|rootfs)$`)
 	nicKey  = regexp.MustCompile(`^net\d+$`)
 )
 
 func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 	slices.SortFunc(rows, func(a, b configRow) int { return strings.Compare(string(a.Key), string(b.Key)) })
-	c, ovmf := hypervisor.Config{Options: map[string]string{}, Pending: map[string]*string{}}, false
+	c, ovmf, serial := hypervisor.Config{Options: map[string]string{}, Pending: map[string]*string{}}, false, ""
 	for _, row := range rows {
 		key, value := string(row.Key), string(row.Value)
 		waits := row.Pending != "" || row.Delete.N > 0
@@ -97,7 +101,11 @@ func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 			setConfig(&c, ref.Kind, key, value)
 		}
 		ovmf = ovmf || key == "bios" && value == "ovmf"
+		if text := properties(value)["serial"]; key == "virtio0" && shortMark.MatchString(text) {
+			serial = text
+		}
 	}
+	c.Mark = cmp.Or(serial, c.Mark)
 	if i := slices.IndexFunc(c.Disks, func(d hypervisor.Disk) bool { return d.Key == "efidisk0" }); i >= 0 && !ovmf {
 		c.Disks[i].LeftOut = true // the firmware does not use it
 	}

@@ -12,8 +12,8 @@ type need struct{ privilege, path string }
 // hidden is the refusal for a list that shows nothing because the token has a privilege nowhere: the hypervisor leaves out what it may not
 // show, without an error. It takes one request, and is nil for a list that is simply empty.
 func (h *Host) hidden(ctx context.Context, needs ...need) error {
-	var have grants
-	if _, err := h.api.Get(ctx, "/access/permissions", nil, &have); err != nil {
+	have, err := h.grants(ctx)
+	if err != nil {
 		return err
 	}
 	for _, n := range needs {

@@ -49,9 +49,9 @@ func TestWhatAVMIsMadeOf(t *testing.T) {
 	spec := newVMSpec("300")
 	spec.VLAN, spec.Image = &tag, "local:iso/debian-13.1.0-amd64-netinst.iso"
 	for key, want := range map[string]string{
-		"name": "web", "scsihw": "virtio-scsi-single", "scsi0": "local-lvm:vm-300-disk-0,discard=on,iothread=1,size=8G", "cores": "2",
-		"ide2": "local:iso/debian-13.1.0-amd64-netinst.iso,media=cdrom", "boot": "order=scsi0;ide2;net0", "ostype": "l26",
-		"smbios1": "uuid=" + mark, "bios": "<nil>",
+		"name": "web", "virtio0": "local-lvm:vm-300-disk-0,discard=on,iothread=1,serial=4f6c1c1e6b1c4b6e9d1e,size=8G", "cores": "2",
+		"ide2": "local:iso/debian-13.1.0-amd64-netinst.iso,media=cdrom", "boot": "order=virtio0;ide2;net0", "ostype": "l26",
+		"scsihw": "<nil>", "bios": "<nil>",
 	} {
 		if got := fmt.Sprint(w.made300(t, spec)[key]); got != want {
 			t.Errorf("%s is %q, want %q", key, got, want)
@@ -67,6 +67,66 @@ func TestWhatAVMIsMadeOf(t *testing.T) {
 	if config["bios"] != "ovmf" || config["machine"] != "q35" || !strings.Contains(fmt.Sprint(config["efidisk0"]), "pre-enrolled-keys=1") ||
 		!strings.Contains(fmt.Sprint(config["tpmstate0"]), "version=v2.0") {
 		t.Errorf("a VM for Windows 11 is %v", config)
+	}
+}
+
+// Exactly the roles of the token script do, on releases whose bridges need no privilege and, without a NIC, on all others.
+func TestCreateVM_WithTheDefaultRoles(t *testing.T) {
+	t.Parallel()
+	for version, bridge := range map[string]string{"7.4-16": "vmbr0", "9.2.11": ""} {
+		w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioOne, Guests: -1, TaskDuration: -1, Version: version})
+		spec := newVMSpec("300")
+		spec.Bridge = bridge
+		must(t, version+": checking", w.host(t, endpoint.Lifecycle).CheckVM(t.Context(), spec))
+		config := w.made(t, spec)
+		if _, nic := config["net0"]; nic != (bridge != "") {
+			t.Errorf("%s: %v", version, config)
+		}
+		read, err := w.host(t, endpoint.Monitoring).Config(t.Context(), hypervisor.GuestRef{Kind: hypervisor.VM, Node: spec.Node, ID: spec.ID})
+		if err != nil || !read.HasMark(mark) || read.HasMark("4f6c1c1e-6b1c-4b6e-9d1f-0a5b8f1f2a3b") || read.HasMark("") {
+			t.Errorf("%s: the mark is %q, %v", version, read.Mark, err)
+		}
+	}
+}
+
+// What is known to be missing is refused before there is a request, with the command that grants it.
+func TestCreationChecks(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioOne, Guests: -1, TaskDuration: -1})
+	w.AddImage("local", "backup", "vzdump-qemu-400-2026_01_01-00_00_00.vma.zst", 1<<20)
+	source := w.guest(t, pvesim.GuestSpec{VMID: 400})
+	image, windows, foreign := newVMSpec("300"), newVMSpec("300"), newVMSpec("300")
+	image.Image, windows.OSType = "local:iso/debian-13.1.0-amd64-netinst.iso", "win11"
+	image.Bridge, windows.Bridge, foreign.Bridge = "", "", "vmbr0"
+	lifecycle := w.host(t, endpoint.Lifecycle)
+	backup := w.host(t, endpoint.Backup)
+	restored := hypervisor.RestoreSpec{ID: "300", Node: "pve1", Storage: "local-lvm", Backup: hypervisor.Backup{
+		Kind: hypervisor.VM, Guest: "400",
+		ID: "local:backup/vzdump-qemu-400-2026_01_01-00_00_00.vma.zst", Storage: "local", Node: "pve1"}}
+	for name, c := range map[string]struct {
+		err           error
+		role, missing string
+		path          string
+	}{
+		"an image":  {lifecycle.CheckVM(t.Context(), image), "ServiceLifecycle", "VM.Config.CDROM", "/vms/300"},
+		"a machine": {lifecycle.CheckVM(t.Context(), windows), "ServiceLifecycle", "VM.Config.HWType", "/vms/300"},
+		"a bridge":  {lifecycle.CheckVM(t.Context(), foreign), "ServiceLifecycle", "SDN.Use", "/sdn/zones/localnetwork/vmbr0"},
+		"a restore": {backup.CheckRestore(t.Context(), restored), "ServiceBackup", "VM.Allocate", "/vms/300"},
+		"without roles": {w.open(t, w.target(endpoint.Lifecycle, w.token("/", true, "VM.Audit"))).CheckClone(t.Context(), source,
+			hypervisor.CloneSpec{ID: "300", Full: true}), "ServiceLifecycle", "VM.Clone", "/vms/400"},
+	} {
+		e := wantKind(t, c.err, plugin.Denied)
+		if e == nil || len(e.Missing) != 1 || e.Missing[0] != c.missing || e.Path != c.path || !strings.Contains(e.Remedy, c.role) {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	w.SetRole("ServiceLifecycle", append(pve.Privileges(endpoint.Lifecycle), "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM")...)
+	for name, err := range map[string]error{
+		"an image": lifecycle.CheckVM(t.Context(), image), "a machine": lifecycle.CheckVM(t.Context(), windows),
+		"a bridge": lifecycle.CheckVM(t.Context(), foreign),
+		"a copy":   lifecycle.CheckClone(t.Context(), source, hypervisor.CloneSpec{ID: "300", Full: true}),
+	} {
+		must(t, name, err)
 	}
 }
 
@@ -124,8 +184,9 @@ func TestVMOnFilesCanBeSnapshotted(t *testing.T) {
 	spec.ID, spec.OSType = "300", "win11"
 	config := w.made(t, spec)
 	for key, want := range map[string]string{
-		"scsi0": "folder:300/vm-300-disk-1.qcow2,discard=on,iothread=1,size=8G", "efidisk0": "folder:300/vm-300-disk-0.qcow2,efitype=4m",
-		"tpmstate0": "folder:300/vm-300-disk-2.raw,version=v2.0,size=4M",
+		"virtio0":   "folder:300/vm-300-disk-2.qcow2,discard=on,iothread=1,serial=4f6c1c1e6b1c4b6e9d1e,size=8G",
+		"efidisk0":  "folder:300/vm-300-disk-0.qcow2,efitype=4m",
+		"tpmstate0": "folder:300/vm-300-disk-1.raw,version=v2.0,size=4M",
 	} {
 		if got := fmt.Sprint(config[key]); !strings.HasPrefix(got, want) {
 			t.Errorf("%s is %q, want %q", key, got, want)

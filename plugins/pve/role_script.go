@@ -64,6 +64,9 @@ func grantsOf(query hypervisor.RoleScriptQuery) ([]grant, error) {
 		}
 		r := roles[c]
 		privileges := slices.Clone(r.privileges)
+		if query.Recommended {
+			privileges = append(privileges, r.recommended...)
+		}
 		if c == endpoint.Console && query.NodeShell {
 			privileges = append(privileges, nodeShell)
 		}

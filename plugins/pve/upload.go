@@ -101,11 +101,11 @@ func (h *Host) CheckUpload(ctx context.Context, spec hypervisor.UploadSpec) (hyp
 // mayUpload refuses a token without the privilege.
 func (h *Host) mayUpload(ctx context.Context, storage string) error {
 	path := "/storage/" + storage
-	var have grants
-	if _, err := h.api.Get(ctx, "/access/permissions", url.Values{"path": {path}}, &have); err != nil {
+	have, err := h.rights(ctx, path)
+	if err != nil {
 		return err
 	}
-	if _, held := have[path][uploadPrivilege]; held {
+	if _, held := have[uploadPrivilege]; held {
 		return nil
 	}
 	e := plugin.Errorf(plugin.Denied, "files may be sent to the storage %s with %s only", storage, uploadPrivilege)

@@ -38,6 +38,9 @@ var abilities = plugin.Abilities[*server]{
 	of[Cloner]("clone", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterCloneServiceServer(r, &cloneServer{server: s})
 	}),
+	of[CreationChecker]("creation_check", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterCreationCheckServiceServer(r, &creationCheckServer{server: s})
+	}),
 	of[ConfigReader]("config_read", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterConfigReadServiceServer(r, &configReadServer{server: s})
 	}),

@@ -13,7 +13,7 @@ type Config struct {
 	Tags        []string
 	// Protected guests are not destroyed by the hypervisor.
 	Protected bool
-	// Mark is that of VMSpec; empty for guests that have none.
+	// Mark is that of VMSpec or its ShortMark; empty for guests that have none. See HasMark.
 	Mark    string
 	OSType  string
 	CPUType string

@@ -1,6 +1,9 @@
 package hypervisor
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // The operations of making guests and destroying them.
 const (
@@ -73,15 +76,31 @@ type VMSpec struct {
 	// Cores and MemoryMB are positive; DiskGB is the size of its one disk in GiB.
 	Cores, MemoryMB, DiskGB int64
 	Storage                 string
-	Bridge                  string
+	// Bridge is what its NIC is attached to; empty for a VM without one.
+	Bridge string
 	// VLAN is the tag of its NIC; nil for none.
 	VLAN *int64
 	// Image is the installation image in its drive; empty for none.
 	Image string
 	// OSType is one of Placement.OSTypes.
 	OSType string
-	// Mark is a UUID in small letters that the VM keeps in its configuration, so that it is known again: Config.Mark.
+	// Mark is a UUID in small letters that the VM keeps in its configuration, whole or as its ShortMark, so that it is known again:
+	// Config.HasMark.
 	Mark string
+}
+
+// shortMark is the number of hexadecimal digits in a ShortMark.
+const shortMark = 20
+
+// ShortMark returns the first 20 hexadecimal digits of a mark, for hypervisors that have no room for more.
+func ShortMark(mark string) string {
+	digits := strings.ReplaceAll(mark, "-", "")
+	return digits[:min(len(digits), shortMark)]
+}
+
+// HasMark reports whether the configuration is that of the VM with the mark. No configuration has an empty one.
+func (c Config) HasMark(mark string) bool {
+	return mark != "" && (c.Mark == mark || c.Mark == ShortMark(mark))
 }
 
 // DestroySpec says what else goes with a guest.
@@ -97,7 +116,7 @@ type DestroySpec struct {
 type Provisioner interface {
 	// Placement tells what a new guest can be made of. An unknown node is NotFound.
 	Placement(ctx context.Context, query PlacementQuery) (Placement, error)
-	// CreateVM makes a stopped VM with one empty disk and one NIC behind the hypervisor's firewall. An id that is taken is
+	// CreateVM makes a stopped VM with one empty disk and at most one NIC, which is behind the hypervisor's firewall. An id that is taken is
 	// Conflict, at once or in the task.
 	CreateVM(ctx context.Context, spec VMSpec) (taskID string, err error)
 	// Destroy destroys a stopped guest and its disks. One that runs or is protected is Conflict, at once or in the task.

@@ -14,6 +14,9 @@ type RoleScriptQuery struct {
 	Path string
 	// NodeShell adds to the console role what opening a node's shell needs.
 	NodeShell bool
+	// Recommended adds to the roles what the present releases of the hypervisor need for everything that the service offers; see
+	// Permissions.Recommended. A driver whose credentials have it anyway ignores it.
+	Recommended bool
 }
 
 // RoleScripter is satisfied by drivers that can write the script that an administrator runs on the hypervisor to make

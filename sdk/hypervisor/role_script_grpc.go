@@ -39,14 +39,14 @@ func (s *roleScriptServer) RoleRemoval(ctx context.Context, req *hypervisorv1.Ro
 
 func scriptQueryToProto(query RoleScriptQuery) *hypervisorv1.RoleScriptRequest {
 	return &hypervisorv1.RoleScriptRequest{
-		Path: wire.Text(query.Path), NodeShell: query.NodeShell,
+		Path: wire.Text(query.Path), NodeShell: query.NodeShell, Recommended: query.Recommended,
 		Capabilities: wire.Each(query.Capabilities, func(c endpoint.Capability) string { return wire.Text(string(c)) }),
 	}
 }
 
 func scriptQueryFromProto(req *hypervisorv1.RoleScriptRequest) RoleScriptQuery {
 	return RoleScriptQuery{
-		Path: req.GetPath(), NodeShell: req.GetNodeShell(),
+		Path: req.GetPath(), NodeShell: req.GetNodeShell(), Recommended: req.GetRecommended(),
 		Capabilities: wire.Each(req.GetCapabilities(), func(c string) endpoint.Capability { return endpoint.Capability(c) }),
 	}
 }

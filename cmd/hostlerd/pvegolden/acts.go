@@ -178,7 +178,7 @@ var disks = map[string]string{"vm": "scsi0", "app": "rootfs"}
 func Acts() []Act {
 	acts := []Act{
 		{Operation: "create_vm", Tokens: lifecycle, Method: "POST", Path: "/vms",
-			Body: `{"host_id":{host},"name":"made","iso":"local:iso/installer.iso"}`, Most: 7},
+			Body: `{"host_id":{host},"name":"made","iso":"local:iso/installer.iso"}`, Most: 8},
 		{Operation: "reconfigure_vm", Case: "all there is", Tokens: lifecycle, Method: "PATCH", Path: "/vms/{vm}",
 			Body: `{"cores":4,"sockets":2,"memory_mb":4096,"balloon_mb":1024,"cpu_type":"host","name":"renamed","description":"text",
 				"tags":["web"]}`},

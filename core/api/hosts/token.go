@@ -112,6 +112,7 @@ type scriptInput struct {
 		Capabilities []string `json:"capabilities,omitempty" maxItems:"10" example:"[\"lifecycle\"]" doc:"Besides monitoring, which is always made"`
 		NodePower    bool     `json:"node_power,omitempty" doc:"The same as naming node_power"`
 		NodeShell    bool     `json:"node_shell,omitempty" doc:"Let the console's token open node shells"`
+		Recommended  bool     `json:"recommended,omitempty" doc:"Add the privileges that present releases of the hypervisor need for everything that the service offers, such as VMs with an installation image, uploads and restores; the recommended ones of a host's capabilities. Without it, such requests are refused with the command that grants the privilege"`
 		Path         string   `json:"path,omitempty" maxLength:"300" default:"/" example:"/pool/customers" doc:"Where the rights hold: / for everywhere, or what the driver's scope shows, such as a pool"`
 	}
 }
@@ -119,7 +120,7 @@ type scriptInput struct {
 func (h handlers) tokenScript(ctx context.Context, in *scriptInput) (*op.Body[host.TokenScript], error) {
 	script, err := h.hosts.WriteTokenScript(ctx, host.ScriptQuery{
 		Driver: in.Body.Driver, Capabilities: in.Body.Capabilities, NodePower: in.Body.NodePower, NodeShell: in.Body.NodeShell,
-		Path: in.Body.Path,
+		Recommended: in.Body.Recommended, Path: in.Body.Path,
 	})
 	return &op.Body[host.TokenScript]{Body: script}, err
 }

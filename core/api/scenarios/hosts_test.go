@@ -222,6 +222,8 @@ func TestCallsOfHostsToTheHypervisor(t *testing.T) {
 			Body: `{"capabilities":["lifecycle"],"node_power":true,"path":"/pool/a"}`, Status: 200,
 			Contains: []string{`"script":"`,
 				`"undo":["memctl token remove 'service@mem!monitoring'","memctl token remove 'service@mem!lifecycle'",`}},
+		apitest.Scenario{Name: "token script with recommended privileges", Method: "POST", URL: "/api/v1/hosts/token-script", As: apitest.Admin,
+			Body: `{"recommended":true}`, Status: 200, Contains: []string{"--recommended"}},
 		apitest.Scenario{Name: "token script for anything", Method: "POST", URL: "/api/v1/hosts/token-script", As: apitest.Admin,
 			Body: `{"capabilities":["root"],"path":"/pool/$(reboot)"}`, Status: 422, Error: "invalid", Contains: []string{"capabilities", "path"}},
 		apitest.Scenario{Name: "capabilities", Method: "GET", URL: "/api/v1/hosts/capabilities", As: apitest.Viewer, Status: 200,

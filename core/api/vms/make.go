@@ -19,6 +19,7 @@ type createInput struct {
 		Cores    int64   `json:"cores,omitempty" minimum:"1" maximum:"8192" default:"2"`
 		DiskGB   int64   `json:"disk_gb,omitempty" minimum:"1" maximum:"1048576" default:"32"`
 		MemoryMB int64   `json:"memory_mb,omitempty" minimum:"16" maximum:"16777216" default:"2048"`
+		NoNIC    bool    `json:"no_nic,omitempty" doc:"Create the VM without a NIC; bridge is ignored"`
 		OSType   string  `json:"ostype,omitempty" minLength:"1" maxLength:"64" default:"l26" example:"l26" doc:"The hypervisor's word for the operating system"`
 		Start    bool    `json:"start,omitempty" doc:"Start it once it is made"`
 		Storage  string  `json:"storage,omitempty" minLength:"1" maxLength:"100" default:"local-lvm" example:"local-lvm"`
@@ -37,7 +38,7 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[guest.M
 	}
 	done, err := guest.Create(ctx, h.vms.Actor, found.TeamID, guest.VMOrder{
 		HostID: b.HostID, Name: b.Name, Node: b.Node, VMID: b.VMID, Cores: b.Cores, MemoryMB: b.MemoryMB, DiskGB: b.DiskGB, Storage: b.Storage,
-		Bridge: b.Bridge, VLANTag: b.VLANTag, ISO: b.ISO, OSType: b.OSType, Start: b.Start,
+		Bridge: b.Bridge, NoNIC: b.NoNIC, VLANTag: b.VLANTag, ISO: b.ISO, OSType: b.OSType, Start: b.Start,
 	})
 	return &op.Body[guest.Made]{Body: done}, err
 }

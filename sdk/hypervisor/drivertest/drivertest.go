@@ -144,6 +144,7 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "snapshot", s.snapshot)
 			s.group(t, "provision", s.provision)
 			s.group(t, "clone", s.clone)
+			s.group(t, "creation check", s.creationCheck)
 			s.group(t, "config", s.config)
 			s.group(t, "nic", s.nic)
 			s.group(t, "backup", s.backup)

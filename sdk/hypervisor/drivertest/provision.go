@@ -109,7 +109,7 @@ func (s *suite) provision(t *testing.T) {
 		if reader, ok := hypervisor.As[hypervisor.ConfigReader](s.host(t, endpoint.Monitoring)); ok {
 			config, err := reader.Config(ctx, ref)
 			must(t, "reading the configuration", err)
-			if config.Mark != mark || config.Cores == nil || *config.Cores != spec.Cores || config.MemoryMB == nil ||
+			if !config.HasMark(mark) || config.Cores == nil || *config.Cores != spec.Cores || config.MemoryMB == nil ||
 				*config.MemoryMB != spec.MemoryMB || config.OSType != spec.OSType || len(config.NICs) != 1 ||
 				config.NICs[0].Bridge != spec.Bridge || !config.NICs[0].Firewall {
 				t.Errorf("made %+v, got %+v", spec, config)

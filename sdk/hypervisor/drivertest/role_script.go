@@ -24,7 +24,7 @@ func (s *suite) roleScript(t *testing.T) {
 		}
 		for _, path := range paths {
 			for _, shell := range []bool{false, true} {
-				query := hypervisor.RoleScriptQuery{Capabilities: info.Capabilities, Path: path, NodeShell: shell}
+				query := hypervisor.RoleScriptQuery{Capabilities: info.Capabilities, Path: path, NodeShell: shell, Recommended: shell}
 				script, err := scripter.RoleScript(ctx, query)
 				must(t, "writing the script", err)
 				if !strings.HasPrefix(script, "#!/bin/sh\n") {

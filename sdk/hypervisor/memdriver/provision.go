@@ -103,7 +103,9 @@ func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, er
 	if spec.Image != "" {
 		g.config.Disks = append(g.config.Disks, hypervisor.Disk{Key: "ide2", Storage: "local", Volume: spec.Image, Removable: true})
 	}
-	g.config.NICs[0].Bridge, g.config.NICs[0].VLAN = spec.Bridge, spec.VLAN
+	if g.config.NICs[0].Bridge, g.config.NICs[0].VLAN = spec.Bridge, spec.VLAN; spec.Bridge == "" {
+		g.config.NICs = nil
+	}
 	return h.run(c, g, work{hypervisor.OperationCreate, func() error {
 		if err := c.storage(spec.Storage).take(spec.DiskGB); err != nil {
 			delete(c.guests, g.ID)
@@ -126,7 +128,7 @@ func (c *Cluster) checkVM(spec hypervisor.VMSpec) error {
 		return plugin.Errorf(plugin.NotFound, "there is no node %.80q", spec.Node)
 	case !c.storage(spec.Storage).holds(hypervisor.VM):
 		return invalid("storage", "storage %.80q holds no disks of VMs", spec.Storage)
-	case !slices.Contains(c.bridges, spec.Bridge):
+	case spec.Bridge != "" && !slices.Contains(c.bridges, spec.Bridge):
 		return invalid("bridge", "there is no bridge %.80q", spec.Bridge)
 	case spec.Image != "" && !slices.Contains(c.images, spec.Image):
 		return invalid("image", "there is no image %.80q", spec.Image)

@@ -45,6 +45,9 @@ func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery)
 		if d.certified {
 			what = "trust code --name 'hostler-" + string(capability) + "'"
 		}
+		if query.Recommended {
+			what += " --recommended"
+		}
 		fmt.Fprintf(&b, "memctl %s --path '%s' --privileges '%s'\n", what, query.Path, strings.Join(privileges, " "))
 	}
 	return b.String(), nil

@@ -197,11 +197,11 @@ test('copy, resize, move', async () => {
 
   // Somebody else changes it meanwhile: all three are shown, and one chooses.
   visitor.provokes(409)
-  await caller.must('PATCH', `/api/v1/vms/${guest.id}`, { disks: { scsi0: { size_gb: 12 } } })
+  await caller.must('PATCH', `/api/v1/vms/${guest.id}`, { disks: { virtio0: { size_gb: 12 } } })
   await sizing.getByRole('button', { name: 'Resize', exact: true }).click()
   await sizing.getByText('Somebody else has changed it meanwhile.').waitFor()
   const meanwhile = sizing.getByRole('table', { name: 'What was changed meanwhile' })
-  await meanwhile.getByRole('row', { name: 'Disk scsi0 in GiB 8 16 12' }).waitFor()
+  await meanwhile.getByRole('row', { name: 'Disk virtio0 in GiB 8 16 12' }).waitFor()
   await meanwhile.getByLabel('12').check()
   expect(await disk.inputValue()).toBe('12')
   await meanwhile.getByLabel('16').check()

@@ -26,6 +26,7 @@ type RoleScriptRequest struct {
 	Capabilities  []string               `protobuf:"bytes,1,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
 	Path          string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
 	NodeShell     bool                   `protobuf:"varint,3,opt,name=node_shell,json=nodeShell,proto3" json:"node_shell,omitempty"`
+	Recommended   bool                   `protobuf:"varint,4,opt,name=recommended,proto3" json:"recommended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -77,6 +78,13 @@ func (x *RoleScriptRequest) GetPath() string {
 func (x *RoleScriptRequest) GetNodeShell() bool {
 	if x != nil {
 		return x.NodeShell
+	}
+	return false
+}
+
+func (x *RoleScriptRequest) GetRecommended() bool {
+	if x != nil {
+		return x.Recommended
 	}
 	return false
 }
@@ -226,12 +234,13 @@ var File_hostler_hypervisor_v1_role_script_service_proto protoreflect.FileDescri
 
 const file_hostler_hypervisor_v1_role_script_service_proto_rawDesc = "" +
 	"\n" +
-	"/hostler/hypervisor/v1/role_script_service.proto\x12\x15hostler.hypervisor.v1\"j\n" +
+	"/hostler/hypervisor/v1/role_script_service.proto\x12\x15hostler.hypervisor.v1\"\x8c\x01\n" +
 	"\x11RoleScriptRequest\x12\"\n" +
 	"\fcapabilities\x18\x01 \x03(\tR\fcapabilities\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x1d\n" +
 	"\n" +
-	"node_shell\x18\x03 \x01(\bR\tnodeShell\",\n" +
+	"node_shell\x18\x03 \x01(\bR\tnodeShell\x12 \n" +
+	"\vrecommended\x18\x04 \x01(\bR\vrecommended\",\n" +
 	"\x12RoleScriptResponse\x12\x16\n" +
 	"\x06script\x18\x01 \x01(\tR\x06script\"Y\n" +
 	"\x12RoleRemovalRequest\x12\x1e\n" +

@@ -1,0 +1,24 @@
+package guest
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// permitted refuses to make a guest for which the credential lacks a privilege, where the driver can tell that before there is a job. Its
+// problems are those of host.Ask.
+func permitted(ctx context.Context, hosts host.Opener, hostID int64, capability endpoint.Capability,
+	check func(context.Context, hypervisor.CreationChecker) error) error {
+	_, err := host.AskWithin(ctx, hosts, lookLimit, hostID, capability,
+		func(ctx context.Context, at hypervisor.CreationChecker) (struct{}, error) {
+			return struct{}{}, check(ctx, at)
+		})
+	if err = plugin.Problem(err); unsupported(err) {
+		return nil
+	}
+	return err
+}
