@@ -27,10 +27,13 @@ type grant struct {
 	Capability string
 	Role       string
 	Privileges string
+	// Allowed are those that the role may have in addition: what is there beyond them is reported.
+	Allowed string
 }
 
 // RoleScript writes a script for pveum. With no argument it makes what is missing and keeps tokens that exist; with
-// --renew it replaces those, with --renew=NAME one of them. It tells tokens that have expired and a user that is disabled
+// --renew it replaces those, with --renew=NAME one of them. It takes no privilege from a role: those that are not needed it reports, with
+// the command that removes them. It tells tokens that have expired and a user that is disabled
 // or has expired; a renewal mends them.
 func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery) (string, error) {
 	if err := checkPath(query.Path); err != nil {
@@ -70,7 +73,8 @@ func grantsOf(query hypervisor.RoleScriptQuery) ([]grant, error) {
 		if c == endpoint.Console && query.NodeShell {
 			privileges = append(privileges, nodeShell)
 		}
-		grants = append(grants, grant{Capability: string(c), Role: r.name, Privileges: strings.Join(privileges, ",")})
+		grants = append(grants, grant{Capability: string(c), Role: r.name, Privileges: strings.Join(privileges, ","),
+			Allowed: strings.Join(slices.Concat(r.recommended, r.optional), ",")})
 	}
 	return grants, nil
 }

@@ -126,8 +126,12 @@ func TestRoleScriptIsSafeToRunTwice(t *testing.T) {
 		!strings.Contains(second, "--renew") {
 		t.Errorf("first:\n%s\nsecond:\n%s", first, second)
 	}
-	if got := a.get("roles/ServiceAudit"); strings.Contains(got, "Permissions.Modify") || !strings.Contains(got, "SDN.Audit") {
-		t.Errorf("the role was not brought up to date: %s", got)
+	if got := a.get("roles/ServiceAudit"); !strings.Contains(got, "Permissions.Modify") || !strings.Contains(got, "SDN.Audit") {
+		t.Errorf("the role was not brought up to date, or lost a privilege: %s", got)
+	}
+	want := "pveum role modify ServiceAudit --privs VM.Audit,Datastore.Audit,Sys.Audit,Pool.Audit,SDN.Audit  # removes Permissions.Modify"
+	if !strings.Contains(second, want) {
+		t.Errorf("the command that removes what is not needed is missing:\n%s", second)
 	}
 	if got := a.get("tokens/monitoring"); !strings.Contains(got, `"privsep":1`) {
 		t.Errorf("the token kept all rights of its user: %s", got)
@@ -147,6 +151,30 @@ func TestRoleScriptIsSafeToRunTwice(t *testing.T) {
 	}
 	if got := a.get("calls"); strings.Contains(got, "secret-") {
 		t.Errorf("a secret was an argument:\n%s", got)
+	}
+}
+
+// Privileges that were added on our own advice stay, and are not reported as too much: of a role that is asked for without them, and of
+// one whose token is renewed.
+func TestRoleScriptKeepsAddedPrivileges(t *testing.T) {
+	t.Parallel()
+	query := hypervisor.RoleScriptQuery{Capabilities: endpoint.Capabilities(), Path: "/", NodeShell: true, Recommended: true}
+	a := newAdmin(t)
+	a.put(t, "roles/Administrator", `,"privs":"`+allPrivileges+`,VM.Config.HWType,VM.Config.CDROM","special":1`)
+	_, _, err := a.run(t, roleScript(t, query))
+	must(t, "with the recommended ones", err)
+	query.NodeShell, query.Recommended = false, false
+	for _, args := range [][]string{nil, {"--renew"}} {
+		out, problems, err := a.run(t, roleScript(t, query), args...)
+		if err != nil || problems != "" || strings.Contains(out, "more privileges") {
+			t.Errorf("%v: %v %s\n%s", args, err, problems, out)
+		}
+		for role, added := range map[string]string{"ServiceLifecycle": "VM.Config.HWType", "ServiceConsole": "Sys.Console",
+			"ServiceBackup": "SDN.Use"} {
+			if got := a.get("roles/" + role); !strings.Contains(got, added) {
+				t.Errorf("%v: %s lost %s: %s", args, role, added, got)
+			}
+		}
 	}
 }
 
