@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/url"
 
-	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Clone says always whether the copy is a full one: by itself the hypervisor decides by whether the source is a template.
+// Clone says always whether the copy is a full one: by itself the hypervisor decides by whether the source is a template. As CreateVM
+// does, it names the pool of a token that may make guests in a pool only.
 func (h *Host) Clone(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.CloneSpec) (string, error) {
 	if _, err := vmid(spec.ID); err != nil {
 		return "", invalid("id", "%.40q is no id of a guest", spec.ID)
@@ -32,10 +32,10 @@ func (h *Host) Clone(ctx context.Context, ref hypervisor.GuestRef, spec hypervis
 	if spec.Node == ref.Node {
 		form.Del("target")
 	}
-	var answer pveapi.Text
-	if _, err := h.api.Post(ctx, path, form, &answer); err != nil {
+	task, err := h.postGuest(ctx, path, form, spec.ID)
+	if err != nil {
 		return "", h.explain(ctx, ref.Node, h.allocateError(ctx, spec.ID, err))
 	}
-	h.log.Debug("copy started", "node", ref.Node, "guest", ref.ID, "copy", spec.ID, "task", string(answer))
-	return taskIn(string(answer)), nil
+	h.log.Debug("copy started", "node", ref.Node, "guest", ref.ID, "copy", spec.ID, "task", task)
+	return taskIn(task), nil
 }

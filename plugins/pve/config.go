@@ -39,7 +39,7 @@ func (h *Host) configRows(ctx context.Context, ref hypervisor.GuestRef) ([]confi
 	}
 	var rows []configRow
 	if _, err := h.api.Get(ctx, path, nil, &rows); err != nil {
-		return nil, h.explain(ctx, ref.Node, absence(err))
+		return nil, h.explain(ctx, ref.Node, h.unseen(ctx, ref, absence(err)))
 	}
 	if len(rows) == 0 {
 		return nil, plugin.Errorf(plugin.Protocol, "the guest's configuration is empty")

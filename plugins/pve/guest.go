@@ -19,7 +19,7 @@ func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.G
 	var data json.RawMessage
 	meta, err := h.api.Get(ctx, path, nil, &data)
 	if err != nil {
-		return hypervisor.Guest{}, h.explain(ctx, ref.Node, absence(err))
+		return hypervisor.Guest{}, h.explain(ctx, ref.Node, h.unseen(ctx, ref, absence(err)))
 	}
 	guest, err := currentGuest(data, ref)
 	if err != nil {
@@ -37,6 +37,19 @@ func absence(err error) error {
 		return err
 	}
 	return plugin.Errorf(plugin.Refused, "%s", e.Message)
+}
+
+// unseen is NotFound for a guest that the token may not see and whose id is free: a token with rights in a pool only may not look at what
+// is not there. The hypervisor tells everybody which ids are free.
+func (h *Host) unseen(ctx context.Context, ref hypervisor.GuestRef, err error) error {
+	number, bad := vmid(ref.ID)
+	if plugin.KindOf(err) != plugin.Denied || bad != nil {
+		return err
+	}
+	if free, _, failed := h.freeID(ctx, &number); failed != nil || free == "" {
+		return err
+	}
+	return plugin.Errorf(plugin.NotFound, "no guest has the id %s", ref.ID)
 }
 
 // currentGuest reads a guest's status/current.

@@ -66,7 +66,7 @@ func TestAddressesOfWhoCannotTell(t *testing.T) {
 	wantKind(t, err, plugin.NotFound)
 	agent := w.guest(t, pvesim.GuestSpec{Agent: true, Status: run})
 	_, err = w.open(t, w.target(endpoint.Monitoring, w.token("/", true, "VM.Audit"))).Addresses(t.Context(), agent)
-	if e := wantKind(t, err, plugin.Denied); !strings.HasSuffix(e.Remedy, "--privs VM.GuestAgent.Audit") {
+	if e := wantKind(t, err, plugin.Denied); !strings.Contains(e.Remedy, "--privs VM.GuestAgent.Audit && ") {
 		t.Errorf("%+v", e)
 	}
 }

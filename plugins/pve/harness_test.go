@@ -146,6 +146,11 @@ func wantKind(t testing.TB, err error, kind plugin.ErrorKind) *plugin.Error {
 	return e
 }
 
+// grantsRole reports whether a command gives the token a role that has the privileges already.
+func grantsRole(command, role string, token pvesim.Token) bool {
+	return strings.HasPrefix(command, "pveum acl modify '/") && strings.HasSuffix(command, " --tokens '"+token.ID+"' --roles "+role)
+}
+
 func must(t testing.TB, what string, err error) {
 	t.Helper()
 	if err != nil {

@@ -18,8 +18,8 @@ var firmware = map[string]bool{"win11": true}
 
 // CreateVM sends one request for all of the VM: one VirtIO disk with a thread of its own, whose freed blocks go back to the storage, and a
 // NIC behind the hypervisor's firewall. It sets no hardware type, which needs a privilege that the role of the token script lacks unless
-// it was asked for. The mark is the serial number of the disk. Another request reads the storage's type first: on file storage the disk is
-// qcow2, because a raw file, the hypervisor's default, cannot be snapshotted.
+// it was asked for. A token that may make guests in a pool only makes it there. The mark is the serial number of the disk. Another request
+// reads the storage's type first: on file storage the disk is qcow2, because a raw file, the hypervisor's default, cannot be snapshotted.
 func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, error) {
 	form, err := vmForm(spec)
 	if err != nil {
@@ -40,12 +40,12 @@ func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, er
 			}
 		}
 	}
-	var answer pveapi.Text
-	if _, err := h.api.Post(ctx, path, form, &answer); err != nil {
+	task, err := h.postGuest(ctx, path, form, spec.ID)
+	if err != nil {
 		return "", h.explain(ctx, spec.Node, h.allocateError(ctx, spec.ID, err))
 	}
-	h.log.Debug("VM creation started", "node", spec.Node, "guest", spec.ID, "task", string(answer))
-	return taskIn(string(answer)), nil
+	h.log.Debug("VM creation started", "node", spec.Node, "guest", spec.ID, "task", task)
+	return taskIn(task), nil
 }
 
 // fileStorages are the storage types that store images as files, raw by default. The hypervisor knows the right format for all others.

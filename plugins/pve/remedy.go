@@ -14,33 +14,73 @@ import (
 // remedyLimit bounds the question by which a refusal is explained: its caller waits already.
 const remedyLimit = 5 * time.Second
 
-// remedy writes the command for a node's shell that grants a token of the capability what it lacks. A privilege that the token has at
-// another path is in its role, which then has to be given at the path too; any other is not in the role. A token that polls asks
-// nothing more when it is refused, since each poll would: its role is taken to lack the privilege.
+// remedy writes the command for a node's shell that grants a token of the capability what it lacks: the privileges go into its role unless
+// they are there, and the role is given at the path unless the token has rights there. A token that polls asks nothing more when it is
+// refused, since each poll would: its command does both, which does no harm.
 func remedy(credential endpoint.Credential) func(context.Context, *pveapi.Client, []string, string) string {
 	return func(ctx context.Context, api *pveapi.Client, missing []string, path string) string {
 		r, ok := roles[credential.Capability]
-		// Of alternatives the first does.
-		privilege, _, _ := strings.Cut(missing[0], "|")
 		user, _, isToken := strings.Cut(credential.ID, "!")
-		if !ok || !isToken || !privilegeName(privilege) {
+		if !ok || !isToken {
 			return ""
+		}
+		var privileges []string
+		for _, alternatives := range missing {
+			privilege, _, _ := strings.Cut(alternatives, "|") // the first does
+			if !privilegeName(privilege) {
+				return ""
+			}
+			privileges = append(privileges, privilege)
+		}
+		given := fmt.Sprintf("pveum acl modify %[1]s --users %[2]s --roles %[3]s && pveum acl modify %[1]s --tokens %[4]s --roles %[3]s",
+			quote(path), quote(user), r.name, quote(credential.ID))
+		added := func(privileges []string) string {
+			return fmt.Sprintf("pveum role modify %s --append 1 --privs %s", r.name, strings.Join(privileges, ","))
+		}
+		if credential.Capability == endpoint.Monitoring {
+			return added(privileges) + " && " + given
 		}
 		ctx, cancel := context.WithTimeout(ctx, remedyLimit)
 		defer cancel()
 		var have grants
-		if credential.Capability != endpoint.Monitoring {
-			if _, err := api.Get(ctx, "/access/permissions", nil, &have); err != nil {
-				have = nil // the usual case is left
-			}
+		if _, err := api.Get(ctx, "/access/permissions", nil, &have); err != nil {
+			return added(privileges) + " && " + given
 		}
-		if have.anywhere(privilege) {
-			// The rights of a token are those of its user at most.
-			return fmt.Sprintf("pveum acl modify %[1]s --users %[2]s --roles %[3]s && pveum acl modify %[1]s --tokens %[4]s --roles %[3]s",
-				quote(path), quote(user), r.name, quote(credential.ID))
+		lacking := slices.DeleteFunc(slices.Clone(privileges), have.anywhere)
+		if len(lacking) > 0 {
+			lacking = notInRole(ctx, api, r.name, lacking)
 		}
-		return fmt.Sprintf("pveum role modify %s --append 1 --privs %s", r.name, privilege)
+		switch {
+		case len(lacking) == 0:
+			return given
+		case have.reach(path):
+			return added(lacking)
+		}
+		return added(lacking) + " && " + given
 	}
+}
+
+// notInRole are those of the privileges that a role does not have, all where it cannot be read.
+func notInRole(ctx context.Context, api *pveapi.Client, name string, privileges []string) []string {
+	var has map[string]pveapi.Flag
+	path, err := pveapi.Path("access", "roles", name)
+	if err == nil {
+		_, err = api.Get(ctx, path, nil, &has)
+	}
+	if err != nil {
+		return privileges
+	}
+	return slices.DeleteFunc(privileges, func(p string) bool { return bool(has[p]) })
+}
+
+// reach reports whether the token has any right at the path or above it.
+func (g grants) reach(path string) bool {
+	for ; path != "/" && path != ""; path = path[:strings.LastIndexByte(path, '/')] {
+		if len(g[path]) > 0 {
+			return true
+		}
+	}
+	return len(g["/"]) > 0
 }
 
 // mending writes the command that makes the role of a token's capability what it should be, and gives it to the token at a place: with

@@ -24,6 +24,15 @@ func TestRemedyGrantsWhatIsMissing(t *testing.T) {
 		return wantKind(t, err, plugin.Denied)
 	}
 	token := w.token("/", true, "VM.Audit")
+	if e := act(token); e == nil || !strings.HasPrefix(e.Remedy, "pveum acl modify '/vms/100' --users ") {
+		t.Errorf("a role that has it, which the token does not have: %+v", e)
+	}
+	w.SetRole("ServiceLifecycle", "VM.Audit")
+	lost := w.token("/pool/empty", true)
+	if e := act(lost); e == nil || !strings.HasPrefix(e.Remedy, "pveum role modify ServiceLifecycle --append 1 --privs VM.PowerMgmt && "+
+		"pveum acl modify '/vms/100' --users ") {
+		t.Errorf("a role that lacks it and is given nowhere: %+v", e)
+	}
 	if e := act(token); e == nil || e.Remedy != "pveum role modify ServiceLifecycle --append 1 --privs VM.PowerMgmt" {
 		t.Errorf("a role that lacks it: %+v", e)
 	}
@@ -34,8 +43,8 @@ func TestRemedyGrantsWhatIsMissing(t *testing.T) {
 	}
 	poll := w.open(t, w.target(endpoint.Monitoring, w.token("/", true, "VM.Audit")))
 	before := w.Stats().Requests["GET /access/permissions"]
-	if _, err := poll.NodeStatus(t.Context(), "pve1"); wantKind(t, err, plugin.Denied).Remedy !=
-		"pveum role modify ServiceAudit --append 1 --privs Sys.Audit" {
+	if _, err := poll.NodeStatus(t.Context(), "pve1"); !strings.HasPrefix(wantKind(t, err, plugin.Denied).Remedy,
+		"pveum role modify ServiceAudit --append 1 --privs Sys.Audit && pveum acl modify '/nodes/pve1' --users ") {
 		t.Errorf("a token that polls: %v", err)
 	}
 	if n := w.Stats().Requests["GET /access/permissions"] - before; n != 0 {

@@ -5,13 +5,13 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Restore implements hypervisor.Backuper. A container is as privileged as it was. Its disks go to one storage: without one that is asked
-// for, to where its root was, which takes a question before.
+// for, to where its root was, which takes a question before. As CreateVM does, it names the pool of a token that may make guests in a pool
+// only.
 func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string, error) {
 	kind, form, err := restoreForm(spec)
 	if err != nil {
@@ -29,12 +29,12 @@ func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string
 		}
 		form.Set("storage", storage)
 	}
-	var answer pveapi.Text
-	if _, err := h.api.Post(ctx, path, form, &answer); err != nil {
+	task, err := h.postGuest(ctx, path, form, spec.ID)
+	if err != nil {
 		return "", h.explain(ctx, spec.Node, h.restoreError(ctx, spec, err))
 	}
-	h.log.Debug("restore started", "node", spec.Node, "guest", spec.ID, "backup", spec.Backup.ID, "task", string(answer))
-	return taskIn(string(answer)), nil
+	h.log.Debug("restore started", "node", spec.Node, "guest", spec.ID, "backup", spec.Backup.ID, "task", task)
+	return taskIn(task), nil
 }
 
 // restoreForm is the request that restores, and the kind of guest below whose path it goes.

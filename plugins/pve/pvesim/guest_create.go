@@ -77,6 +77,14 @@ func (r *request) mayCreate(vmid int) *apiError {
 	return forbidden("")
 }
 
+// checkVM is about a guest, or the pool that a new one shall be in; several privileges are alternatives.
+func (r *request) checkVM(vmid int, anyOf ...string) *apiError {
+	if pool := r.values.text("pool"); pool != "" && r.c.allowed(r.who, "/pool/"+pool, anyOf...) {
+		return nil
+	}
+	return r.c.check(r.who, "/vms/"+strconv.Itoa(vmid), anyOf...)
+}
+
 // optionPrivileges are what changing a key of a VM's configuration needs.
 var optionPrivileges = []struct {
 	keys      *regexp.Regexp
@@ -137,7 +145,7 @@ func (r *request) mayConfigure(vmid int, options map[string]string) *apiError {
 			}
 			continue
 		}
-		if err := r.c.check(r.who, "/vms/"+strconv.Itoa(vmid), strings.Split(privilege, "|")...); err != nil {
+		if err := r.checkVM(vmid, strings.Split(privilege, "|")...); err != nil {
 			return err
 		}
 		if key == "startup" { // it changes what the node does
