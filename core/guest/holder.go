@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	"regexp"
 
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -11,11 +12,14 @@ import (
 // holders is how many of a guest's newest tasks are looked through for one that was in the way.
 const holders = 25
 
-// blame adds to a failure which other task worked on the guest when the step failed: most often it held the guest's
-// lock, and the hypervisor's own text names no more than a file. The monitoring token asks, since a task may be anybody's.
+// contended is what the text of a failure has when another task was in the way.
+var contended = regexp.MustCompile(`(?i)\b(lock|locked|busy)\b`)
+
+// blame adds to a failure over a lock which other task worked on the guest when the step failed: the hypervisor's own text names no more
+// than a file. Any other failure has its cause elsewhere. The monitoring token asks, since a task may be anybody's.
 func (a *act) blame(ctx context.Context, s step, err error) error {
 	status, verdict := job.Verdict(err)
-	if err == nil || verdict && status != job.Failed || !verdict && sdk.KindOf(err) != sdk.Busy {
+	if err == nil || verdict && (status != job.Failed || !contended.MatchString(job.Text(err))) || !verdict && sdk.KindOf(err) != sdk.Busy {
 		return err
 	}
 	list, failed := ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.TaskList, error) {
@@ -37,21 +41,27 @@ func (a *act) blame(ctx context.Context, s step, err error) error {
 		job.Text(err), other.Type, by, other.Started.UTC().Format("15:04:05 UTC"), other.ID)
 }
 
-// holder is the oldest task of others that ran while ours did, or runs now when ours never came to be.
+// holder is the task of others that was in the way of the step.
 func (a *act) holder(s step, tasks []hypervisor.Task) *hypervisor.Task {
-	var ours, found *hypervisor.Task
+	var ours *hypervisor.Task
 	for i := range tasks {
 		if t := &tasks[i]; a.run.Begun(s.name) && a.ours(s, *t) && (ours == nil || t.Started.After(ours.Started)) {
 			ours = t
 		}
 	}
+	return inTheWayOf(ours, tasks)
+}
+
+// inTheWayOf returns the oldest of the other tasks that was running when ours began, or that runs now if ours is nil. A hypervisor may
+// tell times in whole seconds: one that ended in the second in which ours began had ended. A console holds no lock.
+func inTheWayOf(ours *hypervisor.Task, tasks []hypervisor.Task) (found *hypervisor.Task) {
 	for i := range tasks {
 		t := &tasks[i]
-		if ours != nil && t.ID == ours.ID {
-			continue
+		running := t.Status == hypervisor.TaskRunning
+		if ours != nil {
+			running = t.ID != ours.ID && !t.Started.After(ours.Started) && (running || t.Ended.After(ours.Started))
 		}
-		overlaps := ours != nil && !t.Ended.Before(ours.Started) && !t.Started.After(ours.Started)
-		if (t.Status == hypervisor.TaskRunning || overlaps) && (found == nil || t.Started.Before(found.Started)) {
+		if running && t.Operation != hypervisor.OperationConsole && (found == nil || t.Started.Before(found.Started)) {
 			found = t
 		}
 	}

@@ -432,6 +432,18 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 			})
 		})
 	}
+	t.Run("one that had nothing to do with it is not named", func(t *testing.T) {
+		t.Parallel()
+		inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+			p, _, _ := held(t, b)
+			b.start(t)
+			id := b.enqueue(t, p, hypervisor.Stop)
+			b.cluster.EndTask(b.taskOf(t, id), hypervisor.TaskFailed, "no such disk")
+			if j, _ := b.ended(t, id, job.Failed); j.Error != "no such disk" {
+				t.Errorf("error %q", j.Error)
+			}
+		})
+	})
 	t.Run("one that was over before is not named", func(t *testing.T) {
 		t.Parallel()
 		inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
@@ -439,8 +451,8 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 			b.cluster.EndTask(task, hypervisor.TaskFailed, "got timeout")
 			b.start(t)
 			id := b.enqueue(t, p, hypervisor.Stop)
-			b.cluster.EndTask(b.taskOf(t, id), hypervisor.TaskFailed, "no such disk")
-			if j, _ := b.ended(t, id, job.Failed); j.Error != "no such disk" {
+			b.cluster.EndTask(b.taskOf(t, id), hypervisor.TaskFailed, "guest is locked")
+			if j, _ := b.ended(t, id, job.Failed); j.Error != "guest is locked" {
 				t.Errorf("error %q", j.Error)
 			}
 		})
