@@ -155,6 +155,7 @@ func (h *fixture) enrol(name, address string, cluster *memdriver.Cluster) int64 
 func (h *fixture) protect(cluster *memdriver.Cluster) {
 	at := h.firewalls.AddAt(cluster.Target(endpoint.Monitoring))
 	at.Admit(cluster.Target(endpoint.Lifecycle))
+	at.Admit(cluster.Target(endpoint.Console))
 	h.protected = append(h.protected, at)
 	rule := firewall.Rule{Direction: firewall.DirectionIn, Action: "ACCEPT", Enabled: true, Comment: cluster.Nodes()[0]}
 	at.SetRules(firewall.Scope{Kind: firewall.ClusterScope}, rule)

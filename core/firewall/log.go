@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
@@ -86,9 +88,7 @@ func (s *Store) Log(ctx context.Context, on Scope, f LogFilter) (LogWindow, erro
 		if !f.narrow() {
 			most = min(f.Limit-len(w.Lines), sdk.MaxLogLines)
 		}
-		found, err := ask(ctx, s, on, func(ctx context.Context, able sdk.LogReader, scope sdk.Scope) (sdk.Log, error) {
-			return able.Log(ctx, scope, sdk.LogQuery{Start: w.Next, Limit: most, Since: f.Since, Until: f.Until})
-		})
+		found, err := s.readLog(ctx, on, sdk.LogQuery{Start: w.Next, Limit: most, Since: f.Since, Until: f.Until})
 		if err != nil {
 			return LogWindow{}, err
 		}
@@ -110,6 +110,23 @@ func (s *Store) Log(ctx context.Context, on Scope, f LogFilter) (LogWindow, erro
 			return w, nil
 		}
 	}
+}
+
+// readLog asks for a window of a log with the monitoring token. The log of a guest shows what it sends and receives, so it is read with
+// the token for consoles where the host has one.
+func (s *Store) readLog(ctx context.Context, on Scope, query sdk.LogQuery) (sdk.Log, error) {
+	question := func(ctx context.Context, able sdk.LogReader, scope sdk.Scope) (sdk.Log, error) {
+		return able.Log(ctx, scope, query)
+	}
+	if on.sdk.Kind == sdk.GuestScope {
+		log, err := askAs(ctx, s, endpoint.Console, on, question)
+		switch problem.CodeOf(err) {
+		case problem.CodeCapabilityMissing, problem.CodeUnsupported:
+		default:
+			return log, err
+		}
+	}
+	return ask(ctx, s, on, question)
 }
 
 func showLine(line *sdk.LogLine, n int) LogLine {

@@ -24,8 +24,8 @@ var roles = map[endpoint.Capability]role{
 	endpoint.Monitoring: {
 		name:       "ServiceAudit",
 		privileges: []string{"VM.Audit", "Datastore.Audit", "Sys.Audit", "Pool.Audit", "SDN.Audit"},
-		// The last is for the firewall's log of nodes. That of guests is for who may open their consoles: nothing to recommend for a token
-		// that reads, but fine where somebody gave it.
+		// The last is for the firewall's log of nodes. That of guests is read with the token for consoles, and with this one where there is
+		// none and somebody gave it the optional privilege.
 		recommended: []string{"VM.GuestAgent.Audit", "Sys.Syslog"},
 		optional:    []string{"VM.Console"},
 	},

@@ -78,8 +78,8 @@ type LogEntry struct {
 	InterfaceIn, InterfaceOut string
 }
 
-// LogReader is satisfied by firewalls that have a log. Needs the Monitoring capability; where that credential may not read logs the answer
-// is Denied and names what is missing.
+// LogReader is satisfied by firewalls that have a log. Needs the Monitoring capability, and for the log of a guest the Console capability
+// where there is a credential for it; where the credential may not read logs the answer is Denied and names what is missing.
 type LogReader interface {
 	// Log reads a window of the log of a scope, oldest first. A log that was never written is one without lines.
 	Log(ctx context.Context, scope Scope, query LogQuery) (Log, error)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // firewalled gives the cluster, its first node and both guests a firewall each: two rules, and where there are names, an alias and two IP
@@ -39,13 +40,6 @@ func (w *World) firewalled() {
 	}
 }
 
-// logged is firewalled for a log of a guest: the hypervisor shows it to those only who may open the guest's console.
-func (w *World) logged() {
-	w.t.Helper()
-	w.firewalled()
-	w.grant("ServiceAudit", "VM.Console")
-}
-
 // grant adds a privilege to a role.
 func (w *World) grant(role, privilege string) {
 	w.t.Helper()
@@ -74,7 +68,7 @@ func firewallActs() (acts []Act) {
 				a.Tokens = lifecycle
 			}
 			if strings.HasPrefix(path, "/log") && scope.names {
-				a.Before = (*World).logged
+				a.Tokens = []endpoint.Capability{endpoint.Console} // of a guest
 			}
 			acts = append(acts, a)
 		}

@@ -26,7 +26,8 @@ func (h handlers) registerLog(a *op.API, d declared) {
 		"Oldest first, asked of the hypervisor, line by line: what is understood of a line stands in its fields, and of others `text` alone. "+
 			"`start` counts the lines of the times that were asked for; `X-Next-Start` is where to read on. Filters leave out lines that "+
 			"nobody understands, and look at 20,000 lines at most: a short answer need not be the end, which is where `X-Next-Start` is "+
-			"`X-Total-Count`. To follow the log, ask for `log/stream`."))
+			"`X-Total-Count`. To follow the log, ask for `log/stream`. The log of a guest is read with the token for consoles, where the host "+
+			"has one."))
 	spec := d.read("follow_%_log", "Follow the firewall log", stream,
 		"Server-Sent Events: each line as it comes, an event `line` whose data is as in the list and whose id is its number. Without `start` "+
 			"it begins with what comes from now on. A reader that comes back with `Last-Event-ID` misses nothing, unless the log was begun anew. "+

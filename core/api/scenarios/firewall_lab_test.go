@@ -42,6 +42,7 @@ func newFirewallLabOf(t *testing.T, memory *membackend.Backend, served sdk.Backe
 	})
 	at := memory.AddAt(b.Cluster.Target(endpoint.Monitoring))
 	at.Admit(b.Cluster.Target(endpoint.Lifecycle))
+	at.Admit(b.Cluster.Target(endpoint.Console))
 	fw, err := memory.Open(t.Context(), b.Cluster.Target(endpoint.Lifecycle))
 	if err != nil {
 		t.Fatal(err)

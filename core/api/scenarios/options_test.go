@@ -33,6 +33,7 @@ func newOptions(t *testing.T, shape memdriver.Shape, edits ...func(*service.Conf
 	b := servicetest.NewLab(t, shape, func(a *op.API, d api.Deps) { options.Register(a, d.Options) }, edits...)
 	at := firewalls.AddAt(b.Cluster.Target(endpoint.Monitoring))
 	at.Admit(b.Cluster.Target(endpoint.Lifecycle))
+	at.Admit(b.Cluster.Target(endpoint.Console))
 	return &optionsLab{b, at}
 }
 

@@ -110,6 +110,7 @@ func newFixture(t *testing.T) *fixture {
 	f.cluster = f.driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 2})
 	f.at = f.backend.AddAt(f.cluster.Target(endpoint.Monitoring))
 	f.at.Admit(f.cluster.Target(endpoint.Lifecycle))
+	f.at.Admit(f.cluster.Target(endpoint.Console))
 	var err error
 	if f.Store, f.queue, err = instance(d, f.key, f.driver, f.backend); err != nil {
 		t.Fatal(err)

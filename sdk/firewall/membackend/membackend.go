@@ -56,8 +56,8 @@ func NewEverywhere() *Backend {
 type Endpoint struct {
 	address, fingerprint string
 	secret               plugin.Secret
-	// changing is the secret of the token that changes things.
-	changing plugin.Secret
+	// admitted are the secrets of tokens that are taken in the place of the one that reads, by their capabilities.
+	admitted map[endpoint.Capability]plugin.Secret
 
 	mu     sync.Mutex
 	scopes map[string]*state
@@ -86,7 +86,7 @@ func (b *Backend) Add(address string) *Endpoint {
 func (b *Backend) AddAt(target endpoint.Target) *Endpoint {
 	e := &Endpoint{
 		address: target.Address, fingerprint: target.Fingerprint, secret: target.Credential.Secret,
-		changing: target.Credential.Secret, options: map[firewall.Guest]firewall.Options{}, scopes: map[string]*state{},
+		admitted: map[endpoint.Capability]plugin.Secret{}, options: map[firewall.Guest]firewall.Options{}, scopes: map[string]*state{},
 		macros: []firewall.Macro{
 			{Name: "DNS", Description: "Domain Name System traffic (udp and tcp)"}, {Name: "HTTP", Description: "Hypertext Transfer Protocol"},
 			{Name: "HTTPS", Description: "Hypertext Transfer Protocol over SSL"}, {Name: "Ping", Description: "ICMP echo request"},
@@ -108,11 +108,11 @@ func (e *Endpoint) Target(capability endpoint.Capability) endpoint.Target {
 	}
 }
 
-// Admit makes changes take the token of another target in place of the one that reads.
+// Admit takes the token of another target for its capability, in place of the one that reads.
 func (e *Endpoint) Admit(target endpoint.Target) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.changing = target.Credential.Secret
+	e.admitted[target.Credential.Capability] = target.Credential.Secret
 }
 
 // Info implements firewall.Backend.
@@ -188,8 +188,7 @@ func (e *Endpoint) admit(target endpoint.Target) error {
 		err := plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not the pinned or a trusted one")
 		err.Fingerprint = e.fingerprint
 		return err
-	case target.Credential.Secret != e.secret &&
-		(target.Credential.Capability != endpoint.Lifecycle || target.Credential.Secret != e.changing):
+	case target.Credential.Secret != e.secret && target.Credential.Secret != e.admitted[target.Credential.Capability]:
 		return plugin.Errorf(plugin.TokenRejected, "token %s is wrong", target.Credential.ID)
 	}
 	return nil
