@@ -396,6 +396,9 @@ var fieldsOfNetwork = map[string]string{
 	"address6": "cidr6", "netmask6": "cidr6",
 }
 
+// familyFields are the parameters that there are once for each version of IP.
+var familyFields = []string{"address", "netmask", "cidr", "gateway"}
+
 // networkError brings what the hypervisor says of a change of a network into our words.
 func (h *Host) networkError(ctx context.Context, node string, err error) error {
 	err = h.explainAway(ctx, node, err)
@@ -421,6 +424,10 @@ func (h *Host) networkError(ctx context.Context, node string, err error) error {
 	case strings.Contains(text, " - mtu "):
 		wrongParameter(e, "mtu")
 	case e.Kind == plugin.Invalid:
+		// The hypervisor names the parameter of IPv4 for either version of IP.
+		if other := e.Field + "6"; strings.Contains(text, "ipv6") && slices.Contains(familyFields, e.Field) {
+			e.Field = other
+		}
 		if ours := fieldsOfNetwork[e.Field]; ours != "" {
 			e.Field = ours
 		}

@@ -71,7 +71,11 @@ func (h *Host) AttachStorage(ctx context.Context, spec hypervisor.StorageSpec) e
 		form.Set(s.Key, string(s.Value))
 	}
 	if _, err := h.api.Post(ctx, "/storage", form, nil); err != nil {
-		return definitionError(err, spec.Config)
+		err = definitionError(err, spec.Config)
+		if e, ok := asError(err); ok && e.Kind == plugin.NotFound {
+			e.Kind = plugin.Refused // what is missing is something else than the storage
+		}
+		return err
 	}
 	h.log.Debug("storage attached", "storage", spec.Name, "type", spec.Type)
 	return nil
@@ -123,6 +127,9 @@ func (h *Host) DetachStorage(ctx context.Context, name string) error {
 var aboutKey = regexp.MustCompile(`(?:unexpected property|missing value for required option|unable to delete (?:required|fixed) option|` +
 	`no such option|can't change value of fixed parameter|cannot set and delete property) '([A-Za-z][A-Za-z0-9_-]*)'`)
 
+// unknownStorage is the text for a storage that is not defined.
+var unknownStorage = regexp.MustCompile(`storage '[^']*' does not exist`)
+
 // definitionError brings what the hypervisor says of a definition into our words, without the secrets that were sent.
 func definitionError(err error, sent []hypervisor.StorageSetting) error {
 	e, ok := asError(err)
@@ -142,7 +149,7 @@ func definitionError(err error, sent []hypervisor.StorageSetting) error {
 		e.Kind = plugin.Conflict
 	case named != nil:
 		wrongParameter(e, named[1])
-	case e.Kind == plugin.NotFound && !strings.Contains(e.Message, "storage '"):
+	case e.Kind == plugin.NotFound && !unknownStorage.MatchString(e.Message):
 		e.Kind = plugin.Refused // something behind the storage, such as a volume group
 	}
 	return e

@@ -86,6 +86,8 @@ func TestDefinitionsAreRefused(t *testing.T) {
 		"a name":          {share("../a", nil), plugin.Invalid, "storage"},
 		"a long name":     {share(strings.Repeat("a", 200), nil), plugin.Invalid, "storage"},
 		"a server":        {share("aa", map[string]string{"server": "nas.invalid"}), plugin.Refused, ""},
+		"a ZFS pool": {hypervisor.StorageSpec{Name: "aa", Type: "zfspool", Config: []hypervisor.StorageSetting{{Key: "pool", Value: "none"}}},
+			plugin.Refused, ""},
 		"a volume group": {hypervisor.StorageSpec{Name: "aa", Type: "lvm", Config: []hypervisor.StorageSetting{{Key: "vgname", Value: "none"}}},
 			plugin.Refused, ""},
 	} {

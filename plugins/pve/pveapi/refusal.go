@@ -190,6 +190,9 @@ func innerProxy(status int, text, path string) error {
 	return plugin.Errorf(plugin.Unreachable, "%w: %d %s", away, status, text)
 }
 
+// missingFile is what programs say of a file or a device behind the thing that a request is about: that thing itself may be there.
+const missingFile = "no such file or directory"
+
 // KindOfText sorts the texts of a 500, and of how a task ended, by a part that has not changed between releases.
 func KindOfText(text string) plugin.ErrorKind {
 	t := strings.ToLower(text)
@@ -205,7 +208,7 @@ func KindOfText(text string) plugin.ErrorKind {
 	case has("already exists", "already running", "not running", "is running", "already in use", "detected modified configuration",
 		"checksum mismatch"):
 		return plugin.Conflict
-	case has("does not exist", "no such ", "unable to find configuration file"):
+	case has("does not exist", "unable to find configuration file"), strings.Contains(strings.ReplaceAll(t, missingFile, ""), "no such "):
 		return plugin.NotFound
 	case has("permission check failed", "permission denied"):
 		return plugin.Denied

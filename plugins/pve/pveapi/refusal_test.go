@@ -37,6 +37,8 @@ func TestRefusalsBecomeTypedErrors(t *testing.T) {
 			""},
 		"500 not there": {500, "Configuration file 'nodes/pve1/qemu-server/999.conf' does not exist", "", `{"data":null}`,
 			plugin.NotFound, "999.conf", "", ""},
+		"500 a file behind it": {500, "could not activate storage 'tank', zfs error: exec of zpool failed: No such file or directory", "",
+			`{"data":null}`, plugin.Refused, "zfs error", "", ""},
 		"500 message goes first": {500, "first line", "application/json",
 			`{"data":null,"message":"first line\nVM 5 already exists on node 'a'\n"}`, plugin.Conflict, "first line VM 5", "", ""},
 		"500 running":     {500, "CT 114 already running", "", `{"data":null}`, plugin.Conflict, "CT 114", "", ""},

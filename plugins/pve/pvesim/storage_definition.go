@@ -152,6 +152,9 @@ func createStorage(r *request) (result, *apiError) {
 		return failed("no such logical volume %s", volume)
 	case kind == "lvm" && (thin == nil || made.config["vgname"] != "pve"):
 		return failed("no such volume group '%s'", made.config["vgname"])
+	case kind == "zfspool" && made.config["pool"] != "rpool/data":
+		return failed("could not activate storage '%s', zfs error: open3: exec of zpool import %s failed: No such file or directory", id,
+			made.config["pool"])
 	case kind == "esxi" && !r.values.has("password"):
 		return failed("missing password")
 	case strings.HasSuffix(made.config["server"], unreachable):
