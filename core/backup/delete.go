@@ -156,6 +156,9 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
 			return s.Actor.Hosts.Open(ctx, params.HostID, endpoint.Backup)
 		},
+		Watch: func(ctx context.Context) (hypervisor.Host, error) {
+			return s.Actor.Hosts.Open(ctx, params.HostID, endpoint.Monitoring)
+		},
 		Before: func(ctx context.Context) (clock time.Time, done bool, err error) {
 			present, err := s.find(ctx, params.HostID, b, listLimit)
 			switch {

@@ -120,6 +120,9 @@ func (c *making) request(name string, needs endpoint.Capability, does hypervisor
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
 			return c.Hosts.Open(ctx, c.hostID, needs)
 		},
+		Watch: func(ctx context.Context) (hypervisor.Host, error) {
+			return c.Hosts.Open(ctx, c.hostID, endpoint.Monitoring)
+		},
 		Before: before, Send: send,
 		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Guest: &ref, Node: ref.Node} },
 		Ours: func(task hypervisor.Task) bool {

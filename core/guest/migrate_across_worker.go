@@ -320,6 +320,9 @@ func (a *act) requestThere(x *across, name string, does hypervisor.Operation, ne
 			}
 			return clock, false, a.run.SaveProgress(ctx, a.progress)
 		},
+		Watch: func(ctx context.Context) (hypervisor.Host, error) {
+			return a.Hosts.Open(ctx, x.HostID, endpoint.Monitoring)
+		},
 		Send:  send,
 		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Guest: &ref, Node: ref.Node} },
 		Ours:  func(task hypervisor.Task) bool { return task.Operation == does && SentBy(task, x.TokenID) },

@@ -24,6 +24,9 @@ func (a *act) request(s step) job.Step {
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
 			return a.Hosts.Open(ctx, a.hostID, s.needs)
 		},
+		Watch: func(ctx context.Context) (hypervisor.Host, error) {
+			return a.Hosts.Open(ctx, a.hostID, endpoint.Monitoring)
+		},
 		Before: func(ctx context.Context) (time.Time, bool, error) { return a.before(ctx, s) },
 		Send: func(ctx context.Context, host hypervisor.Host) (string, error) {
 			return s.send(ctx, host, a.ref)

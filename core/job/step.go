@@ -18,6 +18,9 @@ type Step struct {
 	// Open opens the host with the credential that starts the task. The same one follows and stops the task and looks
 	// for it: others may not see it. It is called again for every try and its host is closed after it.
 	Open func(ctx context.Context) (hypervisor.Host, error)
+	// Watch opens the host with another credential, which follows the task, or looks for it, where that of Open is refused: it may have been
+	// removed or revoked since. Nil for none.
+	Watch func(ctx context.Context) (hypervisor.Host, error)
 	// Before is called before each request. It checks that the request is still right, and gives the hypervisor's own
 	// clock; done is true when what the step wants is there already.
 	Before func(ctx context.Context) (clock time.Time, done bool, err error)

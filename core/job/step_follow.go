@@ -14,8 +14,9 @@ import (
 func (r *Run) follow(step Step, cp *checkpoint) error {
 	lost := r.newPatience()
 	stop := stopper{run: r, taskID: cp.Task}
+	open, watched := step.Open, false
 	for {
-		result, err := r.waitTask(step, cp.Task, lost, &stop)
+		result, err := r.waitTask(step, open, cp.Task, lost, &stop)
 		switch {
 		case r.interrupted() != nil:
 			return r.interrupted()
@@ -30,6 +31,10 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 			continue
 		case plugin.KindOf(err) == plugin.NotFound:
 			return Undetermined("the hypervisor no longer knows the task %s: %s", cp.Task, Explain(err))
+		case !watched && step.Watch != nil && (Refused(err) || refusedByUs(err)):
+			r.Note("the task cannot be followed with the credential that started it (%s); following it with the one for monitoring", Explain(err))
+			open, watched = step.Watch, true
+			continue
 		case !lost.again(err):
 			return Undetermined("the hypervisor could not be asked how the task %s ended: %s", cp.Task, Explain(err))
 		}
@@ -45,11 +50,12 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 // errLookAgain ends a wait that has lasted for long.
 var errLookAgain = errors.New("the wait begins anew")
 
-// waitTask waits once, on a host of its own; when the job shall be canceled it stops the task first.
-func (r *Run) waitTask(step Step, taskID string, lost *patience, stop *stopper) (hypervisor.TaskResult, error) {
+// waitTask waits once, on a host that it opens; when the job shall be canceled it stops the task first.
+func (r *Run) waitTask(step Step, open func(context.Context) (hypervisor.Host, error), taskID string, lost *patience, stop *stopper) (
+	hypervisor.TaskResult, error) {
 	ctx, cancel := context.WithCancelCause(r.untilStop)
 	defer cancel(nil)
-	host, err := step.Open(ctx)
+	host, err := open(ctx)
 	if err != nil {
 		return hypervisor.TaskResult{}, err
 	}

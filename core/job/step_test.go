@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/internal/waittest"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -258,6 +260,49 @@ func TestHostLostWhileWaiting(t *testing.T) {
 			t.Errorf("transcript\n%s", got)
 		}
 	})
+}
+
+// A task whose credential is revoked meanwhile is followed with another one; without one its end is unknown.
+func TestTaskIsFollowedWithAnotherCredential(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]job.Status{"watched": job.Succeeded, "alone": job.Unknown} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+				w.again, w.lost = 50*time.Millisecond, time.Second
+				target := w.cluster.NewToken(endpoint.Lifecycle, "gone", memdriver.GuestPower, memdriver.GuestAudit)
+				ref := w.endless()
+				openWith := func(target endpoint.Target) func(context.Context) (hypervisor.Host, error) {
+					return func(ctx context.Context) (hypervisor.Host, error) { return w.driver.Open(ctx, target) }
+				}
+				i := w.start(t, map[string]job.Worker{name: job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
+					step := stepOn(order{ref, hypervisor.Stop}, openWith(target))
+					if name == "watched" {
+						step.Watch = openWith(w.cluster.Target(endpoint.Monitoring))
+					}
+					_, err := run.Do(ctx, step)
+					return err
+				})})
+				spec := w.spec(ref, hypervisor.Stop)
+				spec.Kind = name
+				id := i.enqueue(t, spec)
+				waittest.Until(t, "the task is there", func() bool { return len(w.tasks(t, ref)) == 1 })
+				task := w.once(t, ref)
+				waittest.Until(t, "the job follows it", func() bool {
+					j, err := i.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
+					return err == nil && j.TaskID == task
+				})
+				w.cluster.Revoke(target)
+				if want == job.Succeeded {
+					waittest.Until(t, "another credential follows it", func() bool {
+						return strings.Contains(i.transcript(t, id), "following it with the one for monitoring")
+					})
+					w.cluster.EndTask(task, hypervisor.TaskOK, "OK")
+				}
+				i.ended(t, id, want)
+			})
+		})
+	}
 }
 
 func TestTaskEnds(t *testing.T) {

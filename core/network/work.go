@@ -69,6 +69,9 @@ func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
 			return s.Hosts.Open(ctx, p.HostID, endpoint.Lifecycle)
 		},
+		Watch: func(ctx context.Context) (hypervisor.Host, error) {
+			return s.Hosts.Open(ctx, p.HostID, endpoint.Monitoring)
+		},
 		Before: func(ctx context.Context) (time.Time, bool, error) {
 			n, err := s.look(ctx, p)
 			if err != nil {

@@ -174,6 +174,9 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
 			return s.Hosts.Open(ctx, params.HostID, tokenFor(v))
 		},
+		Watch: func(ctx context.Context) (hypervisor.Host, error) {
+			return s.Hosts.Open(ctx, params.HostID, endpoint.Monitoring)
+		},
 		Before: func(ctx context.Context) (clock time.Time, done bool, err error) {
 			now, all, err := s.present(ctx, &p, v.Node, v.ID)
 			switch {

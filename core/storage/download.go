@@ -192,6 +192,9 @@ func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, among h
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
 			return s.Hosts.Open(ctx, hostID, endpoint.Lifecycle)
 		},
+		Watch: func(ctx context.Context) (hypervisor.Host, error) {
+			return s.Hosts.Open(ctx, hostID, endpoint.Monitoring)
+		},
 		Before: func(ctx context.Context) (clock time.Time, done bool, err error) {
 			there, err := s.file(ctx, &p, among, filename)
 			switch {

@@ -116,6 +116,9 @@ func (s *Store) step(ctx context.Context, p params, run *job.Run, file *os.File)
 			}
 			return s.Actor.Hosts.Open(ctx, by, endpoint.Lifecycle)
 		},
+		Watch: func(ctx context.Context) (hypervisor.Host, error) {
+			return s.Actor.Hosts.Open(ctx, p.HostID, endpoint.Monitoring)
+		},
 		Before: func(ctx context.Context) (time.Time, bool, error) {
 			found, err := check(ctx)
 			switch {
