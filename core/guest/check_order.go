@@ -113,8 +113,9 @@ func (p *place) checkDisks(o ConfigOrder, now hypervisor.Config) (grown []string
 			refuse("less_than_equal", "must be at most "+formatInt(p.Limits.DiskGB))
 		default:
 			needed[now.Disks[i].Storage] += (size - is) << 30
-			if free := p.freeOn(now.Disks[i].Storage); free != nil && *free < needed[now.Disks[i].Storage] {
-				refuse("value_error", "its storage has room for "+formatInt(*free>>30)+" GiB more")
+			s := p.storage(now.Disks[i].Storage)
+			if s != nil && !s.Thin && s.Free != nil && *s.Free < needed[s.Name] {
+				refuse("value_error", "its storage has room for "+formatInt(*s.Free>>30)+" GiB more")
 			}
 			grown = append(grown, key)
 		}
@@ -122,12 +123,10 @@ func (p *place) checkDisks(o ConfigOrder, now hypervisor.Config) (grown []string
 	return grown
 }
 
-// freeOn is what a storage of the node has left in bytes; nil where that is not known.
-func (p *place) freeOn(storage string) *int64 {
-	for _, s := range p.Storages {
-		if s.Name == storage {
-			return s.Free
-		}
+// storage is a storage of the node; nil where it is not known.
+func (p *place) storage(name string) *hypervisor.PlacementStorage {
+	if i := slices.IndexFunc(p.Storages, func(s hypervisor.PlacementStorage) bool { return s.Name == name }); i >= 0 {
+		return &p.Storages[i]
 	}
 	return nil
 }

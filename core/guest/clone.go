@@ -52,6 +52,8 @@ func (a *Actor) MadeAgain(ctx context.Context, again idempotency.Made, isSelf bo
 type cloneSpec struct {
 	hypervisor.CloneSpec
 	Order CloneOrder
+	// Warnings are for the plan.
+	Warnings []string `json:",omitempty"`
 }
 
 // copied is where the copy of a guest is.
@@ -78,6 +80,9 @@ var clone = Work[cloneSpec]{
 		p.Add(plan.KindGuest, spec.Name, "%s is copied to %s.", on.Guest.Name, spec.Name)
 		if spec.Full {
 			p.AddSized(plan.KindDisk, "", on.Guest.DiskTotalBytes, "Its disks are copied.")
+		}
+		for _, warning := range spec.Warnings {
+			p.Warn("%s", warning)
 		}
 		return nil
 	},
@@ -159,7 +164,7 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 	if err := p.err(); err != nil {
 		return Made{}, err
 	}
-	spec.ID = p.ID
+	spec.ID, spec.Warnings = p.ID, p.warnings
 	enqueue, err := clone.prepare(ctx, a, r, spec)
 	if err != nil {
 		return Made{}, err
@@ -213,11 +218,8 @@ func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneO
 		return nil
 	}
 	for _, s := range p.Storages {
-		if s.Free != nil && *s.Free < needed[s.Name] {
-			p.refuse("storage", "value_error", "the storage %s has room for %d GiB and the copy needs %d GiB; give another one", s.Name,
-				*s.Free>>30,
-				(needed[s.Name]+1<<30-1)>>30)
-		}
+		p.checkRoom(s, needed[s.Name], "storage", "the storage %s has room for %d GiB and the copy needs %d GiB; give another one", s.Name,
+			free(s)>>30, gibibytes(needed[s.Name]))
 	}
 	return nil
 }

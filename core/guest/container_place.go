@@ -91,7 +91,7 @@ func (p *place) chooseStorage(field string, wanted *string, usual string, bytes 
 		return *cmp.Or(s.Free, new(int64))
 	}
 	fitting := slices.DeleteFunc(slices.Clone(p.Storages), func(s hypervisor.PlacementStorage) bool {
-		return !s.Available || !fits(s) || s.Free != nil && *s.Free < bytes
+		return !s.Available || !fits(s) || !s.Thin && s.Free != nil && *s.Free < bytes
 	})
 	if len(fitting) == 0 {
 		p.refuse(field, "value_error", "%s", none)

@@ -40,6 +40,8 @@ type VMOrder struct {
 type createParams struct {
 	HostID int64             `json:"host_id"`
 	Spec   hypervisor.VMSpec `json:"spec"`
+	// Warnings are for the transcript.
+	Warnings []string `json:"warnings,omitempty"`
 	// Wanted says that the number was asked for, so that no other will do.
 	Wanted bool `json:"wanted,omitempty"`
 	Start  bool `json:"start,omitempty"`
@@ -103,7 +105,8 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 		enqueued, err := a.Queue.Enqueue(ctx, tx, job.Spec{
 			Kind: createKind, Target: job.Target{Kind: "host", ID: order.HostID, Name: p.hostName}, TeamID: teamID, HostID: order.HostID,
 			Exclusive: fmt.Sprintf("id:%d:%s", p.clusterID, p.ID), Asked: order,
-			Params: createParams{HostID: order.HostID, Wanted: order.VMID != nil, Start: order.Start, Spec: spec},
+			Params: createParams{HostID: order.HostID, Wanted: order.VMID != nil, Start: order.Start, Spec: spec,
+				Warnings: p.warnings},
 		})
 		if err != nil {
 			return err

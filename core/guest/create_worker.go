@@ -25,6 +25,11 @@ func (w *Worker) create(ctx context.Context, run *job.Run) error {
 	c := &making{Worker: w, run: run, progress: makingProgress{ID: spec.ID}, hostID: params.HostID, kind: hypervisor.VM, node: spec.Node,
 		name: spec.Name, noun: "VM", wanted: params.Wanted, needs: endpoint.Lifecycle, step: "create", does: hypervisor.OperationCreate,
 		says: "making the VM " + spec.Name}
+	if !run.Begun(c.present()) {
+		for _, warning := range params.Warnings {
+			run.Note("%s", warning)
+		}
+	}
 	c.send = func(ctx context.Context, at hypervisor.Host, id hypervisor.GuestID) (string, error) {
 		able, err := host.Able[hypervisor.Provisioner](at)
 		if err != nil {

@@ -401,9 +401,11 @@ func (m *migrationCheck) checkTargetStorage(within bool) {
 			m.block(hypervisor.MigrationStorage, "The storage %s of the node %s holds no such disks.", name, m.TargetNode)
 		case !s.Available:
 			m.block(hypervisor.MigrationStorage, "The storage %s of the node %s is not available.", name, m.TargetNode)
+		case s.Free != nil && *s.Free < bytes && s.Thin:
+			m.warn(hypervisor.MigrationRoom, "%s", thinRoom(*s, bytes))
 		case s.Free != nil && *s.Free < bytes:
 			m.block(hypervisor.MigrationRoom, "The storage %s of the node %s has room for %d GiB, and %d GiB are needed.", name, m.TargetNode,
-				*s.Free>>30, (bytes+1<<30-1)>>30)
+				*s.Free>>30, gibibytes(bytes))
 		}
 	}
 }

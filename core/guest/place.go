@@ -49,6 +49,8 @@ type place struct {
 	faults    []problem.Fault
 	// number is the field of the body in which a number may be asked for.
 	number string
+	// warnings are what the hypervisor does not refuse.
+	warnings []string
 }
 
 // refuse notes what is wrong with a field of the body.
@@ -179,10 +181,38 @@ func (p *place) checkStorage(field, name string, kind hypervisor.GuestKind, byte
 		p.refuse(field, "value_error", "this storage holds no disks of a %s", kind)
 	case !p.Storages[i].Available:
 		p.refuse(field, "value_error", "this storage is not available")
-	case p.Storages[i].Free != nil && *p.Storages[i].Free < bytes:
-		p.refuse(field, "value_error", "this storage has room for %d GiB", *p.Storages[i].Free>>30)
+	default:
+		p.checkRoom(p.Storages[i], bytes, field, "this storage has room for %d GiB", free(p.Storages[i])>>30)
 	}
 }
+
+// checkRoom refuses disks for which a storage has too little room, with the text given. Of a thin storage that is a warning.
+func (p *place) checkRoom(s hypervisor.PlacementStorage, bytes int64, field, format string, args ...any) {
+	switch {
+	case s.Free == nil || *s.Free >= bytes:
+	case s.Thin:
+		p.warnings = append(p.warnings, thinRoom(s, bytes))
+	default:
+		p.refuse(field, "value_error", format, args...)
+	}
+}
+
+// thinRoom is the warning for a thin storage that has less room than disks may take.
+func thinRoom(s hypervisor.PlacementStorage, bytes int64) string {
+	return fmt.Sprintf("The storage %s has room for %d GiB, and the disks may grow to %d GiB: guests stop when it is full.",
+		host.Clean(s.Name), free(s)>>30, gibibytes(bytes))
+}
+
+// free is what a storage is known to have left, in bytes.
+func free(s hypervisor.PlacementStorage) int64 {
+	if s.Free == nil {
+		return 0
+	}
+	return *s.Free
+}
+
+// gibibytes rounds bytes up to GiB.
+func gibibytes(bytes int64) int64 { return (bytes + 1<<30 - 1) >> 30 }
 
 // onlineNode refuses a node that the host's cluster does not have, or that is off; empty is the host's own, or the first that is on.
 func (a *Actor) onlineNode(ctx context.Context, hostID int64, field string, wanted *string) (string, error) {

@@ -26,6 +26,7 @@ type PlacementStorage struct {
 	Templates  bool   `json:"templates" doc:"It can hold the templates that containers are made of"`
 	Shared     bool   `json:"shared" doc:"Other nodes see the same storage"`
 	Available  bool   `json:"available" doc:"It can be used now"`
+	Thin       bool   `json:"thin" doc:"Disks take room only as they are written, so that they may be larger than what is left of the storage"`
 	FreeBytes  *int64 `json:"free_bytes" example:"68719476736" doc:"What is left of it; null where the hypervisor does not say"`
 }
 
@@ -56,7 +57,7 @@ func (a *Actor) Placement(ctx context.Context, hostID int64, node string) (Place
 	for _, s := range found.Storages {
 		p.Storages = append(p.Storages, PlacementStorage{
 			Name: host.Clean(s.Name), VMs: s.VMs, Containers: s.Containers, Backups: s.Backups, Templates: s.Templates, Shared: s.Shared,
-			Available: s.Available, FreeBytes: s.Free,
+			Available: s.Available, FreeBytes: s.Free, Thin: s.Thin,
 		})
 	}
 	for _, name := range found.Bridges {

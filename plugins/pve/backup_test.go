@@ -391,7 +391,7 @@ func TestRestoreRefusals(t *testing.T) {
 	t.Parallel()
 	w, host := backupFixture(t)
 	vm, ct := w.guest(t, pvesim.GuestSpec{VMID: 300}), w.guest(t, pvesim.GuestSpec{VMID: 301, Type: pvesim.LXC})
-	w.AddStorage(pvesim.StorageSpec{ID: "small", Plugin: "lvmthin", Content: "images,rootdir", Size: 2 << 30, Used: 1 << 30})
+	w.AddStorage(pvesim.StorageSpec{ID: "small", Plugin: "lvm", Size: 2 << 30, Used: 1 << 30})
 	locked := w.guest(t, pvesim.GuestSpec{VMID: 302, Lock: "migrate"})
 	protected := w.guest(t, pvesim.GuestSpec{VMID: 303, Config: map[string]any{"protection": 1}})
 	for _, ref := range []hypervisor.GuestRef{vm, ct} {

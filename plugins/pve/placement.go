@@ -67,6 +67,7 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 // placementRow is a row of a node's storages.
 type placementRow struct {
 	Storage pveapi.Text `json:"storage"`
+	Type    pveapi.Text `json:"type"`
 	Content pveapi.Text `json:"content"`
 	Shared  pveapi.Flag `json:"shared"`
 	Active  pveapi.Flag `json:"active"`
@@ -80,6 +81,7 @@ func (row placementRow) storage() hypervisor.PlacementStorage {
 		Name: string(row.Storage), VMs: slices.Contains(content, "images"), Containers: slices.Contains(content, "rootdir"),
 		Backups: slices.Contains(content, "backup"), Templates: slices.Contains(content, "vztmpl"), Shared: bool(row.Shared),
 		Available: bool(row.Active) && bool(row.Enabled),
+		Thin:      string(row.Type) != "lvm", // files are sparse, and so are volumes of all other types unless told otherwise
 	}
 	if row.Avail.Set && s.Available {
 		s.Free = &row.Avail.N

@@ -197,14 +197,26 @@ func TestVMOnFilesCanBeSnapshotted(t *testing.T) {
 func TestProvisionRefusals(t *testing.T) {
 	t.Parallel()
 	w := provisionFixture(t)
-	w.AddStorage(pvesim.StorageSpec{ID: "small", Content: "images,rootdir", Size: 2 << 30, Used: 1 << 30})
+	w.AddStorage(pvesim.StorageSpec{ID: "small", Plugin: "lvm", Size: 2 << 30, Used: 1 << 30})
 	host := w.host(t, endpoint.Lifecycle)
 	small := newVMSpec("300")
 	small.Storage = "small"
 	id, err := host.CreateVM(t.Context(), small)
 	must(t, "creating", err)
-	if _, result, err := follow(t, host, id, 0); err != nil || result.OK() || !strings.Contains(result.Message, "No space left") {
+	if _, result, err := follow(t, host, id, 0); err != nil || result.OK() || !strings.Contains(result.Message, "insufficient free space") {
 		t.Errorf("a full storage: %+v, %v", result, err)
+	}
+	w.AddStorage(pvesim.StorageSpec{ID: "thin", Plugin: "lvmthin", Size: 2 << 30, Used: 1 << 30})
+	thin := newVMSpec("301")
+	thin.Storage = "thin"
+	w.made(t, thin)
+	placed, err := w.host(t, endpoint.Monitoring).Placement(t.Context(), hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: "pve1",
+		Storages: true})
+	must(t, "asking for storages", err)
+	for _, s := range placed.Storages {
+		if s.Thin == (s.Name == "small") {
+			t.Errorf("%s: thin is %v", s.Name, s.Thin)
+		}
 	}
 	missing := newVMSpec("300")
 	missing.Storage = "none"

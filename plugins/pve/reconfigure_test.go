@@ -247,7 +247,7 @@ func TestChangesAreSentOnce(t *testing.T) {
 func TestGrowDisk(t *testing.T) {
 	t.Parallel()
 	w, host := configFixture(t)
-	w.AddStorage(pvesim.StorageSpec{ID: "small", Content: "images,rootdir", Size: 30 << 30, Used: 10 << 30})
+	w.AddStorage(pvesim.StorageSpec{ID: "small", Plugin: "lvm", Size: 30 << 30, Used: 10 << 30})
 	at := host.(hypervisor.Reconfigurer)
 	w.SetTaskDuration(30 * time.Millisecond)
 	for _, kind := range []string{pvesim.QEMU, pvesim.LXC} {
@@ -286,7 +286,7 @@ func TestGrowDisk(t *testing.T) {
 		if e := wantKind(t, grow(key, 6, strings.Repeat("0", 40)), plugin.Conflict); e.Field != "digest" {
 			t.Errorf("a stale digest of a %s: %v", kind, e)
 		}
-		if err := grow(key, 40, ""); plugin.KindOf(err) != plugin.Refused || !strings.Contains(err.Error(), "No space left") {
+		if err := grow(key, 40, ""); plugin.KindOf(err) != plugin.Refused || !strings.Contains(err.Error(), "insufficient free space") {
 			t.Errorf("a full storage: %v", err)
 		}
 		must(t, "locking", w.ChangeGuest(vmid(t, ref), func(s *pvesim.GuestSpec) { s.Lock = "backup" }))

@@ -58,6 +58,8 @@ type PlacementStorage struct {
 	Available bool
 	// Free is what is left of it in bytes; nil where the hypervisor does not say.
 	Free *int64
+	// Thin is true when disks take room only as they are written: the hypervisor makes disks that are larger than Free.
+	Thin bool
 }
 
 // GuestLimits are upper bounds for a guest.

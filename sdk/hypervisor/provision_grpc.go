@@ -80,14 +80,14 @@ func placementFromProto(p *hypervisorv1.PlacementResponse) Placement {
 func placementStorageToProto(s PlacementStorage) *hypervisorv1.PlacementStorage {
 	return &hypervisorv1.PlacementStorage{
 		Name: wire.Text(s.Name), Vms: s.VMs, Containers: s.Containers, Backups: s.Backups, Shared: s.Shared,
-		Available: s.Available, Free: s.Free, Templates: s.Templates,
+		Available: s.Available, Free: s.Free, Templates: s.Templates, Thin: s.Thin,
 	}
 }
 
 func placementStorageFromProto(s *hypervisorv1.PlacementStorage) PlacementStorage {
 	return PlacementStorage{
 		Name: s.GetName(), VMs: s.GetVms(), Containers: s.GetContainers(), Backups: s.GetBackups(), Shared: s.GetShared(),
-		Available: s.GetAvailable(), Free: s.Free, Templates: s.GetTemplates(),
+		Available: s.GetAvailable(), Free: s.Free, Templates: s.GetTemplates(), Thin: s.GetThin(),
 	}
 }
 

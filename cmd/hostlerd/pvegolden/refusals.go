@@ -29,7 +29,8 @@ func Refusals() []Act {
 			Body: `{"host_id":{host},"name":"a","cores":0,"memory_mb":-1,"disk_gb":0}`},
 		{Operation: "create_vm", Case: "a node that is not there", Method: "POST", Path: "/vms",
 			Body: `{"host_id":{host},"name":"a","node":"pve9"}`},
-		{Operation: "create_vm", Case: "no room", Method: "POST", Path: "/vms", Body: `{"host_id":{host},"name":"a","disk_gb":100000}`},
+		{Operation: "create_vm", Case: "no room", Method: "POST", Path: "/vms",
+			Body: `{"host_id":{host},"name":"a","disk_gb":100,"storage":"thick"}`, Before: (*World).thick},
 		{Operation: "create_vm", Case: "a number that is taken", Method: "POST", Path: "/vms",
 			Body: `{"host_id":{host},"name":"a","vmid":{vm_vmid}}`},
 		{Operation: "create_vm", Case: "a host that is not there", Method: "POST", Path: "/vms", Body: `{"host_id":999,"name":"a"}`},
@@ -70,7 +71,13 @@ func Refusals() []Act {
 			Body: `{"cores":2,"digest":"0123456789012345678901234567890123456789"}`},
 		{Operation: "reconfigure_vm", Case: "locked", Method: "PATCH", Path: "/vms/{vm}", Body: `{"cores":2}`,
 			Before: vm(func(s *pvesim.GuestSpec) { s.Lock = "backup" })},
-		{Operation: "reconfigure_app", Case: "no room", Method: "PATCH", Path: "/apps/{app}", Body: `{"disks":{"rootfs":{"size_gb":100000}}}`},
+		{Operation: "reconfigure_app", Case: "no room", Method: "PATCH", Path: "/apps/{app}", Body: `{"disks":{"rootfs":{"size_gb":100}}}`,
+			Before: func(w *World) {
+				w.thick()
+				_ = w.RemoveGuest(w.VMID("app"))
+				w.Exec("DELETE FROM apps")
+				w.AddApp("app", pvesim.GuestSpec{Storage: "thick"})
+			}},
 		{Operation: "change_vm_nic", Case: "addresses", Method: "PUT", Path: "/vms/{vm}/network/net0", Body: `{"ip":"10.0.0.5/24"}`},
 		{Operation: "change_vm_nic", Case: "one that is not there", Method: "PUT", Path: "/vms/{vm}/network/net7", Body: `{"tag":5}`},
 		{Operation: "change_app_nic", Case: "everything wrong", Method: "PUT", Path: "/apps/{app}/network/net0",
@@ -235,3 +242,6 @@ func (d Done) Lasting() string {
 	}
 	return text
 }
+
+// thick gives the cluster a storage whose disks take all of their room at once.
+func (w *World) thick() { w.AddStorage(pvesim.StorageSpec{ID: "thick", Plugin: "lvm", Size: 50 << 30}) }

@@ -104,7 +104,7 @@ func guestRefusals() []Act {
 
 		small.when("a storage that is full", func(w *World) {
 			w.backup()
-			w.AddStorage(pvesim.StorageSpec{ID: "small", Size: 1 << 30})
+			w.AddStorage(pvesim.StorageSpec{ID: "small", Plugin: "lvm", Size: 1 << 30})
 		}),
 		cross.when("to a cluster whose storage of one name is another one", func(w *World) { w.far(); w.Running("vm") }),
 		cross.when("to a cluster without a quorum", func(w *World) { w.leaves("vm"); w.far().SetExtraVotes(9); w.syncFar() }),

@@ -69,10 +69,10 @@ func stateRefusals() []Act {
 			Body: `{"target_host_id":{far},"node":"pve2"}`, Before: func(w *World) { w.far(); w.take("backup") }},
 		// What the hypervisor cannot do now.
 		{Operation: "clone_vm", Case: "a storage that is full", Method: "POST", Path: "/vms/{vm}/clone", Body: `{"storage":"small"}`,
-			Before: func(w *World) { w.AddStorage(pvesim.StorageSpec{ID: "small", Size: 1 << 30}) }},
+			Before: func(w *World) { w.AddStorage(pvesim.StorageSpec{ID: "small", Plugin: "lvm", Size: 1 << 30}) }},
 		{Operation: "migrate_vm", Case: "to another host whose storage is full", Method: "POST", Path: "/vms/{vm}/migrate",
 			Body: `{"target_host_id":{far},"node":"pve2","storage":"small"}`, Before: func(w *World) {
-				w.far().AddStorage(pvesim.StorageSpec{ID: "small", Size: 1 << 30})
+				w.far().AddStorage(pvesim.StorageSpec{ID: "small", Plugin: "lvm", Size: 1 << 30})
 			}},
 		{Operation: "run_backups", Case: "their storage is full", Method: "POST", Path: "/backups/run",
 			Body: `{"targets":[{"vm":{vm}}],"storage":"local"}`, Before: change("vm", func(s *pvesim.GuestSpec) {

@@ -56,6 +56,12 @@ func TestCreateVM(t *testing.T) {
 	if n := b.Value("SELECT count(*) FROM jobs"); n != "0" {
 		t.Fatalf("%s jobs were made", n)
 	}
+	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "thin", VMs: true, FreeGB: 20, Thin: true})
+	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(`,"disk_gb":32`), `"local"`, `"thin"`), apitest.Admin, 202, "")
+	if told := b.Value("SELECT params->>'warnings' FROM jobs"); !strings.Contains(told, "The storage thin has room for 20 GiB") {
+		t.Errorf("the warnings are %s", told)
+	}
+	b.Exec("DELETE FROM jobs")
 	var first, second struct{ VMID int64 }
 	for _, into := range []any{&first, &second} {
 		b.Ask(t, "POST", "vms", order(`,"iso":"local:iso/installer.iso","node":null,"vlan_tag":7,"start":true`), apitest.Admin, 202, "",
@@ -210,6 +216,9 @@ func TestCloneGuests(t *testing.T) {
 	b.Ask(t, "POST", clone+"?plan=true", `{"full":false}`, apitest.Admin, 200, "", `"blockers":[{"error":"linked_clone_needs_template"`)
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 31})
 	b.Ask(t, "POST", clone, "", apitest.Admin, 422, "invalid", "the storage local has room for 31 GiB and the copy needs 32 GiB")
+	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 31, Thin: true})
+	b.Ask(t, "POST", clone+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`, "The storage local has room for 31 GiB, and the disks "+
+		"may grow to 32 GiB")
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 1000})
 	b.Ask(t, "POST", clone, "", apitest.Admin, 202, "", `"kind":"vm.clone"`, `"params":{"full":true}`, `"vmid":`)
 	b.Ask(t, "POST", b.VM("template")+"/clone", `{"full":false,"name":"linked"}`, apitest.Admin, 202, "",

@@ -78,7 +78,11 @@ func TestPreflightOfMigrations(t *testing.T) {
 	b.Ask(t, "POST", check, `{"target_host_id":1,"node":"node2","storage":"none"}`, apitest.Admin, 200, "", `"code":"storage_missing"`,
 		`"possible":false`)
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "small", VMs: true, FreeGB: 1})
-	b.Ask(t, "POST", check, `{"target_host_id":1,"node":"node2","storage":"small"}`, apitest.Admin, 200, "", `"code":"storage_full"`)
+	b.Ask(t, "POST", check, `{"target_host_id":1,"node":"node2","storage":"small"}`, apitest.Admin, 200, "", `"code":"storage_full"`,
+		`"possible":false`)
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "small", VMs: true, FreeGB: 1, Thin: true})
+	b.Ask(t, "POST", check, `{"target_host_id":1,"node":"node2","storage":"small"}`, apitest.Admin, 200, "", `"code":"storage_full"`,
+		`"possible":true`)
 	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) {
 		c.NICs[0].Bridge = "br9"
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "mp0", Local: true})

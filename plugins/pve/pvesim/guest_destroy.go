@@ -126,16 +126,16 @@ func (s *storage) loosen(v volume, g *guest) {
 
 var errNoRoom = errors.New("no space left")
 
-// allocate takes room of a storage for a volume.
+// allocate takes room of a storage for a volume, as far as there is some. Only volumes that are not thin are refused for want of it.
 func (s *storage) allocate(id string, bytes int64, now time.Time) error {
-	if s.usedAt(now)+bytes > s.size {
+	if left := s.size - s.usedAt(now); bytes > left {
 		switch s.plugin {
-		case "lvmthin", "lvm":
+		case "lvm":
 			return fmt.Errorf("lvcreate '%s' error:   Volume group \"pve\" has insufficient free space: %w", s.id+"/"+id, errNoRoom)
 		case "zfspool":
 			return fmt.Errorf("zfs error: cannot create '%s': out of space: %w", s.id+"/"+id, errNoRoom)
 		}
-		return fmt.Errorf("unable to create image: No space left on device: %w", errNoRoom)
+		bytes = max(left, 0)
 	}
 	s.allocated = append(s.allocated, id)
 	s.sizes = append(s.sizes, bytes)

@@ -152,7 +152,7 @@ func TestOneOfManyGetsAnID(t *testing.T) {
 func TestCreateRefusals(t *testing.T) {
 	t.Parallel()
 	c, root := provisionHost(t)
-	c.AddStorage(pvesim.StorageSpec{ID: "small", Content: "images", Size: 1 << 30})
+	c.AddStorage(pvesim.StorageSpec{ID: "small", Plugin: "lvm", Size: 1 << 30})
 	addGuest(t, c, pvesim.GuestSpec{VMID: 400, Template: true})
 	for form, want := range map[string]string{
 		"vmid=300&scsi0=none:4": "500 storage 'none' does not exist",
@@ -169,7 +169,7 @@ func TestCreateRefusals(t *testing.T) {
 		}
 	}
 	root.task("POST", "/nodes/pve1/qemu", "vmid=301&scsi0=small:4",
-		"unable to create VM 301 - unable to create image: No space left on device")
+		`unable to create VM 301 - lvcreate 'small/small:vm-301-disk-0' error:   Volume group "pve" has insufficient free space`)
 	if a := root.raw("GET", "/nodes/pve1/qemu/301/config", ""); a.status == 200 {
 		t.Error("what had no room is there")
 	}

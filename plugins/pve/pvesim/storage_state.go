@@ -97,6 +97,8 @@ func definitionOf(s StorageSpec) map[string]string {
 		}
 	case "nfs":
 		config["path"], config["server"], config["export"] = "/mnt/pve/"+s.ID, "nas.example.com", "/export/"+s.ID
+	case "lvm":
+		config["vgname"] = "pve"
 	case "lvmthin":
 		config["vgname"], config["thinpool"] = "pve", "data"
 	case "zfspool":

@@ -97,7 +97,7 @@ func (c *Cluster) checkMigration(g *guest, query hypervisor.MigrationQuery) hype
 	case query.Storage == "":
 	case !s.holds(g.Kind):
 		block(hypervisor.MigrationStorage, "The storage %s holds no such disks on %s.", query.Storage, query.Node)
-	case s.FreeGB < room:
+	case s.FreeGB < room && !s.Thin:
 		block(hypervisor.MigrationRoom, "The storage %s has no room for %d GiB.", query.Storage, room)
 	}
 	if g.managed {

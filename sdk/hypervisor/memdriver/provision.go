@@ -45,7 +45,7 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 	for _, s := range c.storages {
 		p.Storages = append(p.Storages, hypervisor.PlacementStorage{
 			Name: s.Name, VMs: s.VMs, Containers: s.Containers, Backups: s.Archive != nil,
-			Shared: s.Archive != nil && s.Archive.Folder == "", Available: !s.Away, Free: ptr(s.FreeGB << 30),
+			Shared: s.Archive != nil && s.Archive.Folder == "", Available: !s.Away, Free: ptr(s.FreeGB << 30), Thin: s.Thin,
 			Templates: s.Type == "dir" || slices.Contains(s.Content, "templates"),
 		})
 	}

@@ -16,6 +16,8 @@ type StorageSpec struct {
 	VMs, Containers bool
 	// FreeGB is what is left of it, in GiB.
 	FreeGB int64
+	// Thin storages take disks that are larger than that.
+	Thin bool
 	// Archive holds backups; nil holds none. Clusters that have the same one see the same backups.
 	Archive *Archive
 	// Away makes it a storage that cannot be used.
@@ -126,6 +128,9 @@ func (s *storage) row(node string) hypervisor.Storage {
 func (s *storage) take(sizeGB int64) error {
 	if s.Away {
 		return plugin.Errorf(plugin.Refused, "storage %s is not available", s.Name)
+	}
+	if s.Thin {
+		return nil
 	}
 	if sizeGB > s.FreeGB {
 		return plugin.Errorf(plugin.Refused, "storage %s has no room for %d GiB", s.Name, sizeGB)

@@ -64,8 +64,8 @@ test('create', async () => {
   expect(await storage.locator('option').allTextContents()).not.toContain('local')
   await main.getByText(/^\d+ is free\.$/).waitFor()
   await main.getByLabel('Disk in GiB').fill('90000')
-  await main.getByText('No storage of the node has room for it.').waitFor()
-  await visitor.picture('create-no-room')
+  await main.getByText('The disk may grow beyond what is left of the storage.').waitFor()
+  await visitor.picture('create-scarce')
   await main.getByLabel('Disk in GiB').fill('8')
   await storage.selectOption({ index: 0 })
 

@@ -237,6 +237,7 @@ type PlacementStorage struct {
 	// Bytes; absent where the hypervisor does not say.
 	Free          *int64 `protobuf:"varint,7,opt,name=free,proto3,oneof" json:"free,omitempty"`
 	Templates     bool   `protobuf:"varint,8,opt,name=templates,proto3" json:"templates,omitempty"`
+	Thin          bool   `protobuf:"varint,9,opt,name=thin,proto3" json:"thin,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -323,6 +324,13 @@ func (x *PlacementStorage) GetFree() int64 {
 func (x *PlacementStorage) GetTemplates() bool {
 	if x != nil {
 		return x.Templates
+	}
+	return false
+}
+
+func (x *PlacementStorage) GetThin() bool {
+	if x != nil {
+		return x.Thin
 	}
 	return false
 }
@@ -773,7 +781,7 @@ const file_hostler_hypervisor_v1_provision_service_proto_rawDesc = "" +
 	"imageFound\x12\x19\n" +
 	"\bos_types\x18\x06 \x03(\tR\aosTypes\x12:\n" +
 	"\x06limits\x18\a \x01(\v2\".hostler.hypervisor.v1.GuestLimitsR\x06limitsB\t\n" +
-	"\a_number\"\xe8\x01\n" +
+	"\a_number\"\xfc\x01\n" +
 	"\x10PlacementStorage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03vms\x18\x02 \x01(\bR\x03vms\x12\x1e\n" +
@@ -784,7 +792,8 @@ const file_hostler_hypervisor_v1_provision_service_proto_rawDesc = "" +
 	"\x06shared\x18\x05 \x01(\bR\x06shared\x12\x1c\n" +
 	"\tavailable\x18\x06 \x01(\bR\tavailable\x12\x17\n" +
 	"\x04free\x18\a \x01(\x03H\x00R\x04free\x88\x01\x01\x12\x1c\n" +
-	"\ttemplates\x18\b \x01(\bR\ttemplatesB\a\n" +
+	"\ttemplates\x18\b \x01(\bR\ttemplates\x12\x12\n" +
+	"\x04thin\x18\t \x01(\bR\x04thinB\a\n" +
 	"\x05_free\"\xa9\x01\n" +
 	"\vGuestLimits\x12\x14\n" +
 	"\x05cores\x18\x01 \x01(\x03R\x05cores\x12\x1b\n" +

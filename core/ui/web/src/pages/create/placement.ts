@@ -16,11 +16,15 @@ export async function nodesOf(cluster: number): Promise<Node[]> {
   return all.filter((one) => one.cluster_id === cluster && one.status === 'online')
 }
 
-/** withRoom are the storages that can be used for it and have so many bytes left, those with the most room first. */
+/** withRoom are the storages that can be used for it and have so many bytes left, or are thin, those with the most room first. */
 export const withRoom = (placement: Placement | undefined, fits: (storage: Place) => boolean, wanted: number): Place[] =>
   (placement?.storages ?? [])
-    .filter((one) => fits(one) && one.available && (one.free_bytes === null || one.free_bytes >= wanted))
+    .filter((one) => fits(one) && one.available && (one.thin || one.free_bytes === null || one.free_bytes >= wanted))
     .sort((a, b) => (b.free_bytes ?? 0) - (a.free_bytes ?? 0))
+
+/** scarce tells of a chosen storage that its disks may grow beyond what is left of it. */
+export const scarce = (storages: Place[], name: string, wanted: number): boolean =>
+  storages.some((one) => one.name === name && one.free_bytes !== null && one.free_bytes < wanted)
 
 /** optionOf is a storage as a choice, with what is left of it. */
 export const optionOf = ({ name, free_bytes: free }: Place): { value: string; text: string } => ({
