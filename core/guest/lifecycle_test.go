@@ -3,6 +3,7 @@ package guest_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -470,6 +471,49 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 			}
 		})
 	})
+}
+
+// The task of a guest of the high availability manager ends when the manager was asked: the job waits for the guest, with a limit.
+func TestGuestsOfTheManagerAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	for action, from := range map[hypervisor.Action]string{
+		hypervisor.Stop: hypervisor.GuestRunning, hypervisor.Start: hypervisor.GuestStopped,
+	} {
+		for _, comes := range []bool{true, false} {
+			t.Run(fmt.Sprint(action, comes), func(t *testing.T) {
+				t.Parallel()
+				inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+					ref, p := b.guest(t, hypervisor.VM, from)
+					b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.HA = true })
+					b.wrap = func(h hypervisor.Host) hypervisor.Host {
+						return &deaf{h, func(context.Context, func() (string, error)) error { return nil }}
+					}
+					if !comes {
+						b.worker.StateLimit = 300 * time.Millisecond
+					}
+					b.start(t)
+					id := b.enqueue(t, p, action)
+					if !comes {
+						j, _ := b.ended(t, id, job.Unknown)
+						if !strings.Contains(j.Error, "was requested from the hypervisor's high availability manager") ||
+							!strings.HasSuffix(j.Error, "the guest is still "+from) {
+							t.Errorf("error %q", j.Error)
+						}
+						return
+					}
+					waittest.Until(t, "the job waits", func() bool {
+						events, err := b.queue.Events(t.Context(), id, 0, job.MaxEvents)
+						return err == nil && slices.ContainsFunc(events, func(e job.Event) bool {
+							return strings.HasSuffix(e.Text, "waiting for it to do so")
+						})
+					})
+					to := map[string]string{hypervisor.GuestRunning: hypervisor.GuestStopped, hypervisor.GuestStopped: hypervisor.GuestRunning}
+					b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Status = to[from] })
+					b.ended(t, id, job.Succeeded)
+				})
+			})
+		}
+	}
 }
 
 // taskOf waits until a job follows its task.

@@ -46,6 +46,9 @@ func (a *act) settle(ctx context.Context, s step, err error) error {
 		a.run.Note("%s; but %s, so there is nothing left to do", reason(err), there)
 		return nil
 	}
+	if err == nil && guest.HA && state.Again && there == "" {
+		return a.await(ctx, s)
+	}
 	return a.blame(reading, s, beside(err, status, cmp.Or(state.Blocked, state.Left)))
 }
 

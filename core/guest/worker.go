@@ -31,6 +31,8 @@ type Worker struct {
 	ReadLimit time.Duration
 	// ArriveLimit is for how long a guest is waited for that the hypervisor's own manager moves; zero is 6 hours.
 	ArriveLimit time.Duration
+	// StateLimit is for how long a guest is waited for that the hypervisor's own manager starts or stops; zero is 10 minutes.
+	StateLimit time.Duration
 	// OffLimit is for how long a guest may take to be off that was shut down to be moved elsewhere; zero is 5 minutes.
 	OffLimit time.Duration
 	// ProofLimit is for how long a backup may take to be seen by another host that has its storage too; zero is a minute.
