@@ -72,7 +72,7 @@ func (r *Rule) title() string {
 const scoped = `(cardinality(r.kinds) = 0 OR t.kind = ANY (r.kinds)) AND (r.team_id IS NULL OR r.team_id = t.team_id)
 	AND (r.host_id IS NULL OR r.host_id = t.host_id OR t.host_id IS NULL AND t.cluster_id = (SELECT s.cluster_id FROM hosts s
 		WHERE s.id = r.host_id))
-	AND (cardinality(r.tags) = 0 OR t.tags && r.tags)
+	AND (cardinality(r.tags) = 0 OR share_tag(t.tags, r.tags))
 	AND (cardinality(r.targets) = 0 OR t.base = ANY (r.targets) OR t.kind IN ('node', 'storage') AND EXISTS (SELECT FROM hosts s
 		WHERE s.cluster_id = t.cluster_id AND (t.kind || ':' || s.id || '/' || t.name = ANY (r.targets)
 			OR t.kind || ':' || s.id || '/' || t.name || '/' || t.node = ANY (r.targets))))`

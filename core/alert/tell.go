@@ -12,7 +12,7 @@ const mute = `UPDATE alerts a SET window_id = n.window_id FROM (SELECT a.id,
 		AND (w.team_id IS NULL OR w.team_id = a.team_id)
 		AND (w.host_id IS NULL OR w.host_id = a.host_id OR a.host_id IS NULL
 			AND a.cluster_id = (SELECT h.cluster_id FROM hosts h WHERE h.id = w.host_id))
-		AND (cardinality(w.tags) = 0 OR w.tags && a.tags)) AS window_id
+		AND (cardinality(w.tags) = 0 OR share_tag(w.tags, a.tags))) AS window_id
 	FROM (SELECT * FROM alerts WHERE resolved_at IS NULL UNION ALL SELECT * FROM alerts WHERE told = 'open' AND resolved_at IS NOT NULL) a) n
 WHERE n.id = a.id AND n.window_id IS DISTINCT FROM a.window_id`
 

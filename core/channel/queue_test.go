@@ -50,7 +50,7 @@ func TestRoutes(t *testing.T) {
 		"team 2":     {TeamID: 2},
 		"warnings":   {Routes: []channel.Route{{Severity: "warning"}}},
 		"jobs":       {Routes: []channel.Route{{Severity: "info", Kinds: []string{"job_failed"}}}},
-		"prod":       {Routes: []channel.Route{{Severity: "info", Tags: []string{"prod", "live"}}}},
+		"prod":       {Routes: []channel.Route{{Severity: "info", Tags: []string{"Prod", "live"}}}},
 		"of team 3":  {Routes: []channel.Route{{Severity: "info", Teams: []int64{3}}}},
 		"one rule":   {Routes: []channel.Route{{Severity: "info", Rules: []string{"disk.full"}}}},
 		"either": {Routes: []channel.Route{{Severity: "critical"}, {Severity: "info", Kinds: []string{"alert"},

@@ -28,7 +28,7 @@ const begun = `INSERT INTO notification_deliveries (channel_id, event_id, incide
 					AND array_position(ARRAY['info', 'warning', 'critical'], e.severity)
 						>= array_position(ARRAY['info', 'warning', 'critical'], r.severity)
 					AND (r.kinds = '{}' OR e.kind = ANY(r.kinds)) AND (r.teams = '{}' OR COALESCE(e.team_id, 1) = ANY(r.teams))
-					AND (r.tags = '{}' OR r.tags && e.tags) AND (r.rules = '{}' OR e.rule = ANY(r.rules)))) END
+					AND (r.tags = '{}' OR share_tag(r.tags, e.tags)) AND (r.rules = '{}' OR e.rule = ANY(r.rules)))) END
 	WHERE e.id = ANY($1) AND (e.state <> 'resolved' OR e.incident = '')
 	ORDER BY e.id, c.id
 	ON CONFLICT (incident, channel_id, event_state) WHERE incident <> '' DO NOTHING`

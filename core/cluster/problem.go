@@ -21,7 +21,7 @@ const maxProblems = 20
 
 // Problem is something that somebody should see to.
 type Problem struct {
-	Kind     string  `json:"kind" enum:"host_away,quorum_lost,node_away,token_ending,certificate_ending,token_privileges,versions_differ,subscription_ended,job_failed,backup_never,backup_old,backup_unlisted,app_missing,detail_unknown" example:"certificate_ending"`
+	Kind     string  `json:"kind" enum:"host_away,quorum_lost,node_away,token_ending,certificate_ending,token_privileges,versions_differ,subscription_ended,job_failed,backup_never,backup_old,backup_unlisted,app_missing,detail_unknown,schedule_empty" example:"certificate_ending"`
 	Severity string  `json:"severity" enum:"critical,warning,info" example:"warning"`
 	Target   Subject `json:"target"`
 	HostID   *int64  `json:"host_id" example:"1" doc:"The host that it is at; null for a cluster's, and for a job that is at none"`
@@ -127,6 +127,12 @@ var findings = []finding{
 		LEFT JOIN guest_details d ON d.guest_id = g.id AND d.as_of IS NOT NULL
 		WHERE d.guest_id IS NULL AND g.first_seen_at < now() - interval '1 hour' AND g.host_id IN (SELECT id FROM h)
 		GROUP BY g.cluster_id) u JOIN clusters c ON c.id = u.cluster_id`},
+	{[]string{"schedule_empty"}, `
+	SELECT 'schedule_empty', 'warning', 'schedule', s.id, s.name, NULL, NULL, NULL, NULL, NULL, COALESCE(s.params->'select'->>'tag', ''),
+		'', 0
+	FROM schedules s WHERE s.enabled AND jsonb_typeof(s.params->'select') = 'object' AND $1 AND NOT EXISTS (SELECT FROM guests g
+		WHERE NOT g.template AND (g.kind = 'vm' OR EXISTS (SELECT FROM apps a WHERE a.guest_id = g.id))
+			AND (g.host_id::text = s.params->'select'->>'host_id' OR share_tag(g.tags, ARRAY[s.params->'select'->>'tag'])))`},
 }
 
 // Found are, in SQL, common tables of which the last, found, has the problems of some kinds, of all without any: Columns by their names.

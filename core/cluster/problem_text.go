@@ -62,6 +62,11 @@ func (f Fault) text(p *Problem, now time.Time) string {
 		return sentence("The backups"+at+" could not be listed", f.Detail)
 	case "app_missing":
 		return "The app's container is not there any more."
+	case "schedule_empty":
+		if f.Word == "" {
+			return "The schedule selects no guest: its host has none."
+		}
+		return fmt.Sprintf("The schedule selects no guest: none has the tag %s.", f.Word)
 	case "detail_unknown":
 		return fmt.Sprintf("The configuration of %s was never read: which networks and storages they use is not known.", plural(f.N, "guest"))
 	}
@@ -99,6 +104,8 @@ func (f Fault) remedy(p *Problem) string {
 		return "See that the storage is there, and that the host's token for backup may read it: POST " + at + "/test."
 	case "app_missing":
 		return fmt.Sprintf(`Restore the container from a backup, or forget the app: DELETE /api/v1/apps/%d with keep_ct.`, *p.Target.ID)
+	case "schedule_empty":
+		return fmt.Sprintf("Tag guests, or change what it selects with PATCH /api/v1/schedules/%d.", *p.Target.ID)
 	case "detail_unknown":
 		return "Wait, or raise the setting poll.details_per_minute: 0 reads none."
 	}

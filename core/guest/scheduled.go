@@ -16,7 +16,7 @@ import (
 
 // Selection says which guests a schedule is for, at each of its runs: those with a tag, or those of a host.
 type Selection struct {
-	Tag    *string `json:"tag,omitempty" minLength:"1" maxLength:"128" example:"prod" doc:"Guests that have this tag"`
+	Tag    *string `json:"tag,omitempty" minLength:"1" maxLength:"128" example:"prod" doc:"Guests that have this tag, in large or small letters"`
 	HostID *int64  `json:"host_id,omitempty" minimum:"1" doc:"Guests of this host"`
 }
 
@@ -84,7 +84,7 @@ func (s *Store) selected(ctx context.Context, sel Selection, kinds []string) (*S
 	}
 	var where conditions
 	where.visible(visible)
-	where.add(sel.Tag != nil, "? = ANY(g.tags)", sel.Tag)
+	where.add(sel.Tag != nil, "share_tag(g.tags, ARRAY[?::text])", sel.Tag)
 	where.add(sel.HostID != nil, "g.host_id = ?", sel.HostID)
 	where.add(true, "NOT g.template")
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+entryColumns+" FROM "+entryJoin+where.clause()+order, where.args...)

@@ -62,7 +62,7 @@ func TestScheduledParamsOfBackups(t *testing.T) {
 func TestBackupsSelectedAtEachRun(t *testing.T) {
 	t.Parallel()
 	b := newScheduledBackups(t)
-	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"prod"},"storage":"nas"}`), apitest.Admin, 201, "")
+	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"Prod"},"storage":"nas"}`), apitest.Admin, 201, "")
 	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"host_id":1}}`), apitest.Admin, 201, "")
 	b.Ask(t, "POST", "schedules", writtenSchedule("vm.snapshot_create", `{"select":{"host_id":1},"name":"n"}`), apitest.Admin, 201, "")
 	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"targets":[{"vm":1},{"app":1}]}`), apitest.Admin, 201, "")

@@ -107,7 +107,9 @@ func TestProblemsOfClusters(t *testing.T) {
 	const (
 		host = "UPDATE hosts SET status = 'unreachable', error_reason = 'tls_fingerprint', error = 'another certificate', ok_at = now() " +
 			"WHERE id = 2"
-		jobOf     = "INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, finished_at, error) VALUES "
+		jobOf   = "INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, finished_at, error) VALUES "
+		nightly = `INSERT INTO schedules (name, cron, job_kind, params) VALUES ('nightly', '0 3 * * *',
+			'vm.snapshot_create', '{"select":{"tag":"%s"}}')`
 		failedJob = jobOf + "('vm.start', 'failed', 1, 1, 'vm', 1, 'web', now() - interval '1 hour', 'no such disk.')"
 		// listed makes what is known of backups whole.
 		listed = "INSERT INTO backup_storages (cluster_id, host_id, node, name, as_of) VALUES (1, 1, '', 'nas', now())"
@@ -191,6 +193,11 @@ func TestProblemsOfClusters(t *testing.T) {
 			[]string{"warning backup_unlisted storage nas: The backups on n1 could not be listed: no such storage."}, "POST /api/v1/hosts/1/test"},
 		{"an app is missing", []string{"UPDATE apps SET guest_id = NULL, absent_for = '16 minutes', absent_since = now()"},
 			[]string{"warning app_missing app Wiki: The app's container is not there any more."}, "DELETE /api/v1/apps/1 "},
+		{"a schedule selects nothing", []string{fmt.Sprintf(nightly, "Prod"), "UPDATE schedules SET name = 'off', enabled = false",
+			fmt.Sprintf(nightly, "Prod")},
+			[]string{"warning schedule_empty schedule nightly: The schedule selects no guest: none has the tag Prod."}, "PATCH /api/v1/schedules/"},
+		{"a schedule selects a tag in other letters", []string{fmt.Sprintf(nightly, "Prod"),
+			"UPDATE guests SET tags = '{prod}' WHERE vmid = 101"}, nil, ""},
 		{"configurations are not read", []string{"UPDATE guests SET first_seen_at = now() - interval '2 hours' WHERE cluster_id = 1",
 			"INSERT INTO guest_details (guest_id, as_of) SELECT id, now() FROM guests WHERE vmid = 101"},
 			[]string{"info detail_unknown cluster prod: The configuration of 1 guest was never read: which networks and storages they use is " +
