@@ -41,7 +41,7 @@ ON CONFLICT (cluster_id, name) DO UPDATE SET host_id = excluded.host_id, status 
 	// Figures of running guests differ in every poll; all other guests are left as they are unless something changed. What
 	// a job has just read itself is newer than the list, which the hypervisor makes anew about every ten seconds.
 	updateGuests = `UPDATE guests g SET host_id = p.host_id, ref = p.ref, vmid = p.vmid, node = p.node,
-		name = CASE WHEN p.name = '' THEN g.name ELSE p.name END, status = p.status,
+		name = CASE WHEN p.name = '' THEN g.name ELSE p.name END, status = ` + believed + `,
 	template = p.template, lock = p.lock, pool = p.pool, tags = p.tags, cpu = p.cpu, cpus = p.cpus, memory = p.memory,
 	memory_total = p.memory_total,
 	disk = p.disk, disk_total = p.disk_total, net_in = p.net_in, net_out = p.net_out, disk_read = p.disk_read, disk_write = p.disk_write,
@@ -59,6 +59,10 @@ WHERE g.cluster_id = $1 AND g.identity = p.identity
 	OR g.cpus IS DISTINCT FROM p.cpus OR g.memory_total IS DISTINCT FROM p.memory_total OR g.disk_total IS DISTINCT FROM p.disk_total
 	OR g.ref <> p.ref OR g.vmid IS DISTINCT FROM p.vmid OR (p.name <> '' AND g.name <> p.name)
 	OR g.cpu_seconds_at IS DISTINCT FROM p.cpu_seconds_at OR g.figures_at IS DISTINCT FROM p.figures_at)`
+
+	// believed is the state of a guest. A backup of one that is off starts it, without running it, and holds its lock meanwhile: nobody else
+	// can start it then.
+	believed = `CASE WHEN p.lock = 'backup' AND g.status = 'stopped' AND p.status <> 'unknown' THEN g.status ELSE p.status END`
 
 	readBefore = `g.read_at IS NULL OR g.read_at < now() - interval '15 seconds' OR g.status = 'unknown'`
 

@@ -98,6 +98,8 @@ func TestGuestStates(t *testing.T) {
 		{"running", "running", "", true, hypervisor.GuestRunning},
 		{"running", "paused", "", true, hypervisor.GuestPaused},
 		{"running", "prelaunch", "", true, hypervisor.GuestPaused},
+		{"running", "prelaunch", "backup", true, hypervisor.GuestStopped},
+		{"running", "running", "backup", true, hypervisor.GuestRunning},
 		{"running", "suspended", "", true, hypervisor.GuestPaused},
 		{"running", "io-error", "", true, hypervisor.GuestPaused},
 		{"running", "something-new", "", true, hypervisor.GuestRunning},

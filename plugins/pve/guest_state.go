@@ -11,6 +11,9 @@ func guestState(status, qmp, lock string, up bool) string {
 	if lock == "suspended" {
 		return hypervisor.GuestSuspended
 	}
+	if lock == "backup" && qmp == "prelaunch" {
+		return hypervisor.GuestStopped // the backup has started it, to read its disks
+	}
 	word := status
 	if qmp != "" {
 		word = qmp
