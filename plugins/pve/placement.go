@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -25,7 +26,7 @@ var osTypes = []string{"l26", "l24", "win11", "win10", "win8", "win7", "wvista",
 var (
 	storageName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,98}[A-Za-z0-9]$`)
 	bridgeName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`)
-	imageName   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_.-]{0,98}[A-Za-z0-9]):iso/[A-Za-z0-9_+@ .()-]{1,250}$`)
+	imageName   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_.-]{0,98}[A-Za-z0-9]):iso/[^,=/\x00-\x1f\x7f]{1,255}$`)
 	markForm    = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
@@ -157,8 +158,11 @@ func (h *Host) freeID(ctx context.Context, wanted *int64) (hypervisor.GuestID, *
 
 // hasImage looks for an installation image among those of its storage.
 func (h *Host) hasImage(ctx context.Context, node, image string) (bool, error) {
+	if strings.ContainsAny(image, ",=") {
+		return false, invalid("image", "the hypervisor takes no installation image whose name has a comma or an equals sign; rename the file")
+	}
 	found := imageName.FindStringSubmatch(image)
-	if found == nil {
+	if found == nil || !utf8.ValidString(image) {
 		return false, nil
 	}
 	path, err := nodePath(node, "storage", found[1], "content")

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -76,7 +77,7 @@ func vmForm(spec hypervisor.VMSpec) (url.Values, error) {
 		return nil, invalid("storage", "%.80q is not a storage's name", spec.Storage)
 	case spec.Bridge != "" && !bridgeName.MatchString(spec.Bridge):
 		return nil, invalid("bridge", "%.80q is not a bridge's name", spec.Bridge)
-	case spec.Image != "" && !imageName.MatchString(spec.Image):
+	case spec.Image != "" && (!imageName.MatchString(spec.Image) || !utf8.ValidString(spec.Image)):
 		return nil, invalid("image", "%.80q is not an installation image", spec.Image)
 	case !markForm.MatchString(spec.Mark):
 		return nil, invalid("mark", "the mark is not a UUID")

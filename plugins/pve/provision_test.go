@@ -139,6 +139,40 @@ func (w *fixture) made300(t *testing.T, spec hypervisor.VMSpec) map[string]any {
 	return w.made(t, spec)
 }
 
+// An installation image may have any name that the hypervisor lists and a property can hold.
+func TestImagesOfAnyName(t *testing.T) {
+	t.Parallel()
+	w := provisionFixture(t)
+	reader := w.host(t, endpoint.Monitoring)
+	find := func(image string) (bool, error) {
+		p, err := reader.Placement(t.Context(), hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: "pve1", Image: image})
+		return p.ImageFound, err
+	}
+	for i, name := range []string{"Windows 11 [x64] (de).iso", "größe & mehr #1.iso", "it's 50%;+~.iso", "日本語.img"} {
+		w.AddImage("local", "iso", name, 1<<20)
+		spec := newVMSpec(hypervisor.GuestID(fmt.Sprint(310 + i)))
+		spec.Image = "local:iso/" + name
+		if found, err := find(spec.Image); err != nil || !found {
+			t.Errorf("%s: found %v, %v", name, found, err)
+		}
+		if got := fmt.Sprint(w.made(t, spec)["ide2"]); got != spec.Image+",media=cdrom" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	for _, name := range []string{"a,b.iso", "a=b.iso"} {
+		w.AddImage("local", "iso", name, 1<<20)
+		_, err := find("local:iso/" + name)
+		if e := wantKind(t, err, plugin.Invalid); e.Field != "image" || !strings.Contains(e.Message, "comma") {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	for _, none := range []string{"local:iso/../x.iso", "local:iso/a/b.iso", "local:iso/a\nb.iso", "local:iso/\xff.iso"} {
+		if found, err := find(none); found || err != nil {
+			t.Errorf("%q: found %v, %v", none, found, err)
+		}
+	}
+}
+
 // Nothing that is given may end a property and begin another.
 func TestCreateTakesNoHostileText(t *testing.T) {
 	t.Parallel()
