@@ -14,9 +14,14 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// guestLimits are the bounds of the hypervisor's own schema and of its forms.
-var guestLimits = hypervisor.GuestLimits{
-	Cores: 128, MemoryMB: 4178944, DiskGB: 128 << 10, MTU: 65520, MinNumber: 100, MaxNumber: 999_999_999,
+// limitsOf are the bounds of the hypervisor's schema for a kind of guest. Its web page has smaller ones for some figures, and a node
+// refuses to start what it cannot hold.
+func limitsOf(kind hypervisor.GuestKind) hypervisor.GuestLimits {
+	limits := hypervisor.GuestLimits{MTU: 65520, MinNumber: 100, MaxNumber: 999_999_999}
+	if kind == hypervisor.Container {
+		limits.Cores, limits.MTU = 8192, 65535
+	}
+	return limits
 }
 
 // osTypes are the hypervisor's words for operating systems of VMs, the usual one first.
@@ -39,7 +44,7 @@ func invalid(field, format string, args ...any) *plugin.Error {
 // Placement takes one request for each that is asked for: the node's storages, its bridges, an id, an image. Where a node shows no storage
 // or no bridge at all, the token's rights are asked for as well.
 func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (hypervisor.Placement, error) {
-	p := hypervisor.Placement{OSTypes: slices.Clone(osTypes), Limits: guestLimits}
+	p := hypervisor.Placement{OSTypes: slices.Clone(osTypes), Limits: limitsOf(query.Kind)}
 	if _, err := nodePath(query.Node, "storage"); err != nil {
 		return p, plugin.Errorf(plugin.NotFound, "there is no node %.80q", query.Node)
 	}
@@ -136,7 +141,7 @@ func (h *Host) bridges(ctx context.Context, node string) ([]string, error) {
 func (h *Host) freeID(ctx context.Context, wanted *int64) (hypervisor.GuestID, *int64, error) {
 	var query url.Values
 	if wanted != nil {
-		if *wanted < guestLimits.MinNumber || *wanted > guestLimits.MaxNumber {
+		if limits := limitsOf(hypervisor.VM); *wanted < limits.MinNumber || *wanted > limits.MaxNumber {
 			return "", nil, nil
 		}
 		query = url.Values{"vmid": {strconv.FormatInt(*wanted, 10)}}
