@@ -62,7 +62,7 @@ var (
 )
 
 func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
-	slices.SortFunc(rows, func(a, b configRow) int { return strings.Compare(string(a.Key), string(b.Key)) })
+	slices.SortFunc(rows, func(a, b configRow) int { return compareKeys(string(a.Key), string(b.Key)) })
 	c, ovmf, serial := hypervisor.Config{Options: map[string]string{}, Pending: map[string]*string{}}, false, ""
 	for _, row := range rows {
 		key, value := string(row.Key), string(row.Value)
@@ -112,6 +112,14 @@ func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 	return c
 }
 
+// compareKeys orders keys of a configuration by their names, and those of one name by their numbers.
+func compareKeys(a, b string) int {
+	nameA, nameB := strings.TrimRight(a, "0123456789"), strings.TrimRight(b, "0123456789")
+	numberA, _ := strconv.Atoi(a[len(nameA):])
+	numberB, _ := strconv.Atoi(b[len(nameB):])
+	return cmp.Or(strings.Compare(nameA, nameB), cmp.Compare(numberA, numberB), strings.Compare(a, b))
+}
+
 // appendFile adds a volume that is named under a key; what is none is left out.
 func appendFile(files []hypervisor.File, key, volume string) []hypervisor.File {
 	storage, _, found := strings.Cut(volume, ":")
@@ -146,8 +154,8 @@ func setConfig(c *hypervisor.Config, kind hypervisor.GuestKind, key, value strin
 	case "sockets":
 		c.Sockets = number(value)
 	case "memory":
-		current, _, _ := strings.Cut(strings.TrimPrefix(value, "current="), ",")
-		c.MemoryMB = number(current)
+		parts := properties(value)
+		c.MemoryMB = number(cmp.Or(parts["current"], parts[""]))
 	case "balloon":
 		c.BalloonMB = number(value)
 	case "swap":
@@ -272,12 +280,19 @@ func gibibytes(text string) (size float64, known bool) {
 	return n * unit, true
 }
 
-// nicOf reads a network card of a VM, which begins with its model, or an interface of a container.
+// nicModels are the models of a VM's network card. Each is also a key whose value is the card's address.
+var nicModels = []string{
+	"virtio", "e1000", "e1000-82540em", "e1000-82544gc", "e1000-82545em", "e1000e", "i82551", "i82557b", "i82559er", "ne2k_isa", "ne2k_pci",
+	"pcnet", "rtl8139", "vmxnet3",
+}
+
+// nicOf reads a network card of a VM or an interface of a container. The model of a card stands without a key, under its own, or as the
+// key of the address, at any place.
 func nicOf(key, value string) hypervisor.NIC {
 	parts := properties(value)
 	n := hypervisor.NIC{
 		Key: key, Name: parts["name"], Model: parts["model"], MAC: parts["macaddr"], Bridge: parts["bridge"], VLAN: number(parts["tag"]),
-		MTU: number(parts["mtu"]), Firewall: parts["firewall"] == "1", LinkDown: parts["link_down"] == "1",
+		MTU: number(parts["mtu"]), Firewall: isOn(parts["firewall"]), LinkDown: isOn(parts["link_down"]),
 		IP: parts["ip"], Gateway: parts["gw"], IP6: parts["ip6"], Gateway6: parts["gw6"],
 	}
 	if rate, err := strconv.ParseFloat(parts["rate"], 64); err == nil {
@@ -286,13 +301,13 @@ func nicOf(key, value string) hypervisor.NIC {
 	if mac := parts["hwaddr"]; mac != "" {
 		n.MAC = mac
 	}
-	first, _, _ := strings.Cut(value, ",")
-	model, mac, found := strings.Cut(first, "=")
-	switch {
-	case found && macAddress.MatchString(mac) && model != "macaddr" && model != "hwaddr":
-		n.Model, n.MAC = model, mac
-	case !found:
-		n.Model = first
+	if n.Model == "" {
+		n.Model = parts[""]
+	}
+	for key, text := range parts {
+		if slices.Contains(nicModels, key) || n.Model == "" && macAddress.MatchString(text) && key != "macaddr" && key != "hwaddr" {
+			n.Model, n.MAC = key, text
+		}
 	}
 	return n
 }
