@@ -302,15 +302,32 @@ func (s *Store) stage(ctx context.Context, p *host.Place, before hypervisor.Node
 		return Staged{}, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	if err := s.note(ctx, p, before.Diff == "", done); err != nil {
+	now, unread := s.read(ctx, p)
+	var ports []string
+	if unread == nil && o != nil {
+		ports = broughtAlong(before, now, o.want)
+	}
+	if err := s.note(ctx, p, before.Diff == "", done, ports); err != nil {
 		return Staged{}, err
 	}
-	done.Diff = s.diff(ctx, p)
+	if unread == nil && now.Diff != "" {
+		diff := host.CleanTo(now.Diff, maxTexts)
+		done.Diff = &diff
+	}
 	return done, nil
 }
 
-// note keeps who has staged a change; first says that nothing else was staged.
-func (s *Store) note(ctx context.Context, p *host.Place, first bool, done Staged) error {
+// broughtAlong names the ports of an interface that the hypervisor has changed with it: those of a bond come up with the node from then
+// on, and stay so when the bond is gone.
+func broughtAlong(before, now hypervisor.NodeNetwork, made hypervisor.Interface) []string {
+	were := changed(before)
+	return slices.DeleteFunc(changed(now), func(name string) bool {
+		return name == made.Name || !slices.Contains(made.Ports, name) || slices.Contains(were, name)
+	})
+}
+
+// note keeps who has staged a change, and with it those of its ports; first says that nothing else was staged.
+func (s *Store) note(ctx context.Context, p *host.Place, first bool, done Staged, ports []string) error {
 	var by *int64
 	email := ""
 	if caller := identity.FromContext(ctx); caller != nil && caller.UserID != 0 {
@@ -326,6 +343,11 @@ func (s *Store) note(ctx context.Context, p *host.Place, first bool, done Staged
 			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (cluster_id, node, interface)
 			DO UPDATE SET action = EXCLUDED.action, user_id = EXCLUDED.user_id, email = EXCLUDED.email, at = now()`,
 			p.ClusterID, p.Node, done.Interface, done.Action, by, email)
+		if err != nil || len(ports) == 0 {
+			return err
+		}
+		_, err = tx.Pgx.Exec(ctx, `INSERT INTO network_staged (cluster_id, node, interface, action, user_id, email)
+			SELECT $1, $2, unnest($3::text[]), 'edit', $4, $5 ON CONFLICT DO NOTHING`, p.ClusterID, p.Node, ports, by, email)
 		return err
 	})
 	if err != nil {
