@@ -38,6 +38,7 @@ func Services(log hclog.Logger) []plugin.Service {
 func (b *Backend) Info(context.Context) (firewall.Info, error) {
 	rules := []string{
 		firewall.AbilityName[firewall.RuleLister](), firewall.AbilityName[firewall.RuleEditor](), firewall.AbilityName[firewall.RuleMover](),
+		firewall.AbilityName[firewall.RuleChecker](),
 	}
 	objects := []string{
 		firewall.AbilityName[firewall.Aliaser](), firewall.AbilityName[firewall.IPSetter](),

@@ -156,8 +156,13 @@ func setsOf(s firewall.State) []pvefirewall.IPSet {
 func rulesOfState(s firewall.State) []pvefirewall.Rule {
 	out := make([]pvefirewall.Rule, len(s.Rules))
 	for i, r := range s.Rules {
-		out[i] = pvefirewall.Rule{Type: r.Direction, Action: r.Action, Disabled: !r.Enabled, Macro: r.Macro, Iface: r.Interface,
-			Proto: r.Protocol, Source: r.Source, Dest: r.Destination, SPort: r.SourcePort, DPort: r.DestinationPort, ICMPType: r.ICMPType}
+		out[i] = evaluatedRule(r)
 	}
 	return out
+}
+
+// evaluatedRule is a rule as it is evaluated.
+func evaluatedRule(r firewall.Rule) pvefirewall.Rule {
+	return pvefirewall.Rule{Type: r.Direction, Action: r.Action, Disabled: !r.Enabled, Macro: r.Macro, Iface: r.Interface,
+		Proto: r.Protocol, Source: r.Source, Dest: r.Destination, SPort: r.SourcePort, DPort: r.DestinationPort, ICMPType: r.ICMPType}
 }

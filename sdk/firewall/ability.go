@@ -17,6 +17,9 @@ var abilities = plugin.Abilities[*server]{
 	of[RuleMover]("rule_move", func(r grpc.ServiceRegistrar, s *server) {
 		firewallv1.RegisterRuleMoveServiceServer(r, &ruleMoveServer{server: s})
 	}),
+	of[RuleChecker]("rule_check", func(r grpc.ServiceRegistrar, s *server) {
+		firewallv1.RegisterRuleCheckServiceServer(r, &ruleCheckServer{server: s})
+	}),
 	of[Aliaser]("aliases", func(r grpc.ServiceRegistrar, s *server) {
 		firewallv1.RegisterAliasServiceServer(r, &aliasServer{server: s})
 	}),

@@ -49,8 +49,8 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("%+v: error is %v, want one with %q", scopes, err, want)
 		}
 	}
-	everywhere := []string{"rules", "rule_edit", "rule_move", "aliases", "ipsets", "ipset_members", "options", "log", "references", "groups",
-		"macros", "usage", "evaluate"}
+	everywhere := []string{"rules", "rule_edit", "rule_move", "rule_check", "aliases", "ipsets", "ipset_members", "options", "log",
+		"references", "groups", "macros", "usage", "evaluate"}
 	groups := []firewall.ScopeAbilities{{Kind: firewall.NodeScope, Abilities: everywhere}}
 	if _, err := firewall.Describe(t.Context(), says{scopes: groups}, (*membackend.Firewall)(nil)); err == nil {
 		t.Error("groups that are no ability of the cluster are taken")

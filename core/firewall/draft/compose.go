@@ -124,6 +124,9 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 	if err := s.macros(ctx, r, &q); err != nil {
 		return nil, err
 	}
+	if err := s.checkRules(ctx, r, &q, place); err != nil {
+		return nil, err
+	}
 	for i := range r.Scopes {
 		r.Scopes[i].After.Digests = sdk.Digests{}
 		if err := r.Scopes[i].After.Check(); err != nil {

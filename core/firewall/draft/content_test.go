@@ -182,6 +182,11 @@ func TestFormsOfADraft(t *testing.T) {
 		{"an alias of nothing", `[{"scope":{"kind":"vm","id":1},"action":"create_alias","name":"a","cidr":"hello"}]`, "[body changes 0 cidr]"},
 		{"a macro that is none", `[{"scope":{"kind":"vm","id":1},"action":"create_rule","rule":{"type":"in","action":"DROP","macro":"none"}}]`,
 			"[body changes 0 rule macro]"},
+		{"ports that the firewall refuses", `[{"scope":{"kind":"vm","id":1},"action":"create_alias","name":"a","cidr":"192.0.2.1"},
+			{"scope":{"kind":"vm","id":1},"action":"create_rule","rule":{"type":"in","action":"DROP","dport":"80"}}]`,
+			"[body changes 1 rule dport]"},
+		{"an action that the firewall refuses", `[{"scope":{"kind":"cluster"},"action":"create_rule","rule":{"type":"in","action":"EXPLODE"}}]`,
+			"[body changes 0 rule action]"},
 		{"a member twice, in two forms", `[{"scope":{"kind":"vm","id":1},"action":"create_ipset","name":"a",
 			"members":[{"cidr":"10.0.0.1/24"},{"cidr":"10.0.0.2/24"}]}]`, "[body changes 0 members 1 cidr]"},
 	} {
@@ -189,6 +194,16 @@ func TestFormsOfADraft(t *testing.T) {
 		if p := problem.From(err); len(p.Faults) == 0 || fmt.Sprint(p.Faults[0].Loc) != test.loc {
 			t.Errorf("%s: %v", test.name, err)
 		}
+	}
+}
+
+// A template with rules that the firewall refuses makes no draft.
+func TestFillingWithRulesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	_, err := f.fill(`{"rules":[{"type":"in","action":"ACCEPT","dport":"80"}]}`, false, 0, draft.On{Kind: "vm", ID: 1})
+	if p := problem.From(err); p.Code != problem.CodeInvalid || len(p.Faults) == 0 || fmt.Sprint(p.Faults[0].Loc) != "[body dport]" {
+		t.Errorf("%v", err)
 	}
 }
 

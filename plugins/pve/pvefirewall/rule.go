@@ -228,6 +228,21 @@ func (e *environment) check(r *Rule) (family int, errs ruleErrors) {
 	return family, errs
 }
 
+// CheckRule says what Proxmox refuses of a rule in a scope of a kind, whatever names there are: the field and why, or nothing.
+func CheckRule(kind ScopeKind, r Rule) (field, text string) {
+	for _, address := range []*string{&r.Source, &r.Dest} {
+		if _, alias := aliasReference(*address); alias || strings.HasPrefix(*address, "+") {
+			*address = ""
+		}
+	}
+	e := &environment{scope: Scope{Kind: kind}, cluster: &names{}}
+	_, errs := e.check(&r)
+	if len(errs.fields) == 0 {
+		return "", ""
+	}
+	return errs.fields[0], errs.texts[0]
+}
+
 // set says whether Proxmox, which is written in Perl, counts a field as set.
 func set(s string) bool { return s != "" && s != "0" }
 

@@ -100,6 +100,7 @@ func Run(t *testing.T, cfg Config) {
 			t.Run("rules", s.rules)
 			t.Run("rule_edit", s.ruleEdit)
 			t.Run("rule_move", s.ruleMove)
+			t.Run("rule_check", s.ruleCheck)
 			t.Run("aliases", s.aliases)
 			t.Run("ipsets", s.ipSets)
 			t.Run("ipset_members", s.ipSetMembers)

@@ -29,7 +29,7 @@ var _ firewall.Backend = (*Backend)(nil)
 // New makes a backend without endpoints. Clusters have everything but a log, nodes rules, options and a log, guests everything but groups
 // and macros, and groups rules.
 func New() *Backend {
-	rules := []string{"rules", "rule_edit", "rule_move"}
+	rules := []string{"rules", "rule_edit", "rule_move", "rule_check"}
 	names := []string{"aliases", "ipsets", "ipset_members", "references", "usage"}
 	return &Backend{endpoints: map[string]*Endpoint{}, scopes: []firewall.ScopeAbilities{
 		{Kind: firewall.ClusterScope, Abilities: append(append([]string{"options", "groups", "macros", "evaluate"}, rules...), names...)},
@@ -42,7 +42,8 @@ func New() *Backend {
 // NewEverywhere makes a backend without endpoints that has everything at every scope, as no hypervisor does: for tests of whoever asks.
 func NewEverywhere() *Backend {
 	b := New()
-	all := []string{"rules", "rule_edit", "rule_move", "options", "log", "aliases", "ipsets", "ipset_members", "references", "usage"}
+	all := []string{"rules", "rule_edit", "rule_move", "rule_check", "options", "log", "aliases", "ipsets", "ipset_members", "references",
+		"usage"}
 	for i := range b.scopes {
 		b.scopes[i].Abilities = append([]string{}, all...)
 		if b.scopes[i].Kind == firewall.ClusterScope {

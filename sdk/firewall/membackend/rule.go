@@ -60,6 +60,11 @@ func (f *Firewall) CreateRule(ctx context.Context, scope firewall.Scope, rule fi
 	return 0, after, nil
 }
 
+// CheckRule implements firewall.RuleChecker. It takes rules alike at every scope, also at a group that is not there yet.
+func (f *Firewall) CheckRule(ctx context.Context, _ firewall.Scope, rule firewall.Rule) error {
+	return f.read(ctx, "CheckRule", func(e *Endpoint) error { return e.checkRule(rule) })
+}
+
 // ChangeRule implements firewall.RuleEditor.
 func (f *Firewall) ChangeRule(ctx context.Context, scope firewall.Scope, position int, change firewall.RuleChange) error {
 	return f.edit(ctx, "ChangeRule", "rule_edit", scope, change.Digest, func(e *Endpoint, s *state) error {
