@@ -192,8 +192,8 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 	return answer, err
 }
 
-// checkCopy refuses guests that the hypervisor does not copy, a storage that does not do, and disks that do not fit: on the wanted storage,
-// or each on its own. Where the configuration cannot be read, what is known of the guest's size is held against the wanted one.
+// checkCopy refuses guests that the hypervisor does not copy, a storage that does not do, and disks that do not fit: on the wanted
+// storage, or each on its own. Where the configuration cannot be read, what is known of the guest's size is held against the wanted one.
 func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneOrder) error {
 	g := r.Guest
 	if order.Storage != nil && !order.Full {

@@ -92,8 +92,8 @@ func notHeld(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	return nil
 }
 
-// freeElsewhere refuses a job or a hold on a thing of a cluster that another team has enrolled too, while that team's job or hold is on the
-// same thing. Who asks for one in either team waits here for the other's transaction.
+// freeElsewhere refuses a job or a hold on a thing of a cluster that another team has enrolled too, while that team's job or hold is on
+// the same thing. Who asks for one in either team waits here for the other's transaction.
 func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	if exclusive == "" {
 		return nil
@@ -118,7 +118,8 @@ func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	if !busy {
 		return nil
 	}
-	p := problem.New(problem.CodeGuestBusy, "another team that enrolled the same cluster has a job or a change on the same thing; try again later")
+	p := problem.New(problem.CodeGuestBusy, "another team that enrolled the same cluster has a job or a change on the same thing; "+
+		"try again later")
 	p.RetryAfter = 5
 	return p
 }

@@ -127,8 +127,8 @@ func (h handlers) retry(ctx context.Context, in *retryInput) (op.Earlier, error)
 		return op.Earlier{}, problem.New(problem.CodeInvalidState, "the job has not ended")
 	}
 	if h.runsOn(ctx, j) {
-		return op.Earlier{}, problem.New(problem.CodeInvalidState, "cannot retry job %d: its task %s still runs on the hypervisor; wait for its "+
-			"end, then check what it did", j.ID, host.Clean(j.TaskID))
+		return op.Earlier{}, problem.New(problem.CodeInvalidState, "cannot retry job %d: its task %s still runs on the hypervisor; "+
+			"wait for its end, then check what it did", j.ID, host.Clean(j.TaskID))
 	}
 	params := j.View().Params
 	if in.Body != nil && in.Body.Confirm != nil {

@@ -476,7 +476,8 @@ func TestRunBackups(t *testing.T) {
 	body := func(more string) string { return `{"targets":[{"vm":` + web + `},{"app":1}]` + more + `}` }
 	b.Ask(t, "POST", "backups/run", body(""), apitest.Viewer, 403, "forbidden")
 	b.Ask(t, "POST", "backups/run", body(""), foreign, 202, "", `"jobs":[]`, `"error":"not_found"`)
-	b.Ask(t, "POST", "backups/run?plan=true", body(""), foreign, 200, "", `"blockers":[]`, "Every target is skipped: no job would be started.")
+	b.Ask(t, "POST", "backups/run?plan=true", body(""), foreign, 200, "", `"blockers":[]`,
+		"Every target is skipped: no job would be started.")
 	for _, wrong := range []string{`{}`, `{"targets":[]}`, `{"targets":[{}]}`, `{"targets":[{"vm":1,"app":1}]}`,
 		`{"targets":[{"vm":1},{"vm":1}]}`,
 		body(`,"mode":"quick"`), body(`,"compress":"rar"`), body(`,"storage":"local"`), body(`,"storage":"none"`), body(`,"notes":7`),

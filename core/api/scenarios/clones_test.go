@@ -304,7 +304,8 @@ func TestRetryWhileTheTaskRuns(t *testing.T) {
 	})
 	for i, kind := range []string{"vm.clone", "vm.start"} {
 		task := b.Cluster.NewTask(kind, 1)
-		b.Exec(fmt.Sprintf(`INSERT INTO jobs (id, kind, status, team_id, host_id, target_kind, target_id, target_name, asked, task_id, started_at,
+		b.Exec(fmt.Sprintf(`INSERT INTO jobs (id, kind, status, team_id, host_id, target_kind, target_id, target_name, asked, task_id,
+				started_at,
 				finished_at) OVERRIDING SYSTEM VALUE
 			SELECT %d, '%s', 'unknown', 1, 1, 'vm', id, 'x', '{}', '%s', now(), now() FROM guests WHERE ref = '%s'`, 700+i, kind, task,
 			b.Refs["stopped"].ID))
