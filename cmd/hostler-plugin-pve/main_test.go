@@ -146,7 +146,8 @@ func TestFirewallThroughTheProcess(t *testing.T) {
 	group := firewall.Scope{Kind: firewall.GroupScope, Group: "web"}
 	_, _, err = reads.(firewall.RuleEditor).CreateRule(ctx, group, firewall.Rule{Direction: "in", Action: "DROP"}, "")
 	if !errors.As(err, &e) || e.Kind != plugin.Denied || !slices.Equal(e.Missing, []string{"Sys.Modify"}) || e.Path != "/" ||
-		e.Remedy != "pveum role modify ServiceAudit --append 1 --privs Sys.Modify" {
+		e.Remedy != "pveum role modify ServiceAudit --append 1 --privs Sys.Modify && pveum acl modify '/' --users 'service@pve' "+
+			"--roles ServiceAudit && pveum acl modify '/' --tokens 'service@pve!monitoring' --roles ServiceAudit" {
 		t.Errorf("a token that may only read: %+v", err)
 	}
 }
