@@ -208,7 +208,8 @@ func TestLostConnectionsAreNoCrashes(t *testing.T) {
 	<-begun
 	// Another instance has taken the job over and crashed on it as well, before this one notices that it has lost the job.
 	i.exec(t, "UPDATE jobs SET crashed = ARRAY[runner], runner = 'another'")
-	i.exec(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '%job locks'")
+	i.exec(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND application_name LIKE '%job locks'`)
 	<-begun
 	if got := dbtest.Value[string](t, i.db, "SELECT crashed::text FROM jobs"); got != "{another}" {
 		t.Errorf("the instances %s have crashed", got)
