@@ -168,16 +168,6 @@ func TestProblemsOfClusters(t *testing.T) {
 			[]string{"warning versions_differ cluster prod: Its nodes run 2 releases: 9.2.11, 9.2.12."}, ""},
 		{"a node has told later than its host", []string{"UPDATE nodes SET version = '9.2.12', facts_at = now() WHERE cluster_id = 1",
 			"UPDATE hosts SET version = '9.2.11', version_at = now() - interval '1 hour' WHERE id = 2"}, nil, ""},
-		{"another team has the cluster too", []string{"UPDATE nodes SET fingerprint = 'aa' WHERE cluster_id = 1",
-			"INSERT INTO clusters (team_id, name) SELECT 2, name FROM clusters WHERE id = 1",
-			`INSERT INTO nodes (cluster_id, host_id, name, status, fingerprint, seen_at) SELECT (SELECT max(id) FROM clusters), host_id, name,
-				status, fingerprint, now() FROM nodes WHERE cluster_id = 1 LIMIT 1`},
-			[]string{"warning cluster_twice cluster prod: It is also enrolled by the team team2: its guests are listed once for each team, and " +
-				"limits, schedules and reports count them for each."}, "Enrol the cluster in one team only"},
-		{"a namesake of another team", []string{"UPDATE nodes SET fingerprint = 'aa' WHERE cluster_id = 1",
-			"INSERT INTO clusters (team_id, name) SELECT 2, name FROM clusters WHERE id = 1",
-			`INSERT INTO nodes (cluster_id, host_id, name, status, fingerprint, seen_at) SELECT (SELECT max(id) FROM clusters), host_id, name,
-				status, 'bb', now() FROM nodes WHERE cluster_id = 1 LIMIT 1`}, nil, ""},
 		{"a subscription has ended", []string{"UPDATE nodes SET subscription = 'Expired', subscription_due = '2026-01-31' WHERE name = 'n1'",
 			"UPDATE nodes SET subscription = 'notfound' WHERE name = 'n2'"},
 			[]string{"warning subscription_ended node n1: The node's subscription is expired, due on 2026-01-31."}, "Renew"},
@@ -250,6 +240,52 @@ func TestProblemsOfClusters(t *testing.T) {
 			}
 			if nobody := summaryOf(t, r, apitest.In(3, identity.Owner)); len(nobody.Problems)+len(nobody.ByCluster)+len(nobody.ByHost) > 0 {
 				t.Errorf("team 3 is told %+v", nobody)
+			}
+		})
+	}
+}
+
+// Two teams are told that they have enrolled the same cluster if both sides know the certificate of the other's host. Nothing
+// that a cluster says about itself counts as proof.
+func TestProblemOfAClusterOfTwoTeams(t *testing.T) {
+	t.Parallel()
+	const (
+		hosts = `UPDATE hosts SET tls_fingerprint = CASE team_id WHEN 1 THEN 'aa' ELSE 'bb' END, entry_node = CASE team_id WHEN 1 THEN 'n1'
+			ELSE 'n2' END WHERE id = 1 OR team_id = 2`
+		names  = "UPDATE clusters SET name = 'prod', ident = 'same'"
+		theirs = `INSERT INTO nodes (cluster_id, host_id, name, status, fingerprint, seen_at)
+			SELECT cluster_id, id, 'n1', 'online', 'aa', now() FROM hosts WHERE team_id = 2`
+		ours = "UPDATE nodes SET fingerprint = 'bb' WHERE cluster_id = 1 AND name = 'n2'"
+	)
+	for name, test := range map[string]struct {
+		sql  []string
+		told bool
+	}{
+		"what a cluster says of itself":       {[]string{hosts, names, theirs}, false},
+		"what the other cluster says of it":   {[]string{hosts, names, ours}, false},
+		"each knows the other's certificate":  {[]string{hosts, ours, theirs}, true},
+		"the same certificate and identity":   {[]string{hosts, names, "UPDATE hosts SET tls_fingerprint = 'aa'"}, true},
+		"the same certificate for two others": {[]string{hosts, "UPDATE hosts SET tls_fingerprint = 'aa'"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newClusters(t)
+			for _, sql := range test.sql {
+				r.Exec(sql)
+			}
+			var told []string
+			for _, as := range []*apitest.Caller{apitest.Viewer, apitest.In(2, identity.Viewer)} { // who sees both, and one of the two
+				for _, p := range summaryOf(t, r, as).Problems {
+					if text, found := strings.CutPrefix(p.Text, "It is also enrolled by "); found && p.Kind == "cluster_twice" {
+						who, _, _ := strings.Cut(text, ".")
+						told = append(told, who)
+					}
+				}
+			}
+			slices.Sort(told)
+			want := []string{"1 other team", "the team Default", "the team team2"}
+			if test.told && !slices.Equal(told, want) || !test.told && told != nil {
+				t.Errorf("they are told %q", told)
 			}
 		})
 	}
