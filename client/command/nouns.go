@@ -14,7 +14,7 @@ var guests = []noun{
 			power("start", "vm"), power("stop", "vm"), power("shutdown", "vm"), power("reboot", "vm"),
 			power("pause", "vm"), power("resume", "vm"), power("reset", "vm"),
 			{name: "create", op: "create_vm", args: "+name", example: "shop --host lab --storage nas --disk-gb 8 --start --wait"},
-			{name: "edit", op: "reconfigure_vm", args: "vm_id:vm", example: `shop --memory-mb 4096 --disks '{"scsi0":{"size_gb":10}}'`},
+			{name: "edit", op: "reconfigure_vm", args: "vm_id:vm", example: `shop --memory-mb 4096 --disks '{"virtio0":{"size_gb":10}}'`},
 			{name: "clone", op: "clone_vm", args: "vm_id:vm", example: "shop --name shop2 --wait"},
 			{name: "migrate", op: "migrate_vm", args: "vm_id:vm", example: "shop --target-host lab --node pve3 --wait"},
 			{name: "delete", aliases: []string{"rm"}, op: "delete_vm", args: "vm_id:vm", example: "shop --confirm shop --wait"},

@@ -78,12 +78,12 @@ func TestFiveMinutesOfTheCommandLine(t *testing.T) {
 }
 
 var (
-	taskID  = regexp.MustCompile(`UPID:\S+`)
+	unique  = regexp.MustCompile(`UPID:\S+|serial=[0-9a-f]+`)
 	figure  = regexp.MustCompile(`\d+([.:]\d+)*( (B|KiB|MiB|GiB|TiB|d|h|min|s|%)\b)?`)
 	spacing = regexp.MustCompile(`[ -]+`)
 )
 
 // alike takes out of a record what is not the same each time.
 func alike(text string) string {
-	return spacing.ReplaceAllString(figure.ReplaceAllString(taskID.ReplaceAllString(text, "UPID"), "0"), " ")
+	return spacing.ReplaceAllString(figure.ReplaceAllString(unique.ReplaceAllString(text, "ID"), "0"), " ")
 }

@@ -642,7 +642,7 @@ func (r *secretRun) changePassword() {
 func (r *secretRun) readOperations() {
 	r.t.Helper()
 	for _, o := range declaredOperations(r.t, r.owner) {
-		endless := o.path == "/api/v1/events/stream"
+		endless := o.path == "/api/v1/events/stream" || strings.HasSuffix(o.path, "/log/stream")
 		if o.method == http.MethodGet && !endless && !strings.Contains(o.path, "{upid}") {
 			r.owner.do(r.t, o.method, placeholder.ReplaceAllString(o.path, "1"), nil)
 		}
