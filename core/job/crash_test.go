@@ -40,6 +40,19 @@ func (i *instance) runner(t testing.TB, id int64) string {
 	return dbtest.Value[string](t, i.db, "SELECT coalesce(runner, '') FROM jobs WHERE id = $1", id)
 }
 
+// held is a worker that says on begun that a run has begun, and works until release is closed or the run must end.
+func held(begun chan<- struct{}, release <-chan struct{}) job.Worker {
+	return job.WorkerFunc(func(ctx context.Context, _ *job.Run) error {
+		begun <- struct{}{}
+		select {
+		case <-release:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+}
+
 // A job on which the service has crashed twice in a row ends, and its reason says whether the state at the hypervisor is known.
 func TestJobEndsAfterTwoCrashes(t *testing.T) {
 	t.Parallel()
@@ -95,15 +108,7 @@ func TestCrashesThatAreNotInARow(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, memdriver.Spec{})
 	begun, release := make(chan struct{}, 10), make(chan struct{})
-	kinds := map[string]job.Worker{"long": job.WorkerFunc(func(ctx context.Context, _ *job.Run) error {
-		begun <- struct{}{}
-		select {
-		case <-release:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	})}
+	kinds := map[string]job.Worker{"long": held(begun, release)}
 	a := w.add(t, kinds)
 	id := a.enqueue(t, job.Spec{Kind: "long", Target: job.Target{Kind: "vm", ID: 1}})
 	a.crashed(t, id, "first")
@@ -160,15 +165,7 @@ func TestJobInTheLineHasNoRunner(t *testing.T) {
 	const slots = 4
 	w := newFixture(t, memdriver.Spec{})
 	begun, release := make(chan struct{}, 10), make(chan struct{})
-	i := w.start(t, map[string]job.Worker{"held": job.WorkerFunc(func(ctx context.Context, _ *job.Run) error {
-		begun <- struct{}{}
-		select {
-		case <-release:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	})})
+	i := w.start(t, map[string]job.Worker{"held": held(begun, release)})
 	var ids []int64
 	for k := range slots + 1 {
 		ids = append(ids, i.enqueue(t, job.Spec{Kind: "held", Target: job.Target{Kind: "vm", ID: int64(k)}}))
@@ -195,15 +192,7 @@ func TestLostConnectionsAreNoCrashes(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, memdriver.Spec{})
 	begun, release := make(chan struct{}, 2), make(chan struct{})
-	i := w.start(t, map[string]job.Worker{"some": job.WorkerFunc(func(ctx context.Context, _ *job.Run) error {
-		begun <- struct{}{}
-		select {
-		case <-release:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	})})
+	i := w.start(t, map[string]job.Worker{"some": held(begun, release)})
 	id := i.enqueue(t, job.Spec{Kind: "some", Target: job.Target{Kind: "vm", ID: 1}})
 	<-begun
 	// Another instance has taken the job over and crashed on it as well, before this one notices that it has lost the job.
