@@ -3207,9 +3207,9 @@ var Operations = []Operation{
 			{Name: "path", Kind: Text,
 				About: "Where the rights hold: / for everywhere, or what the driver's scope shows, such as a pool"},
 			{Name: "recommended", Kind: Switch,
-				About: "Add the privileges that present releases of the hypervisor need for everything that the " +
-					"service offers, such as VMs with an installation image, uploads and restores; the " +
-					"recommended ones of a host's capabilities"},
+				About: "Add the recommended privileges, which current releases of the hypervisor require for " +
+					"everything that Hostler offers, such as VMs with an installation image, uploads and " +
+					"restores"},
 		},
 	},
 	{
@@ -4053,8 +4053,7 @@ var Operations = []Operation{
 				About: "How much of the database one recording takes at most, compressed, in MiB, 1 to 4096; what " +
 					"is longer is cut, and the console goes on"},
 			{Name: "console.recordings_total_mib", Kind: JSON,
-				About: "How much of the database all recordings take at most, compressed, in MiB, 1 to 16777216: " +
-					"the oldest are deleted for new ones"},
+				About: "Maximum size of all recordings in the database together, compressed, in MiB, 1 to 16777216"},
 			{Name: "entitlements.disabled", Kind: JSON,
 				About: "Features that are switched off, by name; at most 100"},
 			{Name: "jobs.keep_days", Kind: JSON,

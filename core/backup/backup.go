@@ -59,7 +59,7 @@ type Backup struct {
 	// Verified is one of the SDK's words.
 	Verified *string `json:"verified" enum:"ok,failed" doc:"How its last verification ended; null for one that was never verified"`
 	// Suspicion is one of the words of package guest.
-	Suspicion *string   `json:"suspicion" enum:"unfinished,in_future,owner_unknown" doc:"Why it does not count as a backup of the guest: it has no content, its date has not come, or two clusters list it and nothing (its notes, a job of the service) shows that it is of this guest. Null for one that counts"`
+	Suspicion *string   `json:"suspicion" enum:"unfinished,in_future,owner_unknown" doc:"Why it does not count as a backup of the guest: it is empty, its date is in the future, or two clusters list it and neither its notes nor a job of Hostler shows that it is of this guest. Null if it counts"`
 	AsOf      time.Time `json:"as_of" doc:"When its storage was last listed"`
 }
 

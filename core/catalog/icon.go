@@ -194,7 +194,7 @@ func (d *downloader) fetchIcon(ctx context.Context, fetcher sdk.IconFetcher, ref
 	case !ok:
 		return icon, plugin.Errorf(plugin.Protocol, "it is no PNG, WebP or JPEG picture")
 	case tooManyPixels(size):
-		return icon, plugin.Errorf(plugin.Protocol, "the picture has %d by %d pixels; an icon may have %d pixels in all", size.X,
+		return icon, plugin.Errorf(plugin.Protocol, "the image has %d × %d pixels; an icon can have at most %d pixels", size.X,
 			size.Y, maxPixels)
 	}
 	return icon, nil

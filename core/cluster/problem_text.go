@@ -47,8 +47,8 @@ func (f Fault) text(p *Problem, now time.Time) string {
 		if f.Word != "" {
 			who = "the team " + f.Word
 		}
-		return fmt.Sprintf("It is also enrolled by %s: its guests are listed once for each team, and limits, schedules and reports count them "+
-			"for each.", who)
+		return fmt.Sprintf("It is also enrolled by %s. Its guests are listed once per team, and limits, schedules and reports count them once "+
+			"per team.", who)
 	case "subscription_ended":
 		due := ""
 		if f.Detail != "" {
@@ -102,7 +102,7 @@ func (f Fault) remedy(p *Problem) string {
 	case "versions_differ":
 		return "Bring all nodes to one release."
 	case "cluster_twice":
-		return "Enrol the cluster in one team only, and give people of the others roles in that team."
+		return "Enrol the cluster in one team only, and give members of the other teams roles in that team."
 	case "subscription_ended":
 		return "Renew the subscription, or remove its key."
 	case "job_failed":

@@ -125,7 +125,7 @@ func (s *Store) newRecorder(ctx context.Context, t Target, o Order) (*recorder, 
 	case err != nil:
 		return nil, err
 	case full:
-		return nil, problem.New(problem.CodeNoRoom, "cannot record this console: recordings take all the room of the setting %s",
+		return nil, problem.New(problem.CodeNoRoom, "cannot record this console: other recordings use all the space that the setting %s allows",
 			setting.ConsoleTotal.Name())
 	}
 	key := make([]byte, 32)

@@ -286,7 +286,7 @@ func (x *Session) admit(socket Socket) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return io.EOF // it has left
 	case errors.As(err, &wrong):
-		return problem.New(problem.CodeMalformed, "the client does not speak RFB as expected: %s", wrong.What)
+		return problem.New(problem.CodeMalformed, "the client broke the RFB protocol: %s", wrong.What)
 	}
 	return err
 }

@@ -270,7 +270,7 @@ func (b *bulk) plan(ctx context.Context) error {
 			p.Warn("The %s %d is skipped: %s", kind, id, s.Detail)
 		}
 		if len(b.ready) == 0 { // the request itself answers without jobs
-			p.Warn("Every target is skipped: no job would be started.")
+			p.Warn("Every target is skipped, so no job starts.")
 		}
 		return nil
 	})

@@ -90,10 +90,10 @@ var clone = Work[cloneSpec]{
 		g := on.Guest
 		switch {
 		case !spec.Full && !g.Template:
-			return problem.New(problem.CodeLinkedCloneNeedsTemplate, "%s is no template: only of a template a copy can be made that shares its "+
-				"disks; make a full copy, or a template first", g.Name)
+			return problem.New(problem.CodeLinkedCloneNeedsTemplate, "cannot create a linked clone of %s: it is not a template; "+
+				"request a full clone, or convert it to a template first", g.Name)
 		case spec.Full && g.Kind == string(hypervisor.Container) && (g.Status == hypervisor.GuestRunning || g.Status == hypervisor.GuestPaused):
-			return problem.New(problem.CodeGuestRunning, "cannot copy %s: it is a container and %s; stop it first", g.Name, g.Status)
+			return problem.New(problem.CodeGuestRunning, "cannot copy %s: it is a %s container; stop it first", g.Name, g.Status)
 		}
 		return permitted(ctx, on.hosts, g.HostID, endpoint.Lifecycle, func(ctx context.Context, at hypervisor.CreationChecker) error {
 			return at.CheckClone(ctx, g.At(), spec.CloneSpec)

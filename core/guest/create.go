@@ -141,7 +141,7 @@ func (p *place) checkVM(o VMOrder) {
 	p.checkStorage("storage", o.Storage, hypervisor.VM, o.DiskGB<<30+smallDisks)
 	switch {
 	case o.NoNIC && o.VLANTag != nil:
-		p.refuse("vlan_tag", "value_error", "a VM without a NIC has no VLAN")
+		p.refuse("vlan_tag", "value_error", "a VM without a NIC cannot have a VLAN tag")
 	case !o.NoNIC && !slices.Contains(p.Bridges, o.Bridge):
 		p.refuse("bridge", "value_error", "the node has no such bridge, or the monitoring token does not see it")
 	}

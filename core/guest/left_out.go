@@ -116,7 +116,7 @@ func (on Subject) tellLeftOut(ctx context.Context, p *plan.Plan) error {
 	}
 	at, read := asOf[on.Guest.ID]
 	if !read {
-		p.Warn("The configuration of %s was not read yet: its backup may leave out volumes.", on.Guest.Name)
+		p.Warn("The configuration of %s has not been read yet, so its backup may not include all volumes.", on.Guest.Name)
 		return nil
 	}
 	disks := leftOutOf(all[on.Guest.ID])
@@ -124,7 +124,7 @@ func (on Subject) tellLeftOut(ctx context.Context, p *plan.Plan) error {
 	if len(disks) > 0 {
 		p.Warn("The backup of %s does not include %s.", on.Guest.Name, naming(disks))
 	}
-	p.AddSince(plan.KindGuest, on.Guest.Name, at, "Which volumes the backup of %s includes is as last read.", on.Guest.Name)
+	p.AddSince(plan.KindGuest, on.Guest.Name, at, "The list of the volumes of %s was last read at this time.", on.Guest.Name)
 	return nil
 }
 

@@ -16,7 +16,7 @@ const defaultStateLimit = 10 * time.Minute
 // no more than that the manager was asked.
 func (a *act) await(ctx context.Context, s step) error {
 	limit := cmp.Or(a.StateLimit, defaultStateLimit)
-	a.run.Note("the hypervisor's high availability manager was asked; waiting for it to do so")
+	a.run.Note("the hypervisor left this to its high availability manager; waiting for the guest")
 	for ends, pause := time.Now().Add(limit), 100*time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		guest, state, err := a.read(ctx, s)
 		if ctx.Err() != nil {

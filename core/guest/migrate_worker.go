@@ -161,7 +161,7 @@ func (a *act) arrive(ctx context.Context, m *migration) error {
 func (a *act) stopped(ctx context.Context) error {
 	select {
 	case <-a.run.Canceled():
-		return job.Undetermined("canceled while the hypervisor's own manager works on the guest, which goes on")
+		return job.Undetermined("canceled, but the hypervisor's high availability manager continues to work on the guest")
 	default:
 		return context.Cause(ctx)
 	}

@@ -203,7 +203,7 @@ func (p *place) checkRoom(s hypervisor.PlacementStorage, bytes int64, field, for
 
 // thinRoom is the warning for a thin storage that has less room than disks may take.
 func thinRoom(s hypervisor.PlacementStorage, bytes int64) string {
-	return fmt.Sprintf("The storage %s has room for %d GiB, and the disks may grow to %d GiB: guests stop when it is full.",
+	return fmt.Sprintf("The storage %s has %d GiB free, but the disks can grow to %d GiB. Guests stop when the storage is full.",
 		host.Clean(s.Name), free(s)>>30, gibibytes(bytes))
 }
 

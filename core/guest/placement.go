@@ -26,7 +26,7 @@ type PlacementStorage struct {
 	Templates  bool   `json:"templates" doc:"It can hold the templates that containers are made of"`
 	Shared     bool   `json:"shared" doc:"Other nodes see the same storage"`
 	Available  bool   `json:"available" doc:"It can be used now"`
-	Thin       bool   `json:"thin" doc:"Disks take room only as they are written, so that they may be larger than what is left of the storage"`
+	Thin       bool   `json:"thin" doc:"Disks use space only as data is written, so they can be larger than the free space"`
 	FreeBytes  *int64 `json:"free_bytes" example:"68719476736" doc:"What is left of it; null where the hypervisor does not say"`
 }
 

@@ -56,15 +56,15 @@ func (b *Restorable) warn(p *plan.Plan) {
 	}
 	switch b.Suspicion {
 	case BackupUnfinished:
-		p.Warn("The backup has no content: it is still being made, or was broken off.")
+		p.Warn("The backup is empty: it is still running, or was interrupted.")
 	case BackupInFuture:
-		p.Warn("The backup is dated in the future, so when it was taken is not known.")
+		p.Warn("The backup is dated in the future, so its real date is unknown.")
 	case BackupOfUnknown:
 		notes := "It has no notes."
 		if text := strings.TrimSpace(host.CleanTo(b.Backup.Notes, maxNotes)); text != "" {
 			notes = fmt.Sprintf("Its notes are: %q.", text)
 		}
-		p.Warn("Another cluster lists this backup too, and nothing shows that it is of %s. %s", b.Name, notes)
+		p.Warn("Another cluster lists the same backup, and nothing shows that it belongs to %s. %s", b.Name, notes)
 	}
 }
 
@@ -304,7 +304,8 @@ func tellMissing(p *plan.Plan, content *hypervisor.BackupContent) {
 	disks := missing(content)
 	for _, d := range disks {
 		if d.LeftOutReason != "" {
-			p.Warn("%s is not in the backup, but the restored guest names it: %s.", host.Clean(d.Key), host.Clean(d.LeftOutReason))
+			p.Warn("%s is not in the backup, but the configuration of the restored guest refers to it: %s.", host.Clean(d.Key),
+				host.Clean(d.LeftOutReason))
 		}
 	}
 	disks = slices.DeleteFunc(disks, func(d hypervisor.Disk) bool { return d.LeftOutReason != "" })

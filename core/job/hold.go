@@ -118,7 +118,7 @@ func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	if !busy {
 		return nil
 	}
-	p := problem.New(problem.CodeGuestBusy, "another team that enrolled the same cluster has a job or a change on the same thing; "+
+	p := problem.New(problem.CodeGuestBusy, "another team has enrolled the same cluster and is changing the same object; "+
 		"try again later")
 	p.RetryAfter = 5
 	return p

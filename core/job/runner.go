@@ -201,7 +201,7 @@ func (r *Run) perform() (err error) {
 	case r.crashed:
 		return r.isCrashed()
 	case r.job.Runs > maxRuns:
-		return Undetermined("the job was interrupted %d times and is given up%s", maxRuns, r.open())
+		return Undetermined("the job was interrupted %d times, so it does not run again%s", maxRuns, r.open())
 	}
 	defer func() {
 		if crash := recover(); crash != nil {

@@ -33,7 +33,7 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 		case plugin.KindOf(err) == plugin.NotFound:
 			return Undetermined("the hypervisor no longer knows the task %s: %s", cp.Task, Explain(err))
 		case !watched && step.Watch != nil && (Refused(err) || refusedByUs(err)):
-			r.Note("the task cannot be followed with the credential that started it (%s); following it with the one for monitoring", Explain(err))
+			r.Note("the task cannot be read with the token that started it (%s); using the monitoring token instead", Explain(err))
 			open, watched = step.Watch, true
 			continue
 		case !lost.again(err):

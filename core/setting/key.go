@@ -50,8 +50,8 @@ var (
 	ConsoleLimit = whole("console.recording_limit_mib", 64, 1, 4096,
 		"How much of the database one recording takes at most, compressed, in MiB, 1 to 4096; what is longer is cut, and the console goes on")
 	ConsoleTotal = whole("console.recordings_total_mib", 10240, 1, 16777216,
-		"How much of the database all recordings take at most, compressed, in MiB, 1 to 16777216: the oldest are deleted for "+
-			"new ones")
+		"Maximum size of all recordings in the database together, compressed, in MiB, 1 to 16777216. The oldest are deleted "+
+			"to make room for new ones")
 	SSHFrom = Key[[]string]{"ssh.from_addresses",
 		"Addresses and networks that the service comes from when it logs in to machines: keys that are made from then on are good from there " +
 			"only. At most 20; empty for anywhere",

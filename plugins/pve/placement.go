@@ -164,7 +164,7 @@ func (h *Host) freeID(ctx context.Context, wanted *int64) (hypervisor.GuestID, *
 // hasImage looks for an installation image among those of its storage.
 func (h *Host) hasImage(ctx context.Context, node, image string) (bool, error) {
 	if strings.ContainsAny(image, ",=") {
-		return false, invalid("image", "the hypervisor takes no installation image whose name has a comma or an equals sign; rename the file")
+		return false, invalid("image", "the name of an installation image must not have a comma or an equals sign; rename the file")
 	}
 	found := imageName.FindStringSubmatch(image)
 	if found == nil || !utf8.ValidString(image) {

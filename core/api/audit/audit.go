@@ -40,7 +40,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Get(a, "/api/v1/audit/:entry_id", h.get, op.Spec{
 		ID: "get_audit_entry", Summary: "Get an entry of the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Entry,
-		Description: "One entry with all of its details. An entry that is about nothing of a team belongs to the team `default`.",
+		Description: "One entry with all of its details. Entries without a team belong to the team `default`.",
 	})
 	op.Download(a, "/api/v1/audit/export", h.export, op.Spec{
 		ID: "export_audit", Summary: "Export the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Anywhere, Entitlement: "audit.log",

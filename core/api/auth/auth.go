@@ -88,13 +88,13 @@ func Register(a *op.API, deps Deps) {
 			"API keys, preferences, what one was told of the account, schedules and jobs that one has asked for, and in `trail` " +
 			"what one did and what was done to the account. Addresses of other people who worked on the account are left out of `trail`. " +
 			"No secret and no hash of one is in it. An API key needs the scope `auth:write`. An export that fails breaks the connection off, " +
-			"so that half a file never looks whole. Every export is in the trail; at most two run at once, one of each user (429).",
+			"so that half a file never looks whole. Every export is in the trail. At most two run at once, and one per user (429).",
 	})
 	op.Post(a, "/api/v1/auth/password", h.changePassword, op.Spec{
 		ID: "change_password", Summary: "Change the own password", Tag: tag, On: op.Anywhere, Status: http.StatusOK,
 		Audit: op.Audit{Action: "auth.password"},
 		Description: "Ends all other sessions and gives this one a new cookie; other browsers are strangers to the account again. API keys " +
-			"stay good, and the answer says how many, unless `revoke_keys` is true. Passkeys and identities at providers stay good in any " +
+			"stay good, and the answer says how many, unless `revoke_keys` is true. Passkeys and identities at providers stay valid in any " +
 			"case, and the answer counts them. A wrong present password is a 422 at `current`, because the " +
 			"session itself is good; ten of them within 15 minutes are 429 `rate_limited`. The new password needs 12 characters, and must be " +
 			"neither a common one nor the e-mail address.",

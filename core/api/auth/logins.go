@@ -50,7 +50,7 @@ func (h handlers) export(ctx context.Context, _ *struct{}, file *op.File) error 
 	}
 	user := identity.FromContext(ctx).UserID
 	if _, running := h.exporting.LoadOrStore(user, true); running {
-		busy := problem.New(problem.CodeRateLimited, "an export of your account is running already; try again when it has ended")
+		busy := problem.New(problem.CodeRateLimited, "an export of your account is already running; try again when it has ended")
 		busy.RetryAfter = 10
 		return busy
 	}

@@ -26,7 +26,7 @@ type Changed struct {
 	SessionsRevoked int64 `json:"sessions_revoked" example:"2" doc:"How many other sessions have ended"`
 	KeysRevoked     int64 `json:"keys_revoked" example:"0" doc:"How many API keys were revoked"`
 	KeysValid       int64 `json:"keys_valid" example:"3" doc:"How many API keys of the account are still good, and go on without the password"`
-	PasskeysValid   int64 `json:"passkeys_valid" example:"1" doc:"How many passkeys of the account are still good; revoke_keys does not revoke them"`
+	PasskeysValid   int64 `json:"passkeys_valid" example:"1" doc:"How many passkeys of the account are still valid; revoke_keys does not revoke them"`
 	IdentitiesValid int64 `json:"identities_valid" example:"0" doc:"How many identities at providers still log in to the account"`
 }
 

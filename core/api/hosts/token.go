@@ -112,7 +112,7 @@ type scriptInput struct {
 		Capabilities []string `json:"capabilities,omitempty" maxItems:"10" example:"[\"lifecycle\"]" doc:"Besides monitoring, which is always made"`
 		NodePower    bool     `json:"node_power,omitempty" doc:"The same as naming node_power"`
 		NodeShell    bool     `json:"node_shell,omitempty" doc:"Let the console's token open node shells"`
-		Recommended  bool     `json:"recommended,omitempty" doc:"Add the privileges that present releases of the hypervisor need for everything that the service offers, such as VMs with an installation image, uploads and restores; the recommended ones of a host's capabilities. Without it, such requests are refused with the command that grants the privilege"`
+		Recommended  bool     `json:"recommended,omitempty" doc:"Add the recommended privileges, which current releases of the hypervisor require for everything that Hostler offers, such as VMs with an installation image, uploads and restores. Without a privilege, a request that requires it is refused with the command that grants it"`
 		Path         string   `json:"path,omitempty" maxLength:"300" default:"/" example:"/pool/customers" doc:"Where the rights hold: / for everywhere, or what the driver's scope shows, such as a pool"`
 	}
 }

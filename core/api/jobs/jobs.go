@@ -61,7 +61,7 @@ func Register(a *op.API, deps Deps) {
 		Description: "Asks for the same again: the request that the job was made by is made once more, by you, with your rights and all " +
 			"checks, and answers as it does. What asks to be confirmed does so again, with `confirm`. A job that has not ended, one " +
 			"that no request asks for, and one of a file that was sent, which is not kept, are 409 `invalid_state`. So is a job with an unknown " +
-			"end whose task still runs on the hypervisor: wait for its end, then look at what it did.",
+			"end whose task is still running on the hypervisor: wait until the task ends, then check its result.",
 	})
 	op.Post(a, "/api/v1/jobs/:job_id/cancel", h.cancel, op.Spec{
 		ID: "cancel_job", Summary: "Cancel a job", Tag: tag, Role: identity.Operator, On: op.Job, Status: http.StatusAccepted,
@@ -127,8 +127,8 @@ func (h handlers) retry(ctx context.Context, in *retryInput) (op.Earlier, error)
 		return op.Earlier{}, problem.New(problem.CodeInvalidState, "the job has not ended")
 	}
 	if h.runsOn(ctx, j) {
-		return op.Earlier{}, problem.New(problem.CodeInvalidState, "cannot retry job %d: its task %s still runs on the hypervisor; "+
-			"wait for its end, then check what it did", j.ID, host.Clean(j.TaskID))
+		return op.Earlier{}, problem.New(problem.CodeInvalidState, "cannot retry job %d: its task %s is still running on the hypervisor; "+
+			"wait until it ends, then check its result", j.ID, host.Clean(j.TaskID))
 	}
 	params := j.View().Params
 	if in.Body != nil && in.Body.Confirm != nil {

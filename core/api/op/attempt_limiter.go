@@ -18,7 +18,7 @@ const (
 	mostReasons = 20
 )
 
-// severalAttempts is the action of a row that tells of refused attempts of several operations.
+// severalAttempts is the action of a row for refused attempts of different operations.
 const severalAttempts = "audit.attempts"
 
 // attemptLimiter counts refused attempts. It holds one window for each user, and for callers who are not known one for each operation and

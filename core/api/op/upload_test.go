@@ -132,7 +132,7 @@ func TestUploadThatStandsStill(t *testing.T) {
 	}
 }
 
-// A form whose sender stops or is too slow is no malformed form, wherever in a part that is, and the answer comes at once.
+// If the sender of a form stops or is too slow, the response is 408 at once and not "malformed", wherever in a part the sender stops.
 func TestUpload_StopsInsideAForm(t *testing.T) {
 	t.Parallel()
 	const boundary = "--b\r\n"

@@ -274,7 +274,7 @@ func TestSuspiciousBackups(t *testing.T) {
 		change func(*hypervisor.Backup)
 		says   string
 	}{
-		"unfinished": {func(k *hypervisor.Backup) { k.SizeBytes = new(int64(1)) }, "The backup has no content"},
+		"unfinished": {func(k *hypervisor.Backup) { k.SizeBytes = new(int64(1)) }, "The backup is empty"},
 		"in_future":  {func(k *hypervisor.Backup) { k.TakenAt = time.Unix(2082758400, 0) }, "The backup is dated in the future"},
 	} {
 		b.nas.Change(func(k *hypervisor.Backup) { // as they were
@@ -329,7 +329,7 @@ func TestBackupsThatTwoClustersList(t *testing.T) {
 	check("shop", guest.BackupOfUnknown)
 	of := "backups/" + b.backup("shop")
 	b.Ask(t, "POST", of+"/restore?plan=true", `{"over":true}`, apitest.Admin, 200, "",
-		`nothing shows that it is of shop. Its notes are: \"nightly, Web\".`)
+		`nothing shows that it belongs to shop. Its notes are: \"nightly, Web\".`)
 	b.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, started_at, finished_at)
 		SELECT 'backup.run', 'succeeded', 1, 2, 'vm', id, name, now() - interval '25 hours', now() FROM guests WHERE name = 'shop'`)
 	b.list()
@@ -356,10 +356,17 @@ func TestJobsOnAClusterOfTwoTeams(t *testing.T) {
 	backUp("twin", `"kind":"backup.run"`)
 	backUp("web", `"kind":"backup.run"`) // of another cluster
 	b.idle()
-	b.Exec("UPDATE clusters SET team_id = 2, name = (SELECT name FROM clusters WHERE id = 1) WHERE id = 2")
-	b.Exec("UPDATE nodes SET fingerprint = 'aa', address = '' WHERE name = 'node1'") // both have one of this name
+	// The other cluster says that it is the same, with the certificate of a node of the first one. That keeps nobody's jobs waiting.
+	b.Exec(`UPDATE clusters SET team_id = id, name = 'same', ident = 'same'`)
+	b.Exec("UPDATE hosts SET entry_node = 'node' || id")
+	b.Exec("UPDATE nodes SET fingerprint = (SELECT tls_fingerprint FROM hosts WHERE id = 1), address = '' WHERE name = 'node1'")
 	backUp("twin", `"kind":"backup.run"`)
-	backUp("web", `"jobs":[]`, `"error":"guest_busy"`, "another team that enrolled the same cluster")
+	backUp("web", `"kind":"backup.run"`)
+	b.idle()
+	// The first one also knows the certificate that the other one's host has shown.
+	b.Exec("UPDATE nodes SET fingerprint = (SELECT tls_fingerprint FROM hosts WHERE id = 2) WHERE cluster_id = 1 AND name = 'node2'")
+	backUp("twin", `"kind":"backup.run"`)
+	backUp("web", `"jobs":[]`, `"error":"guest_busy"`, "another team has enrolled the same cluster")
 	b.idle()
 	backUp("web", `"kind":"backup.run"`)
 	// An id that the other team's job makes a guest of is taken as well.
@@ -407,7 +414,7 @@ func TestVolumesThatBackupsLeaveOut(t *testing.T) {
 	b.list()
 	b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"state":"covered","left_out":[],"volumes_as_of":null`)
 	b.Ask(t, "POST", "backups/run?plan=true", `{"targets":[{"vm":`+b.vm("web")+`}],"storage":"nas"}`, apitest.Operator, 200, "",
-		"The configuration of web was not read yet: its backup may leave out volumes.")
+		"The configuration of web has not been read yet, so its backup may not include all volumes.")
 	b.read()
 	b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "",
 		`"state":"partial","left_out":[{"key":"scsi1","path":null,"storage":"local","volume":"local:scratch","size_gb":200,`+
@@ -421,7 +428,7 @@ func TestVolumesThatBackupsLeaveOut(t *testing.T) {
 		Lacks: []string{`"partial"`}})
 	b.Ask(t, "POST", "backups/run?plan=true", `{"targets":[{"vm":`+b.vm("web")+`},{"app":1}],"storage":"nas"}`, apitest.Operator, 200, "",
 		"The backup of web does not include scsi1 (200 GiB).", "The backup of files does not include mp0 (/srv/data, 200 GiB) and mp1 (/media).",
-		`"text":"Which volumes the backup of web includes is as last read.","name":"web","size_bytes":null,"at":"2`)
+		`"text":"The list of the volumes of web was last read at this time.","name":"web","size_bytes":null,"at":"2`)
 	// A volume that is included from now on is not in the backups from before, and not left out of the next one.
 	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) { c.Disks[1].LeftOut = false })
 	for range 2 {
@@ -477,7 +484,7 @@ func TestRunBackups(t *testing.T) {
 	b.Ask(t, "POST", "backups/run", body(""), apitest.Viewer, 403, "forbidden")
 	b.Ask(t, "POST", "backups/run", body(""), foreign, 202, "", `"jobs":[]`, `"error":"not_found"`)
 	b.Ask(t, "POST", "backups/run?plan=true", body(""), foreign, 200, "", `"blockers":[]`,
-		"Every target is skipped: no job would be started.")
+		"Every target is skipped, so no job starts.")
 	for _, wrong := range []string{`{}`, `{"targets":[]}`, `{"targets":[{}]}`, `{"targets":[{"vm":1,"app":1}]}`,
 		`{"targets":[{"vm":1},{"vm":1}]}`,
 		body(`,"mode":"quick"`), body(`,"compress":"rar"`), body(`,"storage":"local"`), body(`,"storage":"none"`), body(`,"notes":7`),

@@ -62,7 +62,7 @@ func TestCreateVM(t *testing.T) {
 	}
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "thin", VMs: true, FreeGB: 20, Thin: true})
 	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(`,"disk_gb":32`), `"local"`, `"thin"`), apitest.Admin, 202, "")
-	if told := b.Value("SELECT params->>'warnings' FROM jobs"); !strings.Contains(told, "The storage thin has room for 20 GiB") {
+	if told := b.Value("SELECT params->>'warnings' FROM jobs"); !strings.Contains(told, "The storage thin has 20 GiB free") {
 		t.Errorf("the warnings are %s", told)
 	}
 	b.Exec("DELETE FROM jobs")
@@ -210,7 +210,7 @@ func TestCloneGuests(t *testing.T) {
 	clone := b.VM("stopped") + "/clone"
 	b.Ask(t, "POST", clone, "", apitest.Operator, 403, "forbidden")
 	b.Ask(t, "POST", clone, "", apitest.In(2, identity.Owner), 404, "not_found")
-	b.Ask(t, "POST", clone, `{"full":false}`, apitest.Admin, 409, "linked_clone_needs_template", "only of a template")
+	b.Ask(t, "POST", clone, `{"full":false}`, apitest.Admin, 409, "linked_clone_needs_template", "it is not a template")
 	b.Ask(t, "POST", clone, `{"name":"a_b","storage":"none","newid":7}`, apitest.Admin, 422, "invalid", `["body","name"]`,
 		`["body","storage"]`, `["body","newid"]`)
 	b.Ask(t, "POST", clone, `{"target":"nowhere"}`, apitest.Admin, 422, "invalid", `["body","target"]`)
@@ -232,8 +232,8 @@ func TestCloneGuests(t *testing.T) {
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 31})
 	b.Ask(t, "POST", clone, "", apitest.Admin, 422, "invalid", "the storage local has room for 31 GiB and the copy needs 32 GiB")
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 31, Thin: true})
-	b.Ask(t, "POST", clone+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`, "The storage local has room for 31 GiB, and the disks "+
-		"may grow to 32 GiB")
+	b.Ask(t, "POST", clone+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`,
+		"The storage local has 31 GiB free, but the disks can grow to 32 GiB")
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 1000})
 	b.Ask(t, "POST", clone, "", apitest.Admin, 202, "", `"kind":"vm.clone"`, `"params":{"full":true}`, `"vmid":`)
 	b.Ask(t, "POST", b.VM("template")+"/clone", `{"full":false,"name":"linked"}`, apitest.Admin, 202, "",
@@ -284,12 +284,12 @@ func TestClone_RefusesFullCopyOfRunningContainer(t *testing.T) {
 	t.Parallel()
 	b := newClones(t)
 	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running",
-		"cannot copy wiki: it is a container and running; stop it first")
+		"cannot copy wiki: it is a running container; stop it first")
 	b.Ask(t, "POST", "apps/2/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"guest_running"`)
 	b.Ask(t, "POST", b.VM("running")+"/clone", "", apitest.Admin, 202, "")
 	b.Cluster.Change(b.Refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestPaused })
 	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
-	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running", "paused; stop it first")
+	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running", "it is a paused container; stop it first")
 	b.Cluster.Change(b.Refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestStopped })
 	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
 	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 202, "")
@@ -310,7 +310,7 @@ func TestRetryWhileTheTaskRuns(t *testing.T) {
 			SELECT %d, '%s', 'unknown', 1, 1, 'vm', id, 'x', '{}', '%s', now(), now() FROM guests WHERE ref = '%s'`, 700+i, kind, task,
 			b.Refs["stopped"].ID))
 		retry := fmt.Sprintf("jobs/%d/retry", 700+i)
-		b.Ask(t, "POST", retry, "", apitest.Admin, 409, "invalid_state", "still runs on the hypervisor")
+		b.Ask(t, "POST", retry, "", apitest.Admin, 409, "invalid_state", "is still running on the hypervisor")
 		b.Cluster.EndTask(task, hypervisor.TaskOK, "")
 		b.Ask(t, "POST", retry, "", apitest.Admin, 202, "", `"kind":"`+kind+`"`)
 		b.Exec("UPDATE jobs SET status = 'failed' WHERE status = 'queued'")

@@ -57,7 +57,7 @@ func TestActionsOnGuests(t *testing.T) {
 			"The vm 2 is skipped: base is a template",
 			`"confirm_phrase":null`, `"blockers":[]`),
 		actOnGuests("the plan of nothing", "?plan=true", `{"action":"stop","targets":[{"vm":2}]}`, apitest.Operator, 200, "",
-			`"blockers":[]`, "Every target is skipped: no job would be started."),
+			`"blockers":[]`, "Every target is skipped, so no job starts."),
 		actOnGuests("an old plan", "?plan_digest=00", `{"action":"stop","targets":[{"vm":1}]}`, apitest.Operator, 409, "plan_stale", `"plan":{`),
 	)
 	if n := r.Value("SELECT count(*) FROM jobs WHERE status = 'queued'"); n != "0" {

@@ -62,7 +62,7 @@ func Register(a *op.API, deps Deps) {
 		Description: "Needs no old password. Ends all sessions of the user at once, also one's own. The second factor stays enrolled, and " +
 			"the user may log in at " +
 			"once even after too many wrong tries. The user's API keys stay good, and the answer says how many, unless `revoke_keys` is true. " +
-			"Passkeys and identities at providers stay good in any case, and the answer counts them. " +
+			"Passkeys and identities at providers stay valid in any case. The response counts them. " +
 			outranks + " The rules for passwords are those of creating a user.",
 	})
 	op.Delete(a, "/api/v1/users/:user_id/totp", h.resetTOTP, op.Spec{
