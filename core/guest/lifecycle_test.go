@@ -504,7 +504,7 @@ func TestGuestsOfTheManagerAreWaitedFor(t *testing.T) {
 					waittest.Until(t, "the job waits", func() bool {
 						events, err := b.queue.Events(t.Context(), id, 0, job.MaxEvents)
 						return err == nil && slices.ContainsFunc(events, func(e job.Event) bool {
-							return strings.HasSuffix(e.Text, "waiting for it to do so")
+							return strings.HasSuffix(e.Text, "waiting for the guest")
 						})
 					})
 					to := map[string]string{hypervisor.GuestRunning: hypervisor.GuestStopped, hypervisor.GuestStopped: hypervisor.GuestRunning}

@@ -295,7 +295,7 @@ func TestTaskIsFollowedWithAnotherCredential(t *testing.T) {
 				w.cluster.Revoke(target)
 				if want == job.Succeeded {
 					waittest.Until(t, "another credential follows it", func() bool {
-						return strings.Contains(i.transcript(t, id), "following it with the one for monitoring")
+						return strings.Contains(i.transcript(t, id), "using the monitoring token instead")
 					})
 					w.cluster.EndTask(task, hypervisor.TaskOK, "OK")
 				}
