@@ -40,10 +40,10 @@ func absence(err error) error {
 }
 
 // unseen is NotFound for a guest that the token may not see and whose id is free: a token with rights in a pool only may not look at what
-// is not there. The hypervisor tells everybody which ids are free.
+// is not there. The hypervisor tells everybody which ids are free. A call that may send one request only (plugin.Once) is not explained.
 func (h *Host) unseen(ctx context.Context, ref hypervisor.GuestRef, err error) error {
 	number, bad := vmid(ref.ID)
-	if plugin.KindOf(err) != plugin.Denied || bad != nil {
+	if plugin.KindOf(err) != plugin.Denied || bad != nil || plugin.IsOnce(ctx) {
 		return err
 	}
 	if free, _, failed := h.freeID(ctx, &number); failed != nil || free == "" {
