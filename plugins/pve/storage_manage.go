@@ -136,11 +136,13 @@ func definitionError(err error, sent []hypervisor.StorageSetting) error {
 	if !ok {
 		return err
 	}
+	var secrets []string
 	for _, s := range sent {
-		if s.Value != "" && isSecretKey(s.Key) {
-			e.Message = strings.ReplaceAll(e.Message, string(s.Value), "[secret]")
+		if isSecretKey(s.Key) {
+			secrets = append(secrets, string(s.Value))
 		}
 	}
+	e.Message = plugin.HideSecrets(e.Message, secrets...)
 	named := aboutKey.FindStringSubmatch(e.Message)
 	switch {
 	case isStale(e):

@@ -1,6 +1,8 @@
 package pve_test
 
 import (
+	"encoding/base64"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +13,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-const sharePassword = "canary-of-a-share"
+const sharePassword = "canary of+a/share"
 
 // share is a storage with a secret; change changes its settings by their keys, and an empty value takes one away.
 func share(name string, change map[string]string) hypervisor.StorageSpec {
@@ -29,12 +31,16 @@ func share(name string, change map[string]string) hypervisor.StorageSpec {
 	return spec
 }
 
+func inBase64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
 // keepsSecret holds that an error is of a kind and has no secret in it.
 func keepsSecret(t *testing.T, err error, kind plugin.ErrorKind) *plugin.Error {
 	t.Helper()
 	e := wantKind(t, err, kind)
-	if strings.Contains(e.Error(), sharePassword) {
-		t.Errorf("the secret is in %v", e)
+	for _, spelling := range []string{sharePassword, url.QueryEscape(sharePassword), inBase64("svc:" + sharePassword)} {
+		if strings.Contains(e.Error(), spelling) {
+			t.Errorf("the secret is in %v", e)
+		}
 	}
 	return e
 }
@@ -156,7 +162,7 @@ func TestDefinitionsWithoutThePrivilege(t *testing.T) {
 	}
 }
 
-// A hypervisor that repeats what it was sent gives no secret away, and a request whose answer is lost is not sent again.
+// A hypervisor that repeats what it was sent, in any spelling, gives no secret away, and a request whose answer is lost is not sent again.
 func TestDefinitionsKeepTheirSecrets(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1})
@@ -166,10 +172,12 @@ func TestDefinitionsKeepTheirSecrets(t *testing.T) {
 		return host.EditStorage(t.Context(), hypervisor.StorageChange{Name: "nas", Set: []hypervisor.StorageSetting{
 			{Key: "password", Value: sharePassword}}})
 	}
-	w.fault(t, pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "mount -o password=" + sharePassword + ": " + sharePassword})
-	keepsSecret(t, attach(), plugin.Refused)
-	keepsSecret(t, edit(), plugin.Refused)
-	w.ClearFaults()
+	for _, spelling := range []string{sharePassword, url.QueryEscape(sharePassword), inBase64("svc:" + sharePassword)} {
+		w.fault(t, pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "mount -o password=" + spelling + ": " + spelling})
+		keepsSecret(t, attach(), plugin.Refused)
+		keepsSecret(t, edit(), plugin.Refused)
+		w.ClearFaults()
+	}
 	for request, do := range map[string]func() error{"POST /storage": attach, "PUT /storage/{storage}": edit} {
 		before := w.Stats().Requests[request]
 		method, _, _ := strings.Cut(request, " ")
