@@ -9,6 +9,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/plugins/pve/pvesim/schema"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -227,6 +228,37 @@ func TestVMOnFilesCanBeSnapshotted(t *testing.T) {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}
+}
+
+// The bounds of guests are those of the schema: where it has none there is none, whatever the web page of the hypervisor offers.
+func TestLimitsOfGuestsAreOfTheSchema(t *testing.T) {
+	t.Parallel()
+	w := provisionFixture(t)
+	host := w.host(t, endpoint.Monitoring)
+	for kind, path := range map[hypervisor.GuestKind]string{hypervisor.VM: "/nodes/{node}/qemu", hypervisor.Container: "/nodes/{node}/lxc"} {
+		p, err := host.Placement(t.Context(), hypervisor.PlacementQuery{Kind: kind, Node: "pve1"})
+		must(t, "asking for limits", err)
+		made := schema.Find("POST", path)
+		for name, got := range map[string]int64{"cores": p.Limits.Cores, "memory": p.Limits.MemoryMB, "vmid": p.Limits.MaxNumber} {
+			want := int64(0)
+			if most := made.Parameter(name).Maximum; most != nil {
+				want = int64(*most)
+			}
+			if got != want {
+				t.Errorf("%s of a %s: at most %d, want %d", name, kind, got, want)
+			}
+		}
+		if p.Limits.DiskGB != 0 {
+			t.Errorf("a disk of a %s has at most %d GiB", kind, p.Limits.DiskGB)
+		}
+	}
+	w.AddStorage(pvesim.StorageSpec{ID: "huge", Plugin: "lvmthin", Content: "images", Size: 1 << 50})
+	spec := newVMSpec("300")
+	spec.Cores, spec.MemoryMB, spec.DiskGB, spec.Storage = 192, 8<<20, 200<<10, "huge"
+	w.made(t, spec)
+	lifecycle := w.host(t, endpoint.Lifecycle)
+	ref := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: spec.ID}
+	must(t, "growing a disk", lifecycle.GrowDisk(t.Context(), ref, hypervisor.DiskGrowth{Key: "virtio0", SizeGB: 300 << 10}))
 }
 
 func TestProvisionRefusals(t *testing.T) {
