@@ -21,7 +21,7 @@ func TestConfigOfAVM(t *testing.T) {
 			"description": "first\nsecond: ü\n", "protection": 1, "balloon": 0, "sockets": 2, "cpu": "host", "onboot": 1, "hostpci0": "0000:01:00",
 			"smbios1": "uuid=4F6C1C1E-6B1C-4B6E-9D1E-0A5B8F1F2A3B,base64=1", "cipassword": "secret", "ide2": "none,media=cdrom",
 			"hookscript": "local:snippets/hook.pl", "cicustom": "user=nas:snippets/u.yaml,network=local:snippets/n.yaml",
-			"scsi1": "/dev/disk/by-id/x,size=10G", "scsi3": "nas:999/vm-999-disk-0.qcow2,size=4G", "scsi4": "lun:0.0.1.scsi-3600,size=1T",
+			"scsi1": "/dev/disk/by-id/x,size=10G", "scsi8": "/dev/mapper/mpatha,shared=1,size=20G", "scsi3": "nas:999/vm-999-disk-0.qcow2,size=4G", "scsi4": "lun:0.0.1.scsi-3600,size=1T",
 			"unused0": "local-lvm:vm-100-disk-7", "scsi6": "local-lvm:vm-100-disk-9,backup=0,size=1G",
 			"scsi7": "local-lvm:vm-100-disk-10,backup=1,size=1G", "ide0": "local-lvm:vm-100-cloudinit,media=cdrom,size=4M",
 			"ide1": "local:iso/100/debian.iso,media=cdrom", "virtio0": "zfs:base-99-disk-0/vm-100-disk-5,size=2G",
@@ -59,6 +59,7 @@ func TestConfigOfAVM(t *testing.T) {
 			{Key: "scsi5", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-8", SizeGB: ptr(int64(1)), Owner: "100", Pending: true},
 			{Key: "scsi6", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-9", SizeGB: ptr(int64(1)), Owner: "100", LeftOut: true},
 			{Key: "scsi7", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-10", SizeGB: ptr(int64(1)), Owner: "100"},
+			{Key: "scsi8", Local: true, Shared: true},
 			{Key: "unused0", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-7", Owner: "100", Unused: true, LeftOut: true},
 			{Key: "virtio0", Storage: "zfs", Volume: "zfs:base-99-disk-0/vm-100-disk-5", SizeGB: ptr(int64(2)), Owner: "100"},
 		},
@@ -89,6 +90,7 @@ func TestConfigOfAContainer(t *testing.T) {
 		"mp0": "local-lvm:vm-101-disk-1,mp=/data,size=1536M", "unused0": "zfs:subvol-101-disk-2",
 		"mp2":  "local-lvm:vm-101-disk-3,mp=/kept,backup=1,size=2G",
 		"mp1":  "/srv/share,mp=/share",
+		"mp3":  "/mnt/pve/media,mp=/media,shared=1",
 		"net0": "name=eth0,bridge=vmbr0,hwaddr=BC:24:11:00:00:03,ip=10.0.0.5/24,gw=10.0.0.1,ip6=auto,type=veth", "features": nil,
 	}})
 	got, err := w.host(t, endpoint.Monitoring).Config(t.Context(), ref)
@@ -97,6 +99,7 @@ func TestConfigOfAContainer(t *testing.T) {
 		{Key: "mp0", Storage: "local-lvm", Volume: "local-lvm:vm-101-disk-1", SizeGB: ptr(int64(2)), Path: "/data", Owner: "101", LeftOut: true},
 		{Key: "mp1", Local: true, Path: "/share", LeftOut: true},
 		{Key: "mp2", Storage: "local-lvm", Volume: "local-lvm:vm-101-disk-3", SizeGB: ptr(int64(2)), Path: "/kept", Owner: "101"},
+		{Key: "mp3", Local: true, Shared: true, Path: "/media", LeftOut: true},
 		{Key: "rootfs", Storage: "local-lvm", Volume: "local-lvm:vm-101-disk-0", SizeGB: ptr(int64(8)), Path: "/", Owner: "101"},
 		{Key: "unused0", Storage: "zfs", Volume: "zfs:subvol-101-disk-2", Owner: "101", Unused: true, LeftOut: true},
 	}
