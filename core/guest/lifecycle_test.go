@@ -516,6 +516,48 @@ func TestGuestsOfTheManagerAreWaitedFor(t *testing.T) {
 	}
 }
 
+// unfollowed are hosts whose token is gone when a task is to be followed.
+type unfollowed struct{ hypervisor.Host }
+
+func (unfollowed) WaitTask(context.Context, string, int, func(hypervisor.LogLine) error) (hypervisor.TaskResult, error) {
+	return hypervisor.TaskResult{}, sdk.Errorf(sdk.TokenRejected, "the token was deleted")
+}
+
+type unfollowedPower struct {
+	unfollowed
+	hypervisor.Lifecycler
+}
+
+type unfollowedBackups struct {
+	unfollowed
+	hypervisor.Backuper
+}
+
+// A task whose token is deleted meanwhile is followed with the token for monitoring, whatever kind of job has begun it.
+func TestTasksWhoseTokenIsDeleted(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+		b.start(t)
+		b.shelf()
+		_, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+		b.wrap = func(h hypervisor.Host) hypervisor.Host {
+			return unfollowedPower{unfollowed{h}, h.(hypervisor.Lifecycler)}
+		}
+		b.wrapBackups = func(h hypervisor.Host) hypervisor.Host {
+			return unfollowedBackups{unfollowed{h}, h.(hypervisor.Backuper)}
+		}
+		for name, begin := range map[string]func() int64{
+			"backup": func() int64 { return b.backUp(t, p, "nightly") },
+			"stop":   func() int64 { return b.enqueue(t, p, hypervisor.Stop) },
+		} {
+			_, transcript := b.ended(t, begin(), job.Succeeded)
+			if !strings.Contains(transcript, "using the monitoring token instead") {
+				t.Errorf("%s: %s", name, transcript)
+			}
+		}
+	})
+}
+
 // taskOf waits until a job follows its task.
 func (b *lifecycleFixture) taskOf(t *testing.T, id int64) string {
 	t.Helper()
