@@ -74,6 +74,32 @@ func TestInternalErrorsTellNothing(t *testing.T) {
 	}
 }
 
+// A user who is refused many times has a bounded number of rows; what failed may have done something, and has a row each time.
+func TestAuditOfManyAttempts(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		path, result string
+		most         int
+	}{"refused": {"/api/v1/hosts/8/start", audit.ResultRefused, 60}, "failed": {"/api/v1/hosts/7/slow", audit.ResultFailed, 70}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSample(t, sampleConfig{})
+			for range 70 {
+				s.call("POST", tt.path, "", as("operator@2")...)
+			}
+			rows := 0
+			for _, e := range s.trail() {
+				if e.ActorID != nil && e.Result == tt.result {
+					rows++
+				}
+			}
+			if rows != tt.most {
+				t.Errorf("70 attempts have %d rows, want %d", rows, tt.most)
+			}
+		})
+	}
+}
+
 func TestAuditAttempts(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
