@@ -158,6 +158,11 @@ func TestIcons(t *testing.T) {
 	if _, err := f.Icon(t.Context(), "a"); err != nil {
 		t.Error("an icon that cannot be fetched again is lost:", err)
 	}
+	// Nor is one shown that an earlier release has kept, which looked at the size of the file alone.
+	f.Exec("UPDATE catalog_icons SET data = $1", picture(t, 2049))
+	if icon, err := f.Icon(t.Context(), "a"); problem.CodeOf(err) != problem.CodeNotFound {
+		t.Errorf("a picture with too many pixels is shown: %+v, %v", icon, err)
+	}
 	// What no entry names goes.
 	f.mem.Add(catalogtest.State{Entries: state.Entries[:len(state.Entries)-1]})
 	f.Exec("UPDATE catalog_entries SET icon = ''; UPDATE catalog_icon_references SET next_at = now()")
