@@ -194,7 +194,7 @@ var windows = []history{
 	}, ""},
 	{"a window of guests with a tag", func(w *world) {
 		w.busy(nil)
-		w.window(time.Hour, "tags", "'{prod}'")
+		w.window(time.Hour, "tags", "'{Prod}'") // in other letters than the guests' own
 		w.level("guest:1", "cpu", 99)
 		w.level("guest:3", "cpu", 99)
 		w.minutes(8)
@@ -314,8 +314,8 @@ var scopes = []history{
 		w.level("node:2", "cpu", 99)
 		w.minutes(7)
 	}, "6 open r beta; 6 open r db"},
-	{"tags", func(w *world) {
-		w.busy(map[string]string{"tags": "'{prod,other}'"})
+	{"tags, in any letters", func(w *world) {
+		w.busy(map[string]string{"tags": "'{PROD,other}'"})
 		w.level("guest:2", "cpu", 99)
 		w.level("guest:3", "cpu", 99)
 		w.level("node:2", "cpu", 99)
