@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/sdk/endpoint"
 	sdk "github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/plugin"
 )
@@ -22,6 +23,33 @@ func loggedPacket(second int, action, proto, from, to string) sdk.LogLine {
 		Entry: &sdk.LogEntry{Time: at, Guest: "101", Scope: sdk.GroupScope,
 			Group: "web",
 			Level: "info", Chain: "IN", Direction: "in", Action: action, Protocol: proto, Source: from, Destination: to, DestinationPort: "22"}}
+}
+
+// The log of a guest is read with the token for consoles where there is one, and each other log with the one for monitoring.
+func TestFirewallLogOfAGuestTakesTheTokenForConsoles(t *testing.T) {
+	t.Parallel()
+	l := newFirewallLab(t)
+	consoles := l.Cluster.Target(endpoint.Console)
+	token := consoles.Credential
+	l.Ask(t, "POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":"console","credential_form":%q,"token_id":%q,"token_secret":%q}`,
+		token.Form, token.ID, string(token.Secret)), apitest.Owner, 200, "")
+	logs := func(guests int, code string) {
+		t.Helper()
+		for _, s := range l.scopes() {
+			switch {
+			case s.sdk.Kind == sdk.GuestScope:
+				l.Ask(t, "GET", s.path+"/log", "", apitest.Viewer, guests, code)
+			case s.sdk.Kind == sdk.NodeScope && s.word != "firewall_node":
+				l.Ask(t, "GET", s.path+"/log", "", apitest.Viewer, 200, "")
+			}
+		}
+	}
+	logs(200, "")
+	consoles.Credential.Secret = "another"
+	l.firewall.Admit(consoles)
+	logs(502, "hypervisor_error")
+	l.Exec("DELETE FROM host_credentials WHERE capability = 'console'")
+	logs(200, "")
 }
 
 func TestFirewallLogIsFiltered(t *testing.T) {
