@@ -53,7 +53,7 @@ func TestWhatAVMIsMadeOf(t *testing.T) {
 	for key, want := range map[string]string{
 		"name": "web", "virtio0": "local-lvm:vm-300-disk-0,discard=on,iothread=1,serial=4f6c1c1e6b1c4b6e9d1e,size=8G", "cores": "2",
 		"ide2": "local:iso/debian-13.1.0-amd64-netinst.iso,media=cdrom", "boot": "order=virtio0;ide2;net0", "ostype": "l26",
-		"scsihw": "<nil>", "bios": "<nil>",
+		"scsihw": "<nil>", "bios": "<nil>", "scsi0": "<nil>",
 	} {
 		if got := fmt.Sprint(w.made300(t, spec)[key]); got != want {
 			t.Errorf("%s is %q, want %q", key, got, want)

@@ -283,6 +283,9 @@ func specOf(vmid int, node string, options map[string]string) (GuestSpec, []newD
 		}
 		spec.Config[key] = withMAC(key, value, vmid)
 	}
+	if !slices.ContainsFunc(disks, func(d newDisk) bool { return d.key == "scsi0" }) {
+		spec.Config["scsi0"] = nil // the one that a guest has unless it says otherwise
+	}
 	if memory == "" {
 		spec.Config["memory"] = nil
 	}
