@@ -57,6 +57,8 @@ const (
 	Number
 	Switch
 	Texts
+	// Time is a moment, such as 2030-01-31T08:00:00Z.
+	Time
 	// JSON is everything else.
 	JSON
 )

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -126,6 +127,10 @@ func (s *session) addFieldFlag(c *cobra.Command, f fieldFlag) {
 		flags.Bool(f.flag, false, about)
 	case f.Kind == api.Texts:
 		flags.StringSlice(f.flag, nil, about)
+	case f.Kind == api.Time && f.query:
+		flags.String(f.flag, "", strings.TrimSpace(about+" (a date, a time such as 2030-01-31T08:00:00Z, or a duration before now such as 24h)"))
+	case f.Kind == api.Time:
+		flags.String(f.flag, "", strings.TrimSpace(about+" (a date, a time such as 2030-01-31T08:00:00Z, or a duration from now such as 720h)"))
 	case f.Kind == api.JSON:
 		flags.String(f.flag, "", strings.TrimSpace(about+" (JSON, @FILE with JSON, or - for standard input)"))
 	default:
@@ -231,6 +236,8 @@ func (s *session) value(ctx context.Context, field fieldFlag, flag *pflag.Flag) 
 			return nil, wrong("a whole number")
 		}
 		return n, nil
+	case field.Kind == api.Time:
+		return moment(text, time.Now(), field.query)
 	case field.Kind == api.Number:
 		if _, ok := new(big.Float).SetString(text); !ok {
 			return nil, wrong("a number")

@@ -287,7 +287,7 @@ func keyRequest(l login, now time.Time) ([]byte, error) {
 		in["scopes"] = []string{"read"}
 	}
 	if l.expires != "" {
-		at, err := moment(l.expires, now)
+		at, err := moment(l.expires, now, false)
 		if err != nil {
 			return nil, err
 		}
@@ -296,9 +296,12 @@ func keyRequest(l login, now time.Time) ([]byte, error) {
 	return json.Marshal(in)
 }
 
-// moment reads a day, a time, or how long from now.
-func moment(text string, now time.Time) (string, error) {
+// moment reads a day, a time, or a duration, which is counted from now, or back from now.
+func moment(text string, now time.Time, back bool) (string, error) {
 	if span, err := time.ParseDuration(text); err == nil && span > 0 {
+		if back {
+			span = -span
+		}
 		return now.Add(span).UTC().Format(time.RFC3339), nil
 	}
 	if day, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
@@ -307,7 +310,7 @@ func moment(text string, now time.Time) (string, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at.UTC().Format(time.RFC3339), nil
 	}
-	return "", &failure{statusUsage, fmt.Sprintf("%q is no time: say 2099-12-31, 2099-12-31T08:00:00Z, or 720h from now", text)}
+	return "", &failure{statusUsage, fmt.Sprintf("%q is not a time: use a date such as 2030-01-31, a time such as 2030-01-31T08:00:00Z, or a duration such as 720h", text)}
 }
 
 // read makes a request and decodes its answer.

@@ -1,7 +1,5 @@
 package command
 
-import "time"
-
 // infrastructure are the nouns below and around guests.
 var infrastructure = []noun{
 	{
@@ -122,19 +120,8 @@ var infrastructure = []noun{
 			{name: "list", aliases: []string{"ls"}, op: "list_api_keys",
 				columns: "id name prefix current scopes expires_at last_used_at created_at"},
 			{name: "create", op: "create_api_key", args: "+name",
-				example: "backup-script --scopes read,vms:write --expires-at 720h", shape: expiry},
+				example: "backup-script --scopes read,vms:write --expires-at 720h"},
 			{name: "delete", aliases: []string{"rm", "revoke"}, op: "revoke_api_key", args: "key_id:key"},
 		},
 	},
-}
-
-// expiry lets a key's end be told as how long from now.
-func expiry(body map[string]any) error {
-	text, ok := body["expires_at"].(string)
-	if !ok {
-		return nil
-	}
-	at, err := moment(text, time.Now())
-	body["expires_at"] = at
-	return err
 }

@@ -190,36 +190,26 @@ func (s *session) findUpload(ctx context.Context, host int64, id string) (job in
 
 // exportCommands are those of the noun audit that write a file.
 func exportCommands(s *session) []*cobra.Command {
-	var path, format, from, to string
+	var path string
+	op := api.Find("export_audit")
+	var fields *fieldFlags
 	c := &cobra.Command{
-		Use: "export", Short: "Write the audit trail, whole or of a time", Args: cobra.NoArgs,
+		Use: "export", Short: "Write the audit log, or the entries that the flags select", Args: cobra.NoArgs,
 		Example: "  hostler audit export --format csv --from 2030-01-01 --output audit.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			query := url.Values{}
-			for name, text := range map[string]string{"from_": from, "to": to} {
-				if text == "" {
-					continue
-				}
-				at, err := moment(text, time.Now())
-				if err != nil {
-					return err
-				}
-				query.Set(name, at)
+			t := target{op: op, query: url.Values{}, body: map[string]any{}}
+			if err := s.take(cmd.Context(), fields, t); err != nil {
+				return err
 			}
-			if format != "" {
-				query.Set("format", format)
-			}
-			r := transport.Request{Method: http.MethodGet, Path: api.Find("export_audit").Path, Query: query, Repeatable: true}
+			r := transport.Request{Method: op.Method, Path: op.Path, Query: t.query, Repeatable: true}
 			if path != "" {
 				return s.download(cmd.Context(), r, path)
 			}
 			return s.pipe(cmd.Context(), r)
 		},
 	}
-	c.Flags().StringVar(&path, "output", "", "write it to this file, which is not there yet")
-	c.Flags().StringVar(&format, "format", "", "ndjson or csv")
-	c.Flags().StringVar(&from, "from", "", "only what was then or later, such as 2030-01-01")
-	c.Flags().StringVar(&to, "to", "", "only what was before then")
+	c.Flags().StringVar(&path, "output", "", "write it to this file, which must not exist")
+	fields = s.addFieldFlags(c, op, nil, verb{})
 	return []*cobra.Command{c}
 }
 

@@ -41,8 +41,6 @@ type verb struct {
 	columns string
 	// short stands in the place of the operation's summary; example is a line without the program's name.
 	short, example string
-	// shape changes the body before it is sent.
-	shape func(body map[string]any) error
 }
 
 // act is what the command line says of a verb.
@@ -169,11 +167,6 @@ func (s *session) run(ctx context.Context, v verb, op *api.Operation, args argum
 	}
 	if err := s.take(ctx, a.fields, t); err != nil {
 		return err
-	}
-	if v.shape != nil {
-		if err := v.shape(t.body); err != nil {
-			return err
-		}
 	}
 	if op.Method != http.MethodGet {
 		return s.change(ctx, t, a)

@@ -33,6 +33,7 @@ func Document(module string) ([]byte, error) {
 type schema struct {
 	Ref         string            `json:"$ref"`
 	Type        json.RawMessage   `json:"type"`
+	Format      string            `json:"format"`
 	Description string            `json:"description"`
 	Enum        []any             `json:"enum"`
 	Items       *schema           `json:"items"`
@@ -225,6 +226,9 @@ func (d document) field(name string, s schema, required bool) field {
 	switch kinds[0] {
 	case "string":
 		f.kind = "Text"
+		if s.Format == "date-time" {
+			f.kind = "Time"
+		}
 	case "integer":
 		f.kind = "Whole"
 	case "number":
@@ -250,10 +254,14 @@ func types(s schema) (all []string) {
 	return all
 }
 
-// firstSentence is what fits a line of help.
+// firstSentence is what fits a line of help. A full stop that stands alone, as in "letters, . and -", ends no sentence.
 func firstSentence(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
-	text, _, _ = strings.Cut(text, ". ")
+	for at := 1; at < len(text)-1; at++ {
+		if text[at:at+2] == ". " && text[at-1] != ' ' {
+			text = text[:at]
+		}
+	}
 	return strings.TrimSuffix(strings.ReplaceAll(text, "`", ""), ".")
 }
 
