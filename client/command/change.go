@@ -182,7 +182,7 @@ func (s *session) result(ctx context.Context, t target, a *act, answer *transpor
 	}
 	var begun started
 	if json.Unmarshal(answer.Body, &begun) != nil || begun.Job == nil && begun.Jobs == nil {
-		return s.answer(ctx, answer.Body, s.screen.Fields)
+		return s.answer(ctx, answer.Body, func(value any) { s.list(t.columns, value) })
 	}
 	if begun.Job != nil {
 		begun.Jobs = append([]api.JobView{*begun.Job}, begun.Jobs...)

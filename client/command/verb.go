@@ -136,6 +136,8 @@ type target struct {
 	body  map[string]any
 	// label is what the argument named, for what is said about it.
 	label string
+	// columns are those of an answer that is a list.
+	columns string
 }
 
 func (s *session) run(ctx context.Context, v verb, op *api.Operation, args arguments, a *act, words []string) error {
@@ -149,7 +151,7 @@ func (s *session) run(ctx context.Context, v verb, op *api.Operation, args argum
 	for name, value := range v.path {
 		values.path[name] = value
 	}
-	t := target{op: op, path: op.Expand(values.path), query: url.Values{}, body: map[string]any{}, label: values.label}
+	t := target{op: op, path: op.Expand(values.path), query: url.Values{}, body: map[string]any{}, label: values.label, columns: v.columns}
 	if a.bodyFile != "" {
 		text, err := s.readInput(a.bodyFile)
 		if err != nil {
@@ -192,6 +194,10 @@ func (s *session) list(columns string, value any) {
 		for _, row := range rows { // lines of a log
 			s.screen.Print(output.Show("", row, time.Now()) + "\n")
 		}
+		return
+	}
+	if columns == "" {
+		s.screen.Fields(value)
 		return
 	}
 	s.screen.Table(output.Columns(columns), rows)
