@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
@@ -25,6 +26,14 @@ func Lifecycle(action hypervisor.Action) Work[struct{}] {
 	}
 	if action == hypervisor.Start {
 		work.Asks = livesElsewhere
+	}
+	if word := brings[action]; word != "" {
+		work.Plan = func(_ context.Context, on Subject, _ struct{}, p *plan.Plan) error {
+			if on.Guest.Status != hypervisor.GuestRunning {
+				p.Add(plan.KindGuest, on.Guest.Name, "%s is %s.", on.Guest.Name, word)
+			}
+			return nil
+		}
 	}
 	return work
 }
@@ -66,6 +75,9 @@ var wanted = map[hypervisor.Action]string{
 	hypervisor.Pause:    hypervisor.GuestPaused,
 	hypervisor.Resume:   hypervisor.GuestRunning,
 }
+
+// brings are the actions that make a guest run, as a plan says them.
+var brings = map[hypervisor.Action]string{hypervisor.Start: "started", hypervisor.Resume: "resumed"}
 
 // interrupts are the actions that take a running guest away.
 var interrupts = map[hypervisor.Action]bool{

@@ -118,7 +118,7 @@ func TestStartOfAVMThatWasMoved(t *testing.T) {
 	}
 	b.Run(t,
 		act("start", "start", "", 409, "confirm_required", `"confirm_phrase":"web"`, "it was moved to another host"),
-		act("plan", "start?plan=true", "", 200, "", `"confirm_phrase":"web"`),
+		act("plan", "start?plan=true", "", 200, "", `"confirm_phrase":"web"`, `"text":"web is started."`),
 		act("with its name", "start", `{"confirm":"web"}`, 202, ""),
 	)
 	b.Exec("UPDATE jobs SET status = 'failed'")
