@@ -5,6 +5,7 @@
 # make contract  the OpenAPI document through a linter, three client generators and schemathesis, against the real service
 # make bench     the figures of speed and load
 # make lint      gofmt, length of lines, vet, staticcheck, buf, shellcheck, and breaks of what others use (make breaking)
+# make docs      the documentation site, built from docs/ into bin/docs
 # make ui        the web page, built from core/ui/web into core/ui/dist when its sources have changed; make ui-test tries it in a browser,
 #                make ui-dev serves its sources before a service that make run has started
 # make deb       the Debian package [VERSION=1.2.3]; make deb-check builds it twice and asks lintian; make package-test tries
@@ -51,12 +52,12 @@ PAGE_SOURCES := $(shell find $(UI) -mindepth 1 \( -name node_modules -o -name jo
 	! -name '*.test.ts' ! -name '*.check.ts' ! -name 'openapi.json*' -print)
 # Ahead of a command in $(UI): with the Node that can build the page.
 NODE_PATH = PATH="$$(./node-folder):$$PATH"
-SCRIPTS := .ci/run .ci/check .ci/deps .ci/breaking $(UI)/node-folder $(addprefix $(PACKAGING)/,version changes changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
+SCRIPTS := .ci/run .ci/check .ci/deps .ci/breaking .ci/docs $(UI)/node-folder $(addprefix $(PACKAGING)/,version changes changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
 	migrations/testdata/schema24/write $(wildcard plugins/scripts/overlay/*)
 
 PARTS ?= race kills lxd node updater contract page package privileges
 
-.PHONY: run test check $(PARTS:%=check-%) build contract contract-tools bench lint proto generate tools deps deps-run ui ui-dev ui-test ui-smoke ui-check ui-tools FORCE clean release-tree release-tarball deb deb-check package-test
+.PHONY: run test check $(PARTS:%=check-%) build contract contract-tools bench lint proto generate tools deps deps-run docs docs-tools ui ui-dev ui-test ui-smoke ui-check ui-tools FORCE clean release-tree release-tarball deb deb-check package-test
 
 run: deps-run build
 	@exec $(BIN)/hostler-demo --bin $(BIN)
@@ -168,6 +169,14 @@ contract: build $(OAPI_CODEGEN)
 contract-tools: $(OAPI_CODEGEN)
 	@.ci/deps contract
 	@python3 $(CONTRACT)/tools.py $(CACHE)
+
+# MkDocs comes from PyPI into the cache at first use; the site needs no network, neither when it is built nor when it is read.
+docs: docs-tools
+	@CACHE='$(CACHE)' .ci/docs $(BIN)/docs
+
+docs-tools:
+	@.ci/deps docs
+	@CACHE='$(CACHE)' .ci/docs install
 
 # What the page's tools need. No package runs code when it is installed.
 ui-tools: $(UI)/node_modules/.installed
