@@ -142,46 +142,57 @@ func (c *Config) keyIsCredential() bool {
 
 // bind makes the flags that fill in c.
 func (c *Config) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&c.Listen, "listen", c.Listen, "address of the HTTP API; TLS unless it is loopback")
+	flags.StringVar(&c.Listen, "listen", c.Listen, "address to listen on; uses TLS unless it is a loopback address")
 	flags.StringVar(&c.DatabaseURL, "database-url", c.DatabaseURL,
-		"PostgreSQL connection string (default: a private cluster in the state folder)")
-	flags.StringVar(&c.StateDir, "state-dir", c.StateDir, "folder for key, certificate and the private cluster")
+		"PostgreSQL connection string (default: a private PostgreSQL in the state folder)")
+	flags.StringVar(&c.StateDir, "state-dir", c.StateDir,
+		"folder for the setup token, the certificate, the private PostgreSQL and, by default, the key")
 	flags.StringVar(&c.KeyFile, "key-file", c.KeyFile,
-		"file with the key of the secrets (default: systemd's credential secret.key, else keys/secret.key in the state folder)")
+		"file with the key that encrypts secrets (default: systemd's credential secret.key, else keys/secret.key in the state folder)")
 	flags.StringVar(&c.UploadDir, "upload-dir", c.UploadDir,
-		"folder of files that are uploaded, until they are on their storage (default: uploads in the state folder)")
-	flags.StringVar(&c.PluginDir, "plugin-dir", c.PluginDir, "folder of the plugins")
+		"folder for uploaded files until they are on their storage (default: uploads in the state folder)")
+	flags.StringVar(&c.PluginDir, "plugin-dir", c.PluginDir, "folder with the plugins")
 	flags.BoolVar(&c.RefuseWritablePlugins, "refuse-writable-plugins", c.RefuseWritablePlugins,
-		"run no plugin that the service's own user could replace")
+		"do not run plugins that the service's own user could replace; without it, only warn")
 	flags.BoolVar(&c.AllowLoopbackHosts, "allow-loopback-hosts", c.AllowLoopbackHosts,
-		"let hosts be enrolled at loopback and link-local addresses")
+		"allow hosts at loopback and link-local addresses")
 	flags.StringVar(&c.TrustedProxies, "trusted-proxies", c.TrustedProxies,
-		"addresses and networks of the reverse proxies, between commas, that are believed when they tell of their clients")
-	flags.StringVar(&c.BaseURL, "base-url", c.BaseURL, "URL under which clients find the service, such as https://hostler.example.com")
-	flags.StringVar(&c.LogLevel, "log-level", c.LogLevel, "trace, debug, info, warn or error")
-	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")
-	flags.StringVar(&c.TLSCert, "tls-cert", c.TLSCert, "PEM file of the listener's certificate (default: self-signed)")
-	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "PEM file of the certificate's key")
+		"comma-separated addresses and networks of reverse proxies whose X-Forwarded headers are trusted")
+	flags.StringVar(&c.BaseURL, "base-url", c.BaseURL, "URL of the service for its users, such as https://hostler.example.com")
+	flags.StringVar(&c.LogLevel, "log-level", c.LogLevel, "log level: trace, debug, info, warn or error")
+	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat, "log format: text or json")
+	flags.StringVar(&c.TLSCert, "tls-cert", c.TLSCert, "PEM file with the TLS certificate (default: self-signed)")
+	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "PEM file with the key of the TLS certificate")
 	flags.StringVar(&c.ACME.Domains, "acme-domains", c.ACME.Domains,
-		"names, between commas, for which certificates are asked for by ACME")
-	flags.StringVar(&c.ACME.Directory, "acme-directory", c.ACME.Directory, "URL of the authority's directory (default: Let's Encrypt)")
-	flags.StringVar(&c.ACME.CA, "acme-ca", c.ACME.CA, "PEM file of who signs the authority's own certificate (default: the system's)")
-	flags.StringVar(&c.ACME.Email, "acme-email", c.ACME.Email, "whom the authority tells of what goes wrong")
-	flags.StringVar(&c.ACME.Terms, "acme-terms", c.ACME.Terms, "agreed: the authority's terms of service are agreed to")
-	flags.StringVar(&c.ACME.BindingID, "acme-binding-id", c.ACME.BindingID, "id of the account that the authority has already")
-	flags.StringVar(&c.ACME.BindingKeyFile, "acme-binding-key-file", c.ACME.BindingKeyFile, "file with that account's key in base64url")
+		"comma-separated names to request certificates for through ACME")
+	flags.StringVar(&c.ACME.Directory, "acme-directory", c.ACME.Directory, "URL of the ACME directory (default: Let's Encrypt)")
+	flags.StringVar(&c.ACME.CA, "acme-ca", c.ACME.CA,
+		"PEM file with the authority that signed the ACME server's own certificate (default: the system's authorities)")
+	flags.StringVar(&c.ACME.Email, "acme-email", c.ACME.Email, "email address that the ACME authority contacts about problems")
+	flags.StringVar(&c.ACME.Terms, "acme-terms", c.ACME.Terms,
+		"set to agreed if you agree to the terms of service of the ACME authority")
+	flags.StringVar(&c.ACME.BindingID, "acme-binding-id", c.ACME.BindingID,
+		"ID of an existing account at the ACME authority (external account binding)")
+	flags.StringVar(&c.ACME.BindingKeyFile, "acme-binding-key-file", c.ACME.BindingKeyFile,
+		"file with the key of that account in base64url")
 	flags.StringVar(&c.ACME.Listen, "acme-listen", c.ACME.Listen,
-		"address without TLS, such as :80, for the challenge http-01; readers there are sent to the service (default: none)")
-	flags.StringVar(&c.UpdateConfig, "update-config", c.UpdateConfig, "the updater's configuration; one that is not there means no updates")
+		"address without TLS, such as :80, that answers http-01 challenges and redirects all else to the service (default: none)")
+	flags.StringVar(&c.UpdateConfig, "update-config", c.UpdateConfig,
+		"configuration file of the updater; without this file there are no updates")
 	flags.StringVar(&c.Shape, "shape", c.Shape,
-		"how the service was installed: package, container or source (default: what the machine says)")
+		"how the service was installed: package, container or source (default: detected)")
+}
+
+// variable returns the name of the environment variable of a flag.
+func variable(flag string) string {
+	return "HOSTLER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 // fromEnvironment fills in every flag that was not given from HOSTLER_<NAME>.
 func fromEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
 	var faults []error
 	flags.VisitAll(func(flag *pflag.Flag) {
-		name := "HOSTLER_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+		name := variable(flag.Name)
 		value, there := lookup(name)
 		if flag.Changed || !there || value == "" {
 			return

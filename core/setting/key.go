@@ -10,57 +10,60 @@ import (
 // The settings. Times are in the unit that the name ends in.
 var (
 	CatalogStaleAfter = whole("catalog_stale_after_s", 172800, 60, 31_536_000,
-		"Seconds after its last refresh from which the catalog counts as stale, 60 to 31536000")
+		"Seconds after the last refresh until the catalog counts as stale, 60 to 31536000")
 	PollInterval = whole("poll.interval_s", 30, 5, 3600,
-		"Seconds from one poll of a cluster to the next, 5 to 3600; a shorter one holds within a second")
+		"Seconds from one poll of a cluster to the next, 5 to 3600. A shorter interval takes effect within a second")
 	MetricsRetentionRaw = whole("metrics.retention_raw_days", 2, 1, 90,
-		"Days that metric samples are kept as polled, 1 to 90; whole days in UTC go, and none that is not averaged yet")
+		"Days to keep metric samples as polled, 1 to 90. Whole UTC days are deleted, once their averages exist")
 	MetricsRetention5m = whole("metrics.retention_5m_days", 30, 1, 730,
-		"Days that averages over five minutes are kept, 1 to 730; whole days in UTC go")
+		"Days to keep five-minute averages, 1 to 730. Whole UTC days are deleted")
 	MetricsRetention1h = whole("metrics.retention_1h_days", 730, 7, 3650,
-		"Days that averages over one hour are kept, 7 to 3650; whole months in UTC go")
+		"Days to keep one-hour averages, 7 to 3650. Whole UTC months are deleted")
 	AuditRetention = whole("audit.retention_days", 0, 0, 36500,
-		"Days that the audit trail is kept, 0 to 36500; 0 keeps it for ever")
+		"Days to keep rows of the audit log, 0 to 36500; 0 keeps them for ever")
 	AuditAddressDays = whole("audit.address_days", 0, 0, 36500,
-		"Days after which the addresses that requests came from are taken out of the audit trail's rows, 0 to 36500; 0 keeps them as long as "+
-			"the rows. It cannot be undone, and the trail still verifies")
+		"Days after which client addresses are removed from rows of the audit log, 0 to 36500; 0 keeps them as long as the rows. "+
+			"Removed addresses cannot be restored. The log still verifies")
 	JobsKeep = whole("jobs.keep_days", 90, 1, 36500,
-		"Days that ended jobs and their transcripts are kept, 1 to 36500")
+		"Days to keep finished jobs and their transcripts, 1 to 36500")
 	DetailsPerMinute = whole("poll.details_per_minute", 20, 0, 600,
-		"Configurations of guests that are read in the background, per cluster and minute at most, 0 to 600: they tell what is attached to "+
-			"which bridge and on which storage. In the place of one, the tasks of the cluster are read every three minutes while an alert rule "+
-			"is about failed ones. 0 reads none")
+		"Guest configurations to read in the background, at most, per cluster and minute, 0 to 600. They show which guests use a "+
+			"bridge or a storage. While an alert rule watches failed tasks, reading the cluster's tasks takes the place of one every three "+
+			"minutes. 0 reads neither")
 	BackupMaxAge = whole("backup.max_age_days", 7, 1, 3650,
-		"Days after which the newest backup of a guest counts as too old, 1 to 3650; a tag backup-<n>d of the guest says otherwise")
+		"Days after which the newest backup of a guest is too old, 1 to 3650. A guest's tag backup-<n>d overrides it")
 	BackupReportAt = Key[string]{"backup.report_at",
-		"When people are told each day what was backed up, what failed and what is older than promised: a time and a zone of the IANA " +
-			"database, such as 07:00 Europe/Berlin; empty for never",
+		"Time of the daily report on backups that ran, failed or are too old: a time and an IANA time zone, such as " +
+			"07:00 Europe/Berlin; empty for no report",
 		func() string { return "07:00 UTC" }, checkClock, nil}
 	UploadLimit = whole("upload.limit_mib", 16384, 1, 16_777_216,
-		"The largest file that may be uploaded, in MiB, 1 to 16777216")
+		"Maximum size of an uploaded file in MiB, 1 to 16777216")
 	UploadFree = whole("upload.keep_free_mib", 1024, 0, 16_777_216,
-		"What an upload leaves free on the file system of the service's folder for uploads, in MiB, 0 to 16777216")
+		"Space in MiB that uploads leave free on the file system of the upload folder, 0 to 16777216")
 	ConsoleIdle = whole("console.idle_s", 1800, 60, 86400,
-		"Seconds after which a console through which nothing went is closed, 60 to 86400; for those that are opened from then on")
-	ConsoleRecordApps   = off("console.record_apps", "Whether what terminals of apps show is recorded, for admins; the person is told")
-	ConsoleRecordVMs    = off("console.record_vms", "Whether what text consoles of VMs show is recorded, for admins; the person is told")
-	ConsoleRecordShells = off("console.record_shells", "Whether what shells of nodes show is recorded, for admins; the person is told")
-	ConsoleKeep         = whole("console.recording_days", 30, 1, 3650,
-		"Days that recordings of consoles are kept, 1 to 3650")
+		"Seconds after which an idle console is closed, 60 to 86400. Applies to consoles that are opened afterwards")
+	ConsoleRecordApps = off("console.record_apps",
+		"Record the consoles of apps. Admins can play recordings. The user of the console is informed")
+	ConsoleRecordVMs = off("console.record_vms",
+		"Record the text consoles of VMs. Admins can play recordings. The user of the console is informed")
+	ConsoleRecordShells = off("console.record_shells",
+		"Record the shells of nodes. Admins can play recordings. The user of the shell is informed")
+	ConsoleKeep = whole("console.recording_days", 30, 1, 3650,
+		"Days to keep recordings of consoles, 1 to 3650")
 	ConsoleLimit = whole("console.recording_limit_mib", 64, 1, 4096,
-		"How much of the database one recording takes at most, compressed, in MiB, 1 to 4096; what is longer is cut, and the console goes on")
+		"Maximum size of one recording in the database, compressed, in MiB, 1 to 4096. A longer recording is cut; the console continues")
 	ConsoleTotal = whole("console.recordings_total_mib", 10240, 1, 16777216,
 		"Maximum size of all recordings in the database together, compressed, in MiB, 1 to 16777216. The oldest are deleted "+
 			"to make room for new ones")
 	SSHFrom = Key[[]string]{"ssh.from_addresses",
-		"Addresses and networks that the service comes from when it logs in to machines: keys that are made from then on are good from there " +
-			"only. At most 20; empty for anywhere",
+		"Addresses and networks from which the service logs in to nodes by SSH, at most 20. New SSH keys work only from these; empty " +
+			"for any address",
 		func() []string { return []string{} }, checkSSHFrom, nil}
-	OnboardingComplete = off("onboarding.complete", "Whether the guided first steps are done")
-	SelfHost           = Key[*int64]{"self.host_id", "The host that the service itself runs on; null when it is none of them",
+	OnboardingComplete = off("onboarding.complete", "Whether the guided first steps are complete")
+	SelfHost           = Key[*int64]{"self.host_id", "ID of the host that the service runs on; null if it runs on none of them",
 		func() *int64 { return nil }, checkSelfHost, nil}
 	EntitlementsDisabled = Key[[]string]{"entitlements.disabled",
-		"Features that are switched off, by name; at most 100. Names that this release does not know are kept and do nothing",
+		"Names of disabled features, at most 100. Names that this release does not know have no effect",
 		func() []string { return []string{} }, checkEntitlements, nil}
 )
 
