@@ -30,11 +30,11 @@ test('first owner, second factor, recovery code', async () => {
   await page.getByLabel('Password').fill('short')
   await page.getByText('Too short').waitFor()
   await page.getByLabel('Password').fill(owner.password)
-  await page.getByRole('button', { name: 'Become the owner' }).click()
+  await page.getByRole('button', { name: 'Create owner account' }).click()
   await page.getByRole('alert').waitFor()
   await visitor.accessible('set-up refused')
   await page.getByLabel('Set-up token').fill(service.setupToken())
-  await page.getByRole('button', { name: 'Become the owner' }).click()
+  await page.getByRole('button', { name: 'Create owner account' }).click()
 
   // The second factor is offered at once, and may wait.
   await page.getByRole('heading', { name: 'Second factor' }).waitFor()
@@ -51,28 +51,28 @@ test('first owner, second factor, recovery code', async () => {
   await page.getByLabel('E-mail').fill(owner.email)
   await page.getByLabel('Password').fill('wrong-yellow-donkeys')
   await page.getByRole('button', { name: 'Log in', exact: true }).click()
-  await page.getByText('The e-mail address, the password or the code is wrong.').waitFor()
+  await page.getByText('The email address, password or code is wrong.').waitFor()
   await visitor.accessible('log-in refused')
   await visitor.picture('login-refused')
   await visitor.logIn()
 
   // The second factor: a picture, a secret, a code, recovery codes that must be kept.
   await visitor.open('/account')
-  await page.getByRole('button', { name: 'Switch on' }).click()
-  const picture = page.getByAltText('QR code of the second factor')
+  await page.getByRole('button', { name: 'Turn on' }).click()
+  const picture = page.getByAltText('QR code for the second factor')
   await picture.waitFor()
   expect(await picture.evaluate((img: HTMLImageElement) => img.decode().then(() => img.naturalWidth))).toBeGreaterThan(0)
   const secret = await page.locator('form', { has: picture }).locator('code').innerText()
   await page.getByLabel('Code').fill(code(secret))
-  await page.getByRole('button', { name: 'Check the code' }).click()
-  await page.getByText('The second factor is on.').waitFor()
+  await page.getByRole('button', { name: 'Verify code' }).click()
+  await page.getByText('The second factor is enabled.').waitFor()
   const codes = await page.getByRole('listitem').locator('code').allInnerTexts()
   expect(codes.length).toBe(10)
   await visitor.accessible('recovery codes')
   await visitor.picture('recovery-codes')
-  await page.getByLabel('I have kept them').check()
+  await page.getByLabel('I have saved them').check()
   await page.getByRole('button', { name: 'Done' }).click()
-  await page.getByText('On. 10 recovery codes are left.').waitFor()
+  await page.getByText('On. 10 recovery codes left.').waitFor()
   await logOut()
 
   // Log-in asks for the app's next code, for each works once.
@@ -81,7 +81,7 @@ test('first owner, second factor, recovery code', async () => {
   await page.getByRole('button', { name: 'Log in', exact: true }).click()
   await page.getByLabel('Code').fill('000000')
   await page.getByRole('button', { name: 'Log in', exact: true }).click()
-  await page.getByText('The e-mail address, the password or the code is wrong.').waitFor()
+  await page.getByText('The email address, password or code is wrong.').waitFor()
   await visitor.accessible('second factor asked for')
   await page.getByLabel('Code').fill(code(secret, 1))
   await page.getByRole('button', { name: 'Log in', exact: true }).click()
@@ -92,21 +92,21 @@ test('first owner, second factor, recovery code', async () => {
   await page.getByLabel('E-mail').fill(owner.email)
   await page.getByLabel('Password').fill(owner.password)
   await page.getByRole('button', { name: 'Log in', exact: true }).click()
-  await page.getByRole('button', { name: 'Use a recovery code' }).click()
+  await page.getByRole('button', { name: 'Use recovery code' }).click()
   await page.getByLabel('Recovery code').fill(codes[0]!)
   await page.getByRole('button', { name: 'Log in', exact: true }).click()
   await page.getByRole('banner').waitFor()
   await visitor.open('/account')
-  await page.getByText('On. 9 recovery codes are left.').waitFor()
+  await page.getByText('On. 9 recovery codes left.').waitFor()
 
   // How somebody came in, and that somebody did not; and all that is kept about a person, as a file.
-  const history = page.getByRole('region', { name: 'Log-ins of the last 90 days' })
-  await history.getByText('by password and recovery code').waitFor()
-  await history.getByText('by password and second factor').waitFor()
+  const history = page.getByRole('region', { name: 'Logins in the last 90 days' })
+  await history.getByText('password and recovery code').waitFor()
+  await history.getByText('password and second factor').waitFor()
   await history.getByText('Refused').first().waitFor()
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('link', { name: 'All that is kept about me' }).click(),
+    page.getByRole('link', { name: 'Export my data' }).click(),
   ])
   expect(readFileSync(await download.path(), 'utf8')).toContain(owner.email)
 
@@ -119,12 +119,12 @@ test('first owner, second factor, recovery code', async () => {
 
   // A session that ends elsewhere asks for the log-in over the page, and goes on.
   await page.context().clearCookies()
-  await page.getByLabel('Present password').fill('typed before')
+  await page.getByLabel('Current password').fill('typed before')
   await page.getByRole('textbox', { name: 'New password' }).fill('another-fine-password')
-  await page.getByRole('button', { name: 'Change the password' }).click()
+  await page.getByRole('button', { name: 'Change password' }).click()
   await page.getByRole('heading', { name: 'Log in again' }).waitFor()
   await visitor.accessible('log-in over the page')
   await visitor.picture('login-again')
-  expect(await page.getByLabel('Present password').inputValue()).toBe('typed before')
+  expect(await page.getByLabel('Current password').inputValue()).toBe('typed before')
   await visitor.leave()
 })

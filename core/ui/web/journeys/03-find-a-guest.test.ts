@@ -56,14 +56,14 @@ test('one of five thousand', async () => {
   await page.getByRole('searchbox').fill(`status:running node:${wanted.node}`)
   await page.getByText(`${running.toLocaleString('en')} of ${all.length.toLocaleString('en')} guests`).waitFor()
   await page.getByRole('searchbox').fill('no such guest')
-  await page.getByText('Nothing matches.').waitFor()
+  await page.getByText('No matches.').waitFor()
   await visitor.accessible('nothing matches')
   await page.getByRole('searchbox').press('Escape')
   await page.getByText(`${all.length.toLocaleString('en')} guests`, { exact: true }).waitFor()
 
   // Order, by the head of a column.
-  await grid.getByRole('button', { name: 'Number' }).click()
-  await grid.getByRole('button', { name: 'Number' }).click()
+  await grid.getByRole('button', { name: 'VMID' }).click()
+  await grid.getByRole('button', { name: 'VMID' }).click()
   await page.waitForURL((url) => url.searchParams.get('sort') === 'vmid' && url.searchParams.get('down') === '1')
   const highest = Math.max(...all.map((one) => one.vmid))
   await grid

@@ -61,7 +61,7 @@ test('a terminal', async () => {
   await until('another size', async () => (await told()) !== before)
   await page.setViewportSize({ width: 1280, height: 720 })
   const small = await until('the size before', async () => ((await told()) === before ? before : ''))
-  await page.getByRole('button', { name: 'Larger characters' }).click()
+  await page.getByRole('button', { name: 'Larger text' }).click()
   await until('fewer columns', async () => Number((await told()).split('x')[0]) < Number(small.split('x')[0]))
 
   // Text of one line goes straight in; what has lines is shown first, without what controls a terminal.
@@ -78,17 +78,17 @@ test('a terminal', async () => {
   await inside(page).locator('textarea').press('Enter')
   await prints(page, '\none-line')
   await paste('echo first\necho second\u001b[201~\n')
-  const dialog = page.getByRole('dialog', { name: 'Type a text into the console' })
+  const dialog = page.getByRole('dialog', { name: 'Paste text into the console' })
   await dialog.getByText('2 lines').waitFor()
-  await dialog.getByText('1 control character is left out.').waitFor()
+  await dialog.getByText('1 control character is removed.').waitFor()
   await visitor.accessible('paste')
   await visitor.picture('console-paste')
-  await dialog.getByRole('button', { name: 'Type it' }).click()
+  await dialog.getByRole('button', { name: 'Paste' }).click()
   await prints(page, '\nfirst')
   await prints(page, '\nsecond[201~')
 
   // Keys that the browser keeps, by the menu.
-  await page.getByRole('button', { name: 'Keys that the browser keeps for itself' }).click()
+  await page.getByRole('button', { name: 'Send keys that the browser intercepts' }).click()
   await page.getByRole('menuitem', { name: 'Ctrl W' }).click()
   await inside(page).locator('textarea').press('Enter')
   await prints(page, ': not found')
@@ -113,7 +113,7 @@ test('a terminal', async () => {
   visitor.provokes(502, 503)
   visitor.cuts()
   const again = await service.pause()
-  await page.getByText(/^Lost\. Next try in/).waitFor()
+  await page.getByText(/^Connection lost\. Retrying in/).waitFor()
   await visitor.picture('console-lost')
   await again()
   await page.getByText('Connected', { exact: true }).waitFor()
@@ -125,7 +125,7 @@ test('a terminal', async () => {
   await page.keyboard.type('exit\n')
   await page.getByText('Ended', { exact: true }).waitFor()
   await visitor.picture('console-ended')
-  await page.getByRole('button', { name: 'Connect again' }).click()
+  await page.getByRole('button', { name: 'Reconnect' }).click()
   await page.getByText('Connected', { exact: true }).waitFor()
 
   // A ticket is in no address.
@@ -156,29 +156,29 @@ test('a screen', async () => {
   await page.keyboard.press('a')
   await until('a key', async () => (await picture()) !== before)
   before = await picture()
-  await page.getByRole('button', { name: 'Keys that the browser keeps for itself' }).click()
+  await page.getByRole('button', { name: 'Send keys that the browser intercepts' }).click()
   await visitor.picture('console-keys')
   await page.getByRole('menuitem', { name: 'Ctrl Alt Del' }).click()
   await until('three keys', async () => (await picture()) !== before)
   before = await picture()
   await page.getByRole('button', { name: 'Paste' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Type a text into the console' })
+  const dialog = page.getByRole('dialog', { name: 'Paste text into the console' })
   await dialog.getByRole('textbox').fill('Aé\n')
-  await dialog.getByRole('button', { name: 'Type it' }).click()
+  await dialog.getByRole('button', { name: 'Paste' }).click()
   await until('a text', async () => (await picture()) !== before)
 
   // A guest without a serial port has no terminal: said in words, and the way back is there.
   visitor.provokes(422)
-  await page.getByLabel('Kind of console').selectOption('terminal')
+  await page.getByLabel('Console type').selectOption('terminal')
   await page.getByText('This VM has no terminal.').waitFor()
   await visitor.accessible('no terminal')
   await visitor.picture('console-refused')
-  await page.getByRole('button', { name: 'Show its screen' }).click()
+  await page.getByRole('button', { name: 'Open graphical console' }).click()
   await page.getByText('Connected', { exact: true }).waitFor()
 
   // A window of its own, which goes on without the one before.
   const opened = page.context().waitForEvent('page')
-  await page.getByRole('link', { name: 'Own window' }).click()
+  await page.getByRole('link', { name: 'Open in new window' }).click()
   const own = await opened
   await own.getByText('Connected', { exact: true }).waitFor()
   await page.getByText('Ended', { exact: true }).waitFor()
@@ -188,7 +188,7 @@ test('a screen', async () => {
 
   // Narrow.
   await page.setViewportSize({ width: 360, height: 720 })
-  await page.getByRole('button', { name: 'Connect again' }).click()
+  await page.getByRole('button', { name: 'Reconnect' }).click()
   await page.getByText('Connected', { exact: true }).waitFor()
   await visitor.fits('console at 360')
   await visitor.picture('console-360')
@@ -202,7 +202,7 @@ test('what stops a console is said', async () => {
   const stopped = all.find((one) => one.kind === 'vm' && one.status === 'stopped' && !one.template)!
   await visitor.open(`/guests/${stopped.id}/console`)
   await visitor.logIn()
-  await page.getByText('It does not run. Start it first.').waitFor()
+  await page.getByText('The guest is not running. Start it first.').waitFor()
   await visitor.accessible('stopped')
   await visitor.picture('console-stopped')
 
@@ -210,18 +210,18 @@ test('what stops a console is said', async () => {
   const { host_id, node } = all[0]!
   visitor.provokes(409)
   await visitor.open(`/console/host/${host_id}?node=${node}`)
-  await page.getByText('Shells are off on this host.').waitFor()
+  await page.getByText('Node shells are disabled on this host.').waitFor()
   await visitor.accessible('shells are off')
   await visitor.picture('console-shell-off')
   await caller.must('PATCH', `/api/v1/hosts/${host_id}`, { node_shell_enabled: true })
   // The token may not: the command that grants it is there.
   visitor.provokes(502)
-  await page.getByRole('button', { name: 'Connect again' }).click()
+  await page.getByRole('button', { name: 'Reconnect' }).click()
   await page.getByText(/^pveum role modify ServiceConsole .*Sys\.Console$/).waitFor()
   await visitor.accessible('a privilege lacks')
   await visitor.picture('console-shell-denied')
   await cluster.control('/role', { id: 'ServiceConsole', privileges: ['VM.Console', 'Sys.Console'] })
-  await page.getByRole('button', { name: 'Connect again' }).click()
+  await page.getByRole('button', { name: 'Reconnect' }).click()
   await page.getByText('Connected', { exact: true }).waitFor()
   await visitor.picture('console-shell')
   // It ends in words when it may not be had any more.

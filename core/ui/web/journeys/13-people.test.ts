@@ -35,21 +35,21 @@ test('user, team, key', async () => {
   await page.keyboard.press('g')
   await page.keyboard.press('u')
   await page.getByRole('heading', { name: 'People' }).waitFor()
-  await page.getByRole('button', { name: 'Add a user' }).click()
-  const adding = page.getByRole('dialog', { name: 'Add a user' })
+  await page.getByRole('button', { name: 'Add user' }).click()
+  const adding = page.getByRole('dialog', { name: 'Add user' })
   visitor.provokes(409, 422)
   await adding.getByLabel('E-mail').fill(owner.email)
-  await adding.getByRole('button', { name: 'Add the user' }).click()
-  await adding.getByText('Something stands against it.').waitFor()
+  await adding.getByRole('button', { name: 'Add user' }).click()
+  await adding.getByText('This conflicts with the current state.').waitFor()
   await adding.getByLabel('E-mail').fill('vera@example.com')
-  await adding.getByLabel('Name (may be empty)').fill(hostile)
+  await adding.getByLabel('Name (optional)').fill(hostile)
   await adding.getByRole('button', { name: 'As a command' }).click()
   const shown = await adding.getByText(/^curl /).textContent()
   expect(shown).toContain('"password":"…"')
   await visitor.accessible('adding a user')
   await visitor.picture('user-new')
-  await adding.getByRole('button', { name: 'Add the user' }).click()
-  const password = await handedOver(page, 'Hand this password over', 'I have handed it over')
+  await adding.getByRole('button', { name: 'Add user' }).click()
+  const password = await handedOver(page, 'Hand over this password', 'I have handed it over')
   const vera = { email: 'vera@example.com', password }
   const row = page.getByRole('row').filter({ hasText: vera.email })
   await row.getByText('viewer').waitFor()
@@ -57,18 +57,18 @@ test('user, team, key', async () => {
 
   // A team, and a role in it.
   await page.getByRole('link', { name: 'Teams' }).click()
-  await page.getByRole('button', { name: 'Add a team' }).click()
-  const team = page.getByRole('dialog', { name: 'Add a team' })
+  await page.getByRole('button', { name: 'Add team' }).click()
+  const team = page.getByRole('dialog', { name: 'Add team' })
   await team.getByLabel('Name').fill(hostile)
-  await team.getByRole('button', { name: 'Add a team' }).click()
+  await team.getByRole('button', { name: 'Add team' }).click()
   await team.waitFor({ state: 'detached' })
   const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: hostile }) })
-  await card.getByText('Nobody has a role in it.').waitFor()
+  await card.getByText('No members.').waitFor()
   await visitor.accessible('teams')
   await visitor.picture('teams')
   await page.getByRole('link', { name: 'Users' }).click()
-  await row.getByRole('button', { name: `What can be done to ${vera.email}` }).click()
-  await page.getByRole('menuitem', { name: 'Change the roles' }).click()
+  await row.getByRole('button', { name: `Actions for ${vera.email}` }).click()
+  await page.getByRole('menuitem', { name: 'Edit roles' }).click()
   const roles = page.getByRole('dialog', { name: `Roles of ${vera.email}` })
   await roles.getByLabel(hostile).selectOption('operator')
   await row.getByRole('cell', { includeHidden: true }).first().getByText('operator').waitFor()
@@ -77,13 +77,13 @@ test('user, team, key', async () => {
   await roles.getByRole('button', { name: 'Done' }).click()
 
   // Who may do what where.
-  await page.getByRole('link', { name: 'Who may do what where' }).click()
+  await page.getByRole('link', { name: 'Permissions' }).click()
   await row.getByText('operator').waitFor()
-  await page.getByLabel('What', { exact: true }).selectOption('act_on_vm')
+  await page.getByLabel('Action', { exact: true }).selectOption('act_on_vm')
   await page.waitForURL(/what=act_on_vm/)
   expect((await row.getByRole('cell').allTextContents()).map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
-    'may not: Needs the role operator here. An owner can give it.',
-    'may',
+    'not allowed: Requires the role operator here. An owner can grant it.',
+    'allowed',
   ])
   await visitor.accessible('who may do what where')
   await visitor.picture('who')
@@ -91,15 +91,15 @@ test('user, team, key', async () => {
   // A key, shown once, that does what it is let.
   await page.getByRole('button', { name: 'Account of' }).click()
   await page.getByRole('menuitem', { name: 'API keys' }).click()
-  await page.getByText('You have no keys.').waitFor()
-  await page.getByRole('button', { name: 'Make a key' }).click()
-  const making = page.getByRole('dialog', { name: 'Make a key' })
+  await page.getByText('No API keys.').waitFor()
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const making = page.getByRole('dialog', { name: 'Create key' })
   await making.getByLabel('Name').fill(hostile)
-  await making.getByLabel('what is ticked').check()
+  await making.getByLabel('selected scopes').check()
   await making.getByLabel('vms:write').check()
   await visitor.accessible('making a key')
   await visitor.picture('key-new')
-  await making.getByRole('button', { name: 'Make a key' }).click()
+  await making.getByRole('button', { name: 'Create key' }).click()
   const key = await handedOver(page, 'Your new key', 'I have stored it')
   await page.getByRole('heading', { name: hostile }).waitFor()
   expect(await page.content()).not.toContain(key)
@@ -108,27 +108,27 @@ test('user, team, key', async () => {
   expect([await asked('/api/v1/vms'), await asked('/api/v1/users')]).toEqual([200, 403])
   await page.getByRole('button', { name: 'Revoke' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
-  await page.getByText('You have no keys.').waitFor()
+  await page.getByText('No API keys.').waitFor()
   expect(await asked('/api/v1/vms')).toBe(401)
 
   // A password that is reset, a second factor that is lost, an account that is closed: each at once.
   await visitor.open('/people')
-  const acts = row.getByRole('button', { name: `What can be done to ${vera.email}` })
+  const acts = row.getByRole('button', { name: `Actions for ${vera.email}` })
   const choose = async (act: string): Promise<void> => {
     await acts.click()
     await page.getByRole('menuitem', { name: act }).click()
     await page.getByRole('dialog').getByRole('button', { name: act, exact: true }).click()
   }
-  await choose('Reset the password')
-  vera.password = await handedOver(page, 'Hand this password over', 'I have handed it over')
+  await choose('Reset password')
+  vera.password = await handedOver(page, 'Hand over this password', 'I have handed it over')
   await new Caller(service.url).logIn(vera.email, vera.password)
   await acts.click()
-  await page.getByRole('menuitem', { name: 'Reset the second factor There is none.' }).waitFor()
+  await page.getByRole('menuitem', { name: 'Reset second factor No second factor.' }).waitFor()
   await page.keyboard.press('Escape')
   await choose('Deactivate')
   await row.getByText('deactivated').waitFor()
   expect((await new Caller(service.url).send('POST', '/api/v1/auth/login', vera)).status).toBe(401)
-  await choose('Let in again')
+  await choose('Reactivate')
   await row.getByText('deactivated').waitFor({ state: 'detached' })
   await choose('Delete')
   await row.waitFor({ state: 'detached' })
@@ -163,17 +163,17 @@ function allowed(person: Person, id: OperationId): boolean {
 
 /** Controls of the page, each with the operation that it asks for. */
 const controls: { path: string; name: string; id: OperationId; menu?: string }[] = [
-  { path: '/schedules', name: 'Add a schedule', id: 'create_schedule' },
+  { path: '/schedules', name: 'Add schedule', id: 'create_schedule' },
   { path: '/schedules', name: 'Run now', id: 'run_schedule' },
-  { path: '/schedules', name: 'Pause', id: 'update_schedule', menu: 'What can be done to Prune old jobs' },
-  { path: '/schedules', name: 'Delete the schedule', id: 'delete_schedule', menu: 'What can be done to Prune old jobs' },
-  { path: '/people', name: 'Add a user', id: 'create_user' },
-  { path: '/people', name: 'Change the roles', id: 'set_team_member', menu: 'What can be done to p0@example.com' },
-  { path: '/people', name: 'Reset the password', id: 'reset_password', menu: 'What can be done to p0@example.com' },
-  { path: '/people?show=teams', name: 'Add a team', id: 'create_team' },
+  { path: '/schedules', name: 'Pause', id: 'update_schedule', menu: 'Actions for Prune old jobs' },
+  { path: '/schedules', name: 'Delete schedule', id: 'delete_schedule', menu: 'Actions for Prune old jobs' },
+  { path: '/people', name: 'Add user', id: 'create_user' },
+  { path: '/people', name: 'Edit roles', id: 'set_team_member', menu: 'Actions for p0@example.com' },
+  { path: '/people', name: 'Reset password', id: 'reset_password', menu: 'Actions for p0@example.com' },
+  { path: '/people?show=teams', name: 'Add team', id: 'create_team' },
   { path: '/audit', name: 'Verify', id: 'verify_audit' },
   { path: '/audit', name: 'Clear', id: 'clear_audit' },
-  { path: '/keys', name: 'Make a key', id: 'create_api_key' },
+  { path: '/keys', name: 'Create key', id: 'create_api_key' },
 ]
 const pages: Record<string, OperationId> = {
   '/schedules': 'list_schedules',
@@ -205,7 +205,7 @@ test('each sees and may what the document says', async () => {
     visitor.provokes(404)
     await visitor.open('/account')
     await visitor.logIn(person)
-    const menu = page.getByRole('navigation', { name: 'Pages' })
+    const menu = page.getByRole('navigation', { name: 'Menu' })
     for (const [path, id] of Object.entries(pages)) {
       // The menu, the page at its address, and the service agree.
       const expected = allowed(person, id)
@@ -213,7 +213,7 @@ test('each sees and may what the document says', async () => {
       expect((await own.send('GET', reads[id]!)).status, `${who}: ${id}`).toBe(expected ? 200 : 403)
       await visitor.open(path)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      if (!expected) await page.getByText('Needs the role').first().waitFor()
+      if (!expected) await page.getByText('Requires the role').first().waitFor()
     }
     for (const { path, name, id, menu } of controls) {
       const shown = pages[path.replace(/\?.*/, '')]
@@ -236,8 +236,8 @@ test('each sees and may what the document says', async () => {
     expect((await own.send('GET', `/api/v1/vms/${guest!.id}`)).status === 404).toBe(!seen || guest!.kind !== 'vm')
     await visitor.open(`/guests/${guest!.id}`)
     await page
-      .getByRole('heading', { name: seen ? guest!.name : 'Nothing here' })
-      .or(page.getByText('Not here, or not yours.'))
+      .getByRole('heading', { name: seen ? guest!.name : 'Page not found' })
+      .or(page.getByText("Not found, or you don't have access."))
       .first()
       .waitFor()
     await visitor.leave()

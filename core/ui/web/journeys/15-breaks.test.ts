@@ -8,7 +8,7 @@ beforeAll(async () => {
   await caller.must('PATCH', '/api/v1/settings', { 'poll.interval_s': 5 })
 })
 
-const stale = /Not live since/
+const stale = /No live updates since/
 
 test('the service restarts', async () => {
   const visitor = await Visitor.arrive(browser, service.url)
@@ -21,16 +21,16 @@ test('the service restarts', async () => {
   // Something is typed and not saved.
   const keep = page.getByLabel('jobs.keep_days')
   await keep.fill('0')
-  await page.getByText('from 1 to 36500').first().waitFor()
+  await page.getByText('1 to 36500').first().waitFor()
   expect(await keep.getAttribute('aria-invalid')).toBe('true')
   await keep.fill('45')
-  await page.getByRole('region', { name: 'What changes' }).getByRole('row').filter({ hasText: 'jobs.keep_days' }).waitFor()
+  await page.getByRole('region', { name: 'Changes' }).getByRole('row').filter({ hasText: 'jobs.keep_days' }).waitFor()
   await visitor.picture('settings-changed')
 
   const begin = await service.pause()
   await page.getByText(stale).waitFor()
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('The service does not answer.').waitFor()
+  await page.getByText('The service does not respond.').waitFor()
   await visitor.accessible('without the service')
   await visitor.picture('settings-away')
   await begin()
@@ -38,14 +38,14 @@ test('the service restarts', async () => {
   // What was typed is still there, and goes through now.
   expect(await keep.inputValue()).toBe('45')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Saved. It holds at once.').waitFor()
+  await page.getByText('Saved.').waitFor()
   await page.getByText('set by anna@example.com').first().waitFor()
   await page.reload()
   await expect.poll(() => keep.inputValue()).toBe('45')
 
   // The update's page, where one expects a restart, goes on by itself.
   await page.getByRole('main').getByRole('link', { name: 'Update' }).click()
-  await page.getByRole('heading', { name: 'The last update' }).waitFor()
+  await page.getByRole('heading', { name: 'Last update' }).waitFor()
   const update = page.getByRole('button', { name: 'Update', exact: true })
   expect(await update.getAttribute('aria-disabled')).toBe('true')
   await visitor.picture('update')
@@ -70,18 +70,18 @@ test('the service restarts', async () => {
     return route.fulfill({ response, json: { ...((await response.json()) as object), ...told } })
   })
   await page.reload()
-  await page.getByText('Under way.', { exact: true }).waitFor()
+  await page.getByText('In progress.', { exact: true }).waitFor()
   await page.getByRole('list', { name: 'Steps' }).getByText('backup').waitFor()
-  await page.getByText('An update is under way.').waitFor()
+  await page.getByText('An update is in progress.').waitFor()
   await visitor.accessible('an update that runs')
   await visitor.picture('update-running')
   state = 'away'
-  await page.getByText('The service does not answer; it may be restarting.').waitFor()
-  await page.getByText('Under way.', { exact: true }).waitFor()
+  await page.getByText('The service does not respond and may be restarting.').waitFor()
+  await page.getByText('In progress.', { exact: true }).waitFor()
   await visitor.picture('update-away')
   state = 'done'
   await page.getByText('Done.', { exact: true }).waitFor()
-  await page.getByText('The service does not answer').waitFor({ state: 'detached' })
+  await page.getByText('The service does not respond').waitFor({ state: 'detached' })
   await visitor.leave()
 })
 
@@ -96,13 +96,13 @@ test('a host dies and the stream breaks', async () => {
   const head = page.getByRole('main').locator('header')
   await head.getByText('running').waitFor()
   await cluster.cut()
-  await page.getByText('Its host does not answer.').waitFor({ timeout: 120_000 })
+  await page.getByText('The host does not respond.').waitFor({ timeout: 120_000 })
   await page.getByRole('heading', { name: guest.name }).waitFor()
   await visitor.accessible('the host is dead')
   await visitor.picture('host-dead')
   await cluster.mend()
   await head.getByText('running').waitFor({ timeout: 120_000 })
-  await page.getByText('Its host does not answer.').waitFor({ state: 'detached' })
+  await page.getByText('The host does not respond.').waitFor({ state: 'detached' })
 
   // Without a network nothing that was there disappears.
   await page.context().setOffline(true)

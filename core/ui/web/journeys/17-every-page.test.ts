@@ -225,7 +225,7 @@ for (const [who, person] of Object.entries({ owner, viewer })) {
       const power = page.getByRole('button', { name: 'Shut down', exact: true })
       await power.waitFor()
       expect(await power.getAttribute('aria-disabled')).toBe(who === 'viewer' ? 'true' : null)
-      if (who === 'viewer') await page.getByText('Needs the role operator here.').waitFor()
+      if (who === 'viewer') await page.getByText('Requires the role operator here.').waitFor()
       // The palette and the list of keys, by keys alone.
       await page.keyboard.press('Control+k')
       await page.getByRole('combobox').fill('about')
@@ -235,7 +235,7 @@ for (const [who, person] of Object.entries({ owner, viewer })) {
       await page.getByRole('heading', { name: 'About' }).waitFor()
       expect(new URL(page.url()).pathname).toBe('/about')
       await page.keyboard.press('?')
-      await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
       await visitor.accessible('keys')
       await visitor.picture(`keys-${who}`)
       await page.keyboard.press('Escape')

@@ -101,14 +101,14 @@ test('the service goes and comes back, and what is old looks so', async () => {
   await figures.first().waitFor()
   expect(await old.filter({ hasText: '%' }).count()).toBe(0)
   const again = await service.pause()
-  await page.getByText(/^Not live since/).waitFor()
+  await page.getByText(/^No live updates since/).waitFor()
   // All rows stay, and their figures grow old.
   await old.filter({ hasText: '%' }).first().waitFor()
   expect(await figures.count()).toBeGreaterThan(0)
   await visitor.accessible('not live')
   await visitor.picture('not-live')
   await again()
-  await page.getByText(/^Not live since/).waitFor({ state: 'detached' })
+  await page.getByText(/^No live updates since/).waitFor({ state: 'detached' })
   await until('the figures are new', async () => (await old.filter({ hasText: '%' }).count()) === 0)
   const name = await rename()
   await page.getByRole('searchbox').fill(`name:${name}`)
@@ -119,10 +119,10 @@ test('the service goes and comes back, and what is old looks so', async () => {
     const state = { type: 'state', live: true, since: Date.now(), interval: 5, last: '' }
     new BroadcastChannel('hostler.feed').postMessage({ ...state, version: '99.0.0' })
   })
-  await page.getByText('The service has another version now.').waitFor()
+  await page.getByText('The service was updated.').waitFor()
   await visitor.picture('another-version')
-  await page.getByRole('button', { name: 'Load its page' }).click()
-  await page.getByText('The service has another version now.').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Reload the page' }).click()
+  await page.getByText('The service was updated.').waitFor({ state: 'detached' })
   await visitor.leave()
 })
 
@@ -137,7 +137,7 @@ test('a part of the page that is gone is loaded anew, once', async () => {
   page.on('domcontentloaded', () => loads++)
   const gone = { status: 404, contentType: 'text/plain', body: 'gone' }
   await page.route(/assets\/Jobs-/, (route) => (loads ? route.continue() : route.fulfill(gone)))
-  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Jobs' }).click()
+  await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Jobs' }).click()
   await page.getByRole('heading', { name: 'Jobs' }).waitFor()
   expect(loads).toBe(1)
   // Where that does not help it is said, and the page is not loaded for ever.

@@ -41,9 +41,9 @@ test('a look beside the list, columns, groups, views', async () => {
 
   // Columns and groups are in the address.
   await page.getByRole('button', { name: 'View', exact: true }).click()
-  const looks = page.getByRole('dialog', { name: 'How the list looks' })
+  const looks = page.getByRole('dialog', { name: 'List view' })
   await looks.getByLabel('Uptime').uncheck()
-  await looks.getByLabel('In groups by').selectOption('node')
+  await looks.getByLabel('Group by').selectOption('node')
   await visitor.accessible('looks')
   await visitor.picture('list-looks')
   const nodes = [...new Set(all.map((one) => one.node))]
@@ -57,10 +57,10 @@ test('a look beside the list, columns, groups, views', async () => {
   // A view is kept by its name, whatever that is, and its link gives the same to others.
   const name = '<b onclick=x>per node</b>'
   await looks.getByLabel('Name of this view').fill(name)
-  await looks.getByRole('button', { name: 'Keep this view' }).click()
+  await looks.getByRole('button', { name: 'Save view' }).click()
   await looks.getByRole('link', { name }).waitFor()
   await looks.getByLabel('Name of this view').fill(name)
-  await looks.getByText('There is one of this name.').waitFor()
+  await looks.getByText('A view with this name already exists.').waitFor()
   await keyboard.press('Escape')
   // It is in another browser, too, once the service has it.
   await until('the service has the view', async () => {
@@ -97,7 +97,7 @@ test('a look beside the list, columns, groups, views', async () => {
   await visitor.picture('groups-360')
   await page.setViewportSize({ width: 1280, height: 720 })
   await page.getByRole('button', { name: 'View', exact: true }).click()
-  await looks.getByRole('button', { name: `Forget ${name}` }).click()
+  await looks.getByRole('button', { name: `Delete ${name}` }).click()
   await looks.getByRole('link', { name }).waitFor({ state: 'detached' })
   await visitor.leave()
 })

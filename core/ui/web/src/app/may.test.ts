@@ -14,7 +14,7 @@ test('a role in the default team holds everywhere', () => {
   logIn('operator', [[1, 'operator']])
   expect(may('act_on_vm', { team_id: 1 })).toBe(true)
   expect(may('act_on_vm', { team_id: 7 })).toBe(true)
-  expect(why('clone_vm', { team_id: 7 })).toBe('Needs the role admin here. An owner can give it.')
+  expect(why('clone_vm', { team_id: 7 })).toBe('Requires the role admin here. An owner can grant it.')
 })
 
 test('a role in another team holds on its things alone', () => {
@@ -41,7 +41,7 @@ test('nobody without a role may do more than look after themselves', () => {
 test('a feature that is off is off for owners too', () => {
   logIn('owner', [[1, 'owner']], ['apps.uninstall'])
   expect(why('uninstall_app', { team_id: 1 })).toBe(
-    'The feature apps.uninstall is switched off. An owner can switch it on in the settings.',
+    'The feature apps.uninstall is disabled. An owner can enable it in the settings.',
   )
   expect(may('clone_vm', { team_id: 1 })).toBe(true)
 })
@@ -49,7 +49,7 @@ test('a feature that is off is off for owners too', () => {
 test('what a host has no token for cannot be done on it', () => {
   logIn('owner', [[1, 'owner']])
   const monitoring = { id: 3, name: 'demo', capabilities: [{ key: 'monitoring' }] }
-  const lacks = 'The host demo has no token for: Lifecycle.'
+  const lacks = 'The host demo has no token for Lifecycle.'
   expect(why('clone_vm', { team_id: 1, host_id: 3 })).toBeUndefined() // nothing is known of it yet
   knowTokens((id) => (id === 3 ? monitoring : undefined))
   expect(why('clone_vm', { team_id: 1, host_id: 3 })).toBe(lacks)
@@ -61,6 +61,6 @@ test('what a host has no token for cannot be done on it', () => {
   // Whose tokens are not shown lacks none, and a role that lacks is told first.
   expect(why('apply_network', { ...monitoring, capabilities: [] })).toBeUndefined()
   logIn('viewer', [[1, 'viewer']])
-  expect(why('apply_network', monitoring)).toBe('Needs the role admin here. An owner can give it.')
+  expect(why('apply_network', monitoring)).toBe('Requires the role admin here. An owner can grant it.')
   knowTokens(() => undefined)
 })

@@ -39,7 +39,7 @@ test('lines are drawn in the colours of the theme, and said in words', async () 
   document.documentElement.dataset.theme = 'light'
   render(Chart, { ...props, table: false })
   const picture = page.getByRole('img')
-  await expect.element(picture).toHaveAttribute('aria-label', expect.stringContaining('1.00 at last, between 0.00 and 1.00.'))
+  await expect.element(picture).toHaveAttribute('aria-label', expect.stringContaining('last 1.00, between 0.00 and 1.00.'))
   await vi.waitFor(() => expect(colours().get('36,87,197')).toBeGreaterThan(20)) // --accent
   // An alert is a band, and its beginning a line.
   expect(colours().has('179,38,30')).toBe(true) // --bad

@@ -66,9 +66,9 @@ test('what cannot be meant is told at the field', async () => {
   const described = field().element().getAttribute('aria-describedby')!
   expect(document.getElementById(described)!.textContent).toContain('cpu takes a number')
   await userEvent.fill(field(), 'status:gone')
-  await expect.element(page.getByText(/status is one of these: running, stopped/)).toBeInTheDocument()
+  await expect.element(page.getByText(/status must be one of: running, stopped/)).toBeInTheDocument()
   await userEvent.fill(field(), `<img src=x onerror="alert(1)">${'x'.repeat(10_000)}`)
-  await expect.element(page.getByText('Only the first 1000 characters are read.')).toBeInTheDocument()
+  await expect.element(page.getByText('Only the first 1000 characters are used.')).toBeInTheDocument()
   expect(document.querySelector('.filter img')).toBeNull()
   await userEvent.fill(field(), 'cpu:>5')
   await expect.element(field()).not.toHaveAttribute('aria-invalid')

@@ -34,7 +34,7 @@ async function form(more: Record<string, unknown> = {}) {
     },
   }))
   const view = await render(FormDialog, {
-    title: 'Add a team',
+    title: 'Add team',
     command: command('post', '/api/v1/teams', { body: { name: 'a' } }),
     act: 'Add it',
     labels: { name: 'Name' },

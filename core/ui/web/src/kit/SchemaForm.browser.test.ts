@@ -44,13 +44,13 @@ test('each property has its field, what must be there first', async () => {
   expect(labels[0]).toBe('name')
   expect(document.querySelector('img')).toBeNull()
   await page.getByLabelText('name', { exact: true }).fill('nightly')
-  await page.getByLabelText('vm id (may be empty)').selectOptions(hostile)
-  await page.getByLabelText('keep (may be empty)').fill('7')
-  await page.getByLabelText('mode (may be empty)').selectOptions('stop')
+  await page.getByLabelText('vm id (optional)').selectOptions(hostile)
+  await page.getByLabelText('keep (optional)').fill('7')
+  await page.getByLabelText('mode (optional)').selectOptions('stop')
   await page.getByLabelText('protected').click()
-  await page.getByLabelText('tag (may be empty)').fill('prod')
-  await page.getByRole('button', { name: 'Add one' }).click()
-  await page.getByLabelText('vm (may be empty)').fill('12')
+  await page.getByLabelText('tag (optional)').fill('prod')
+  await page.getByRole('button', { name: 'Add' }).click()
+  await page.getByLabelText('vm (optional)').fill('12')
   expect(told.mock.lastCall![0]).toEqual({
     name: 'nightly',
     vm_id: 3,
@@ -60,7 +60,7 @@ test('each property has its field, what must be there first', async () => {
     select: { tag: 'prod' },
     targets: [{ vm: 12 }],
   })
-  await page.getByRole('button', { name: 'Take number 1 away' }).click()
+  await page.getByRole('button', { name: 'Remove entry 1' }).click()
   expect(told.mock.lastCall![0].targets).toEqual([])
 })
 
@@ -69,7 +69,7 @@ test('a fault stands at its field, and what is no number stays as it was typed',
     { keep: 1 },
     { faults: [{ loc: ['body', 'params', 'keep'], msg: 'must be at most 365', type: 'maximum' }] },
   )
-  const keep = page.getByLabelText('keep (may be empty)')
+  const keep = page.getByLabelText('keep (optional)')
   await expect.element(keep).toHaveAttribute('aria-invalid', 'true')
   await expect.element(page.getByText('must be at most 365')).toBeVisible()
   await keep.fill('a few')

@@ -49,9 +49,9 @@ test('it keeps the focus, does nothing, and says why to who reaches it', async (
 
 test('a pointer that rests on it is told, and finds the link', async () => {
   const control = put('<button>Start</button>')
-  held(control, { text: 'A job works on it.', link: { path: '/jobs/7', text: 'Show the job' } })
+  held(control, { text: 'A job is working on it.', link: { path: '/jobs/7', text: 'Show job' } })
   await page.getByRole('button', { name: 'Start' }).hover()
-  const link = page.getByRole('link', { name: 'Show the job' })
+  const link = page.getByRole('link', { name: 'Show job' })
   await expect.element(link).toBeVisible()
   await link.hover()
   await new Promise((go) => setTimeout(go, 400))
@@ -65,11 +65,11 @@ test('a pointer that rests on it is told, and finds the link', async () => {
 
 test('the next step of the focus goes to the link', async () => {
   const control = put('<button>Move</button>')
-  held(control, leading('The host demo has no token for: Lifecycle.', { path: '/hosts/1', text: 'To its tokens' }))
+  held(control, leading('The host demo has no token for Lifecycle.', { path: '/hosts/1', text: 'Go to tokens' }))
   await userEvent.tab()
   expect(document.activeElement).toBe(control)
   await userEvent.tab()
-  expect(document.activeElement?.textContent).toBe('To its tokens')
+  expect(document.activeElement?.textContent).toBe('Go to tokens')
   await new Promise((go) => setTimeout(go, 400))
   expect(box()).not.toBeNull()
   await userEvent.tab()
