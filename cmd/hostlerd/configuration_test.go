@@ -83,8 +83,9 @@ runs. It is generated from the code.
 ## Variables and flags
 
 The service reads its configuration once, when it starts. Each flag of ` + "`hostlerd`" + ` has a variable of the same name. A flag
-overrides its variable. The Debian package reads variables from ` + "`/etc/hostler/hostlerd.env`" + `; run ` + "`systemctl restart hostler`" + `
-after a change. ` + "`man hostlerd.env`" + ` has more about each one. Turn on a switch that is off with ` + "`1`" + `.
+overrides its variable. The Debian package reads variables from ` + "`/etc/hostler/hostlerd.env`" + `. Run
+` + "`systemctl restart hostler`" + ` after a change. ` + "`man hostlerd.env`" + ` has more about each one.
+Turn on a switch that is off with ` + "`1`" + `.
 
 `
 

@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// TestTroubleshootingHasEveryError compares the entries of docs/troubleshooting.md with the error identifiers of the code and their statuses.
+// TestTroubleshootingHasEveryError compares the entries of docs/troubleshooting.md with the error identifiers of the code and their
+// statuses.
 func TestTroubleshootingHasEveryError(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/troubleshooting.md")

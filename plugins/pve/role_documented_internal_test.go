@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestRolesAreDocumented compares the table of roles in docs/hosts.md with the roles: each row lists privileges of the role that the row, or
-// one before it, names.
+// TestRolesAreDocumented compares the table of roles in docs/hosts.md with the roles: each row lists privileges of the role that the row,
+// or one before it, names.
 func TestRolesAreDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/hosts.md")
