@@ -26,6 +26,21 @@ type Hold struct {
 // guest_busy, on every instance, until Release or for as long as limit. What is held must be done by then. Where an unfinished job
 // works on the thing, or another hold is there, the answer is problem guest_busy, and nothing was written.
 func HoldOff(ctx context.Context, d *db.DB, tx *db.Tx, exclusive string, limit time.Duration) (*Hold, error) {
+	return holdOff(ctx, d, tx, nil, exclusive, limit)
+}
+
+// Hold is HoldOff for a job that works on another thing besides that of its Spec.Exclusive. A run of the job has the hold that an earlier
+// one has left, whose process died.
+func (r *Run) Hold(ctx context.Context, exclusive string, limit time.Duration) (hold *Hold, err error) {
+	err = r.queue.db.Tx(ctx, func(tx *db.Tx) (err error) {
+		hold, err = holdOff(ctx, r.queue.db, tx, &r.job.ID, exclusive, limit)
+		return err
+	})
+	return hold, err
+}
+
+// holdOff writes a hold, of a job where one is given.
+func holdOff(ctx context.Context, d *db.DB, tx *db.Tx, of *int64, exclusive string, limit time.Duration) (*Hold, error) {
 	// Who enqueues shares this lock until their commit, so that what is not to be seen here has not looked for holds yet.
 	var alone bool
 	err := tx.Pgx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1, hashtext($2))", db.LockHold, exclusive).Scan(&alone)
@@ -35,7 +50,8 @@ func HoldOff(ctx context.Context, d *db.DB, tx *db.Tx, exclusive string, limit t
 	if !alone {
 		return nil, problem.New(problem.CodeGuestBusy, "a job or a change is being asked for; try again")
 	}
-	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM job_holds WHERE exclusive = $1 AND until <= clock_timestamp()", exclusive); err != nil {
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM job_holds WHERE exclusive = $1 AND (until <= clock_timestamp() OR job_id = $2)", exclusive,
+		of); err != nil {
 		return nil, fmt.Errorf("ending an old hold: %w", err)
 	}
 	var other int64
@@ -52,8 +68,8 @@ func HoldOff(ctx context.Context, d *db.DB, tx *db.Tx, exclusive string, limit t
 		return nil, err
 	}
 	h := &Hold{db: d}
-	err = tx.Pgx.QueryRow(ctx, `INSERT INTO job_holds (exclusive, until) VALUES ($1, clock_timestamp() + $2)
-		ON CONFLICT DO NOTHING RETURNING id`, exclusive, limit).Scan(&h.id)
+	err = tx.Pgx.QueryRow(ctx, `INSERT INTO job_holds (exclusive, until, job_id) VALUES ($1, clock_timestamp() + $2, $3)
+		ON CONFLICT DO NOTHING RETURNING id`, exclusive, limit, of).Scan(&h.id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, held()
 	}
@@ -125,7 +141,7 @@ func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
 }
 
 func held() error {
-	p := problem.New(problem.CodeGuestBusy, "its configuration is being changed; try again in a moment")
+	p := problem.New(problem.CodeGuestBusy, "it is being changed; try again in a moment")
 	p.RetryAfter = 5
 	return p
 }

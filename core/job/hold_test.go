@@ -54,6 +54,44 @@ func TestHoldKeepsJobsOff(t *testing.T) {
 	}
 }
 
+// A job that works on another thing as well holds that against jobs and other holds. It has the hold that a run of it has left which died,
+// and none that is somebody else's.
+func TestJobHoldsAnotherThing(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, memdriver.Spec{VMs: 3})
+	guests := w.cluster.Guests()
+	spec, other, foreign := w.spec(guests[0], hypervisor.Start), w.spec(guests[1], hypervisor.Start), w.spec(guests[2], hypervisor.Start)
+	begun, release := make(chan struct{}), make(chan struct{})
+	i := w.add(t, map[string]job.Worker{"both": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
+		if _, err := run.Hold(ctx, other.Exclusive, time.Minute); err != nil {
+			return err
+		}
+		held, err := run.Hold(ctx, other.Exclusive, time.Minute)
+		if err != nil {
+			return err
+		}
+		close(begun)
+		<-release
+		_, err = run.Hold(ctx, foreign.Exclusive, time.Minute)
+		busy(t, "a job's hold of what is held", err)
+		return held.Release(ctx)
+	})})
+	if _, err := hold(t.Context(), i.db, foreign.Exclusive, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	i.run(t)
+	spec.Kind = "both"
+	id := i.enqueue(t, spec)
+	<-begun
+	_, err := i.tryEnqueue(t.Context(), other)
+	busy(t, "a job on what a job holds", err)
+	_, err = hold(t.Context(), i.db, other.Exclusive, time.Minute)
+	busy(t, "a hold of what a job holds", err)
+	close(release)
+	i.ended(t, id, job.Succeeded)
+	i.enqueue(t, other)
+}
+
 // Who held and died holds no longer than the limit.
 func TestHoldEnds(t *testing.T) {
 	t.Parallel()
