@@ -8,6 +8,7 @@ import (
 
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	sdk "github.com/hostler/hostler/sdk/plugin"
@@ -38,8 +39,7 @@ func (a *act) removeCopies(ctx context.Context, x *across) (left []string, err e
 	case x.Failure != nil && x.Failure.Status == job.Unknown && a.run.Begun(x.restoring()):
 		left = append(left, fmt.Sprintf("the backup %s is left on %s, since it may still be restored from", t.To.ID, x.HostName))
 	default:
-		copied := hypervisor.Backup{ID: t.To.ID, Storage: x.TargetStorage, Node: x.Node, Kind: a.asked.Kind, Guest: a.asked.Ref}
-		if text := a.removeBackup(ctx, x.HostID, copied); text != "" {
+		if text := a.removeBackup(ctx, x.HostID, x.copyAt(*t.To, a.asked)); text != "" {
 			left = append(left, text)
 		}
 	}
@@ -51,8 +51,10 @@ func (a *act) removeCopies(ctx context.Context, x *across) (left []string, err e
 	}
 }
 
-// removeBackup deletes a backup, unless it is gone, and waits until it is. It says what is left.
+// removeBackup deletes a backup, unless it is gone, and waits until it is. It says what is left. Where another job writes or deletes the
+// backup, it waits for that.
 func (a *act) removeBackup(ctx context.Context, hostID int64, b hypervisor.Backup) (left string) {
+	held := false
 	for ends, sent, seen := time.Now().Add(deletionLimit), false, false; ; seen = true {
 		list, err := a.backups(ctx, hostID, b.Node, b.Storage)
 		if err == nil && !slices.ContainsFunc(list, func(other hypervisor.Backup) bool { return other.ID == b.ID }) {
@@ -62,7 +64,15 @@ func (a *act) removeBackup(ctx context.Context, hostID int64, b hypervisor.Backu
 			}
 			return ""
 		}
-		if err == nil && !sent {
+		if err == nil && !held {
+			hold, busy := a.holdBackup(ctx, hostID, b, deletionLimit)
+			if held = busy == nil; held {
+				defer hold.Release(ctx)
+			} else if problem.CodeOf(busy) != problem.CodeGuestBusy {
+				err = busy
+			}
+		}
+		if err == nil && held && !sent {
 			_, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
 				func(ctx context.Context, at hypervisor.Backuper) (string, error) { return at.DeleteBackup(ctx, b) })
 			sent = err == nil

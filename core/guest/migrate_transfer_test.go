@@ -10,8 +10,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -80,6 +83,55 @@ func TestTransferToAnotherCluster(t *testing.T) {
 			})
 		})
 	}
+}
+
+// While a backup is copied to another cluster and while it is deleted there, no other job writes or deletes it.
+func TestTransferKeepsOthersOffItsCopy(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+		b.withMachines(t)
+		backups(b.db, b.queue, b).Register(b.queue)
+		held := func() []string {
+			return dbtest.Value[[]string](t, b.db, "SELECT COALESCE(array_agg(exclusive), '{}') FROM job_holds WHERE until > clock_timestamp()")
+		}
+		var copying, deleting []string
+		b.copies(t, func(_ context.Context, content io.Writer) (io.Writer, error) {
+			copying = held()
+			for _, exclusive := range copying {
+				err := b.db.Tx(t.Context(), func(tx *db.Tx) error {
+					_, err := b.queue.Enqueue(t.Context(), tx, job.Spec{Kind: "backup.delete", HostID: b.otherID, Exclusive: exclusive})
+					return err
+				})
+				if problem.CodeOf(err) != problem.CodeGuestBusy {
+					t.Errorf("the copy could be deleted meanwhile: %v", err)
+				}
+			}
+			return content, nil
+		})
+		b.wrapBackups = func(h hypervisor.Host) hypervisor.Host {
+			return heldDeletion{h, h.(hypervisor.Backuper), h.(hypervisor.BackupFileLocator), func() { deleting = append(deleting, held()...) }}
+		}
+		b.start(t)
+		_, p := b.starting(t, hypervisor.VM, hypervisor.GuestStopped)
+		_, transcript := b.ended(t, b.crosses(t, vmTarget(p), p), job.Succeeded)
+		if len(copying) != 1 || !strings.HasPrefix(copying[0], "volume:") || len(deleting) != 2 || !slices.Contains(deleting, copying[0]) ||
+			len(held()) != 0 {
+			t.Errorf("held while copying %q, while deleting both %q, and after that %q\n%s", copying, deleting, held(), transcript)
+		}
+	})
+}
+
+// heldDeletion tells of the deletion of a backup before it is sent.
+type heldDeletion struct {
+	hypervisor.Host
+	hypervisor.Backuper
+	hypervisor.BackupFileLocator
+	before func()
+}
+
+func (h heldDeletion) DeleteBackup(ctx context.Context, b hypervisor.Backup) (string, error) {
+	h.before()
+	return h.Backuper.DeleteBackup(ctx, b)
 }
 
 // flipping changes one byte on the way.

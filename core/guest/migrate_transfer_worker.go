@@ -51,14 +51,26 @@ func (a *act) carry(ctx context.Context, x *across) error {
 	if err != nil {
 		return err
 	}
-	resumed := x.Transfer.To != nil
+	resumed, to := x.Transfer.To != nil, x.Transfer.To
 	if !resumed {
-		if err := a.makeRoom(ctx, x, made); err != nil {
+		file, err := a.backupFile(ctx, x.HostID, hypervisor.BackupQuery{Storage: x.TargetStorage, Node: x.Node}, made)
+		if err != nil {
+			return err
+		}
+		to = &file
+	}
+	limit := copyGrace + time.Duration(*made.SizeBytes/slowCopy)*time.Second
+	hold, err := a.holdBackup(ctx, x.HostID, x.copyAt(*to, a.asked), limit+defaultProofLimit)
+	if err != nil {
+		return err
+	}
+	defer hold.Release(ctx)
+	if !resumed {
+		if err := a.makeRoom(ctx, x, made, *to); err != nil {
 			return err
 		}
 	}
 	a.run.Note("copying the backup to the host %s: %d MiB", x.HostName, *made.SizeBytes>>20)
-	limit := copyGrace + time.Duration(*made.SizeBytes/slowCopy)*time.Second
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for try, pause := 1, 500*time.Millisecond; ; try++ {
@@ -94,6 +106,35 @@ func (a *act) carry(ctx context.Context, x *across) error {
 	return a.proveCopy(ctx, x, *made.SizeBytes)
 }
 
+// copyAt is the copy on the other side.
+func (x *across) copyAt(file hypervisor.BackupFile, of Asked) hypervisor.Backup {
+	return hypervisor.Backup{ID: file.ID, Storage: x.TargetStorage, Node: x.Node, Kind: of.Kind, Guest: of.Ref}
+}
+
+// heldBackup is a backup that no other job writes or deletes.
+type heldBackup struct {
+	*job.Hold
+	run *job.Run
+}
+
+// holdBackup keeps other jobs off a backup, as they keep each other off, for at most a time.
+func (a *act) holdBackup(ctx context.Context, hostID int64, b hypervisor.Backup, limit time.Duration) (heldBackup, error) {
+	volume := host.Volume{Node: b.Node, Storage: b.Storage, Name: b.ID}
+	exclusive, err := volume.Exclusive(ctx, a.DB, hostID)
+	if err != nil {
+		return heldBackup{}, err
+	}
+	hold, err := a.run.Hold(ctx, exclusive, limit)
+	return heldBackup{hold, a.run}, err
+}
+
+// Release lets other jobs on the backup be asked for again. Where the database is away, that comes with time.
+func (h heldBackup) Release(ctx context.Context) {
+	if err := h.Hold.Release(ctx); err != nil {
+		h.run.Note("jobs on the backup are refused for some time: %s", job.Explain(err))
+	}
+}
+
 // backupFile asks where a backup lies, or would lie, for as long as it takes to be told.
 func (a *act) backupFile(ctx context.Context, hostID int64, query hypervisor.BackupQuery, b hypervisor.Backup) (
 	file hypervisor.BackupFile, err error) {
@@ -107,12 +148,8 @@ func (a *act) backupFile(ctx context.Context, hostID int64, query hypervisor.Bac
 	return file, err
 }
 
-// makeRoom decides where the copy goes, where there is nothing yet and room enough.
-func (a *act) makeRoom(ctx context.Context, x *across, made hypervisor.Backup) error {
-	to, err := a.backupFile(ctx, x.HostID, hypervisor.BackupQuery{Storage: x.TargetStorage, Node: x.Node}, made)
-	if err != nil {
-		return err
-	}
+// makeRoom decides that the copy becomes a file, where there is nothing yet and room enough.
+func (a *act) makeRoom(ctx context.Context, x *across, made hypervisor.Backup, to hypervisor.BackupFile) error {
 	there, err := a.backups(ctx, x.HostID, x.Node, x.TargetStorage)
 	if err != nil {
 		return err
