@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -24,6 +25,9 @@ const (
 	defaultReauthorise = 5 * time.Second
 )
 
+// errEnded is the error of events that come after the end.
+var errEnded = errors.New("the event stream has ended")
+
 // errReaderGone is the cause of an answer that its reader did not take to the end.
 var errReaderGone = errors.New("the reader is gone")
 
@@ -35,6 +39,7 @@ type EventStream struct {
 	cancel  context.CancelCauseFunc
 	begun   bool
 	err     error
+	ended   atomic.Bool // nothing more is let out
 }
 
 // Send writes one event; data is written as JSON. id is what a reader that comes back sends as Last-Event-ID; an empty
@@ -93,8 +98,11 @@ func (s *EventStream) Open() error { return s.write([]byte(":\n\n")) }
 func (s *EventStream) write(p []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil {
+	switch {
+	case s.err != nil:
 		return s.err
+	case s.ended.Load():
+		return errEnded
 	}
 	if !s.begun {
 		s.begun = true
@@ -103,7 +111,11 @@ func (s *EventStream) write(p []byte) error {
 		h.Set("X-Accel-Buffering", "no")
 		s.w.WriteHeader(http.StatusOK)
 	}
-	_ = s.control.SetWriteDeadline(time.Now().Add(sendTime)) // only the real server has deadlines
+	// Only the real server has deadlines. That of the end may be from before this one.
+	_ = s.control.SetWriteDeadline(time.Now().Add(sendTime))
+	if s.ended.Load() {
+		return errEnded
+	}
 	_, err := s.w.Write(p)
 	if err == nil {
 		err = s.control.Flush()
@@ -135,14 +147,17 @@ func (s *EventStream) started() bool {
 	return s.begun
 }
 
-// end lets nothing more out and ends the handler's context.
+// end lets nothing more out, not even what is being sent, and ends the handler's context.
 func (s *EventStream) end(cause error) {
+	s.ended.Store(true)
+	s.cancel(cause)
+	_ = s.control.SetWriteDeadline(time.Now())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
 		s.err = cause
 	}
-	s.cancel(cause)
+	_ = s.control.SetWriteDeadline(time.Now().Add(closeTime)) // for the end of the answer
 }
 
 // beat sends comments until the context ends, from the first event on.
