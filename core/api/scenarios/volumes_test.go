@@ -26,6 +26,7 @@ import (
 type volumesFixture struct {
 	*servicetest.Resource
 	t       *testing.T
+	driver  *memdriver.Driver
 	cluster *memdriver.Cluster
 	backup  string
 }
@@ -33,7 +34,7 @@ type volumesFixture struct {
 func newVolumes(t *testing.T) *volumesFixture {
 	t.Helper()
 	driver := memdriver.New()
-	f := &volumesFixture{t: t, cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2})}
+	f := &volumesFixture{t: t, driver: driver, cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2})}
 	driver.AddEntry(f.cluster, "second.mem:8006", f.cluster.Nodes()[1])
 	spool, err := upload.OpenSpool(t.TempDir())
 	if err != nil {
@@ -115,4 +116,32 @@ func TestVolumes_OneJobWritesOrDeletesAVolume(t *testing.T) {
 	f.Ask(t, "DELETE", "backups/1", `{"confirm":"web"}`, apitest.Admin, 202, "")
 	f.Ask(t, "DELETE", "storage/2/vault/content/"+f.backup, `{"confirm":"`+f.backup[len("vault:backup/"):]+`"}`, apitest.Admin, 409,
 		"guest_busy")
+}
+
+// Jobs of two teams that have enrolled the same cluster take the same volumes, on shared storages and on those of one node.
+func TestVolumes_OneJobOfTwoTeams(t *testing.T) {
+	t.Parallel()
+	f := newVolumes(t)
+	other := f.driver.Add("other.mem:8006", memdriver.Spec{Nodes: 2})
+	other.AddStorage(memdriver.StorageSpec{Name: "nas", Type: "share", FreeGB: 100, Content: []string{"iso", "templates"}})
+	other.AddStorage(memdriver.StorageSpec{Name: "disk", Type: "dir", FreeGB: 100, Content: []string{"iso"}})
+	f.Enrol(t, "theirs", other, endpoint.Lifecycle)
+	first, second := f.cluster.Nodes()[0], f.cluster.Nodes()[1]
+	f.upload("1/nas", first, "a.iso", 202, "")
+	f.upload("3/nas", first, "a.iso", 202, "") // of another cluster, as far as is known
+	// Each side knows the certificate that the other one's host has shown.
+	f.Exec("UPDATE clusters SET team_id = id, name = 'same'")
+	f.Exec("UPDATE hosts SET entry_node = CASE id WHEN 3 THEN $1 ELSE $2 END", second, first)
+	f.Exec("UPDATE nodes SET fingerprint = (SELECT tls_fingerprint FROM hosts WHERE id = 1), address = '' WHERE name = $1", first)
+	f.Exec("UPDATE nodes SET fingerprint = (SELECT tls_fingerprint FROM hosts WHERE id = 3), address = '' WHERE name = $1", second)
+	f.upload("1/nas", first, "b.iso", 202, "")
+	if refused := f.upload("3/nas", second, "b.iso", 409, "guest_busy"); !strings.Contains(string(refused.Body), "another team has enrolled") {
+		t.Errorf("the refusal is %s", refused.Body)
+	}
+	f.download("3/nas", "b.iso", 409, "guest_busy")
+	f.download("3/nas", "c.iso", 202, "")
+	f.upload("2/nas", second, "c.iso", 409, "guest_busy")
+	f.upload("3/disk", first, "b.iso", 202, "")
+	f.upload("1/disk", second, "b.iso", 202, "")
+	f.upload("1/disk", first, "b.iso", 409, "guest_busy")
 }
