@@ -295,11 +295,55 @@ func TestTaskIsFollowedWithAnotherCredential(t *testing.T) {
 				w.cluster.Revoke(target)
 				if want == job.Succeeded {
 					waittest.Until(t, "another credential follows it", func() bool {
-						return strings.Contains(i.transcript(t, id), "using the monitoring token instead")
+						return strings.Contains(i.transcript(t, id), "using the monitoring token instead") || i.status(t, id) != job.Running
 					})
 					w.cluster.EndTask(task, hypervisor.TaskOK, "OK")
 				}
 				i.ended(t, id, want)
+			})
+		})
+	}
+}
+
+// A task whose answer was lost is found with another credential where its own is revoked; without one nobody knows what became of it.
+func TestTaskIsFoundWithAnotherCredential(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]job.Status{"watched": job.Succeeded, "alone": job.Unknown} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+				w.again, w.lost = 50*time.Millisecond, time.Second
+				target := w.cluster.NewToken(endpoint.Lifecycle, "gone", memdriver.GuestPower, memdriver.GuestAudit)
+				ref := w.endless()
+				openWith := func(target endpoint.Target) func(context.Context) (hypervisor.Host, error) {
+					return func(ctx context.Context) (hypervisor.Host, error) { return w.driver.Open(ctx, target) }
+				}
+				i := w.start(t, map[string]job.Worker{name: job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
+					step := stepOn(order{ref, hypervisor.Stop}, openWith(target))
+					send := step.Send
+					step.Send = func(ctx context.Context, host hypervisor.Host) (string, error) {
+						_, err := send(ctx, host)
+						w.cluster.Revoke(target)
+						return "", errors.Join(errCut, err)
+					}
+					if name == "watched" {
+						step.Watch = openWith(w.cluster.Target(endpoint.Monitoring))
+					}
+					_, err := run.Do(ctx, step)
+					return err
+				})})
+				spec := w.spec(ref, hypervisor.Stop)
+				spec.Kind = name
+				id := i.enqueue(t, spec)
+				if want == job.Succeeded {
+					waittest.Until(t, "the task is found", func() bool {
+						return strings.Contains(i.transcript(t, id), "found the task that the request had started") ||
+							len(w.tasks(t, ref)) == 1 && i.status(t, id) != job.Running
+					})
+					w.cluster.EndTask(w.once(t, ref), hypervisor.TaskOK, "OK")
+				}
+				i.ended(t, id, want)
+				w.once(t, ref)
 			})
 		})
 	}
