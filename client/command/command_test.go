@@ -116,7 +116,8 @@ func TestCatalogEntry_IsNamedBySlug(t *testing.T) {
 
 func TestAdopt_ShowsAppsAsTable(t *testing.T) {
 	f := &fake{}
-	f.answer("POST /api/v1/apps/adopt", 200, `[{"id":3,"name":"wiki","slug":null,"vmid":105,"status":"running","host":"lab","node":"pve1","cpu":0.1}]`)
+	f.answer("POST /api/v1/apps/adopt", 200,
+		`[{"id":3,"name":"wiki","slug":null,"vmid":105,"status":"running","host":"lab","node":"pve1","cpu":0.1}]`)
 	status, out, said := f.start(t)("", "app", "adopt", "--items", `[{"host_id":1,"vmid":105}]`)
 	if status != 0 || !strings.HasPrefix(out, "ID  NAME") || !strings.Contains(out, "wiki") || strings.Contains(out, "[0]") {
 		t.Errorf("%d %s %s", status, out, said)

@@ -310,7 +310,8 @@ func moment(text string, now time.Time, back bool) (string, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at.UTC().Format(time.RFC3339), nil
 	}
-	return "", &failure{statusUsage, fmt.Sprintf("%q is not a time: use a date such as 2030-01-31, a time such as 2030-01-31T08:00:00Z, or a duration such as 720h", text)}
+	return "", &failure{statusUsage, fmt.Sprintf("%q is not a time: use a date such as 2030-01-31, a time such as "+
+		"2030-01-31T08:00:00Z, or a duration such as 720h", text)}
 }
 
 // read makes a request and decodes its answer.

@@ -50,8 +50,8 @@ func newTeamsFixture(t *testing.T) *teamsFixture {
 	e.Run(t, apitest.Scenario{Name: "move", Method: "PATCH", URL: fmt.Sprintf("/api/v1/hosts/%d", blue), As: apitest.Owner,
 		Body: fmt.Sprintf(`{"team_id":%d}`, e.blue), Status: 200})
 	vm, _, _ := e.occupy(blue)
-	e.Run(t, post("draft", "/api/v1/firewall/drafts", fmt.Sprintf(`{"host_id":%d,"name":"blue-draft","changes":[{"scope":{"kind":"vm","id":%d},`+
-		`"action":"create_rule","pos":0,"rule":{"type":"in","action":"DROP"}}]}`, blue, vm), 201))
+	e.Run(t, post("draft", "/api/v1/firewall/drafts", fmt.Sprintf(`{"host_id":%d,"name":"blue-draft","changes":[`+
+		`{"scope":{"kind":"vm","id":%d},"action":"create_rule","pos":0,"rule":{"type":"in","action":"DROP"}}]}`, blue, vm), 201))
 	e.Run(t, post("template", "/api/v1/firewall/templates", fmt.Sprintf(
 		`{"name":"blue-rules","team_id":%d,"content":{"rules":[{"type":"in","action":"DROP"}]}}`, e.blue), 201))
 	e.Run(t, post("channel", "/api/v1/notification-channels",

@@ -135,7 +135,8 @@ func TestVolumes_OneJobOfTwoTeams(t *testing.T) {
 	f.Exec("UPDATE nodes SET fingerprint = (SELECT tls_fingerprint FROM hosts WHERE id = 1), address = '' WHERE name = $1", first)
 	f.Exec("UPDATE nodes SET fingerprint = (SELECT tls_fingerprint FROM hosts WHERE id = 3), address = '' WHERE name = $1", second)
 	f.upload("1/nas", first, "b.iso", 202, "")
-	if refused := f.upload("3/nas", second, "b.iso", 409, "guest_busy"); !strings.Contains(string(refused.Body), "another team has enrolled") {
+	refused := f.upload("3/nas", second, "b.iso", 409, "guest_busy")
+	if !strings.Contains(string(refused.Body), "another team has enrolled") {
 		t.Errorf("the refusal is %s", refused.Body)
 	}
 	f.download("3/nas", "b.iso", 409, "guest_busy")

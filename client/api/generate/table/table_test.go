@@ -50,7 +50,8 @@ func TestFields(t *testing.T) {
 	"responses":{"202":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Out"}}}}}}}},
 	"components":{"schemas":{"Out":{},"In":{"required":["name"],"properties":{"confirm":{"type":["string","null"]},
 	"name":{"type":"string","description":"What it is called. And more."},
-	"until":{"type":"string","format":"date-time"},"word":{"type":"string","description":"Letters, . and -. And more."},"size":{"type":["integer","null"]},"rate":{"type":"number"},
+	"until":{"type":"string","format":"date-time"},"word":{"type":"string","description":"Letters, . and -. And more."},
+	"size":{"type":["integer","null"]},"rate":{"type":"number"},
 	"on":{"type":"boolean"},"tags":{"type":"array","items":{"type":"string"}},
 	"how":{"anyOf":[{"type":"string","enum":["a","b"]},{"type":"null"}]},
 	"config":{"type":"object"}}}}}}`))
@@ -62,7 +63,8 @@ func TestFields(t *testing.T) {
 		`ID: "make_x", Method: "POST", Path: "/x/{id}"`, `Answer: "Out"`, "Job: true", "Plan: true", "Key: true", "Confirm: true",
 		`Query: []Field{ {Name: "host", Kind: Whole}, }`, `{Name: "config", Kind: JSON}`, `{Name: "rate", Kind: Number}`,
 		`{Name: "how", Kind: Text, Values: []string{ "a", "b", }, Null: true}`, `About: "What it is called", Required: true}`,
-		`{Name: "size", Kind: Whole, Null: true}`, `{Name: "until", Kind: Time}`, `About: "Letters, . and -"}`, `{Name: "on", Kind: Switch}`, `{Name: "tags", Kind: Texts}`,
+		`{Name: "size", Kind: Whole, Null: true}`, `{Name: "until", Kind: Time}`,
+		`About: "Letters, . and -"}`, `{Name: "on", Kind: Switch}`, `{Name: "tags", Kind: Texts}`,
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the table lacks %s: %s", part, text)
