@@ -296,7 +296,7 @@ func keyRequest(l login, now time.Time) ([]byte, error) {
 	return json.Marshal(in)
 }
 
-// moment reads a day, a time, or a duration, which is counted from now, or back from now.
+// moment reads a date, a time or a duration. A duration counts from now on, or back from now if back is set.
 func moment(text string, now time.Time, back bool) (string, error) {
 	if span, err := time.ParseDuration(text); err == nil && span > 0 {
 		if back {

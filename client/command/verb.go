@@ -136,7 +136,7 @@ type target struct {
 	body  map[string]any
 	// label is what the argument named, for what is said about it.
 	label string
-	// columns are those of an answer that is a list.
+	// columns are the columns of a table, for responses that are lists.
 	columns string
 }
 

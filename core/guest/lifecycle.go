@@ -76,7 +76,7 @@ var wanted = map[hypervisor.Action]string{
 	hypervisor.Resume:   hypervisor.GuestRunning,
 }
 
-// brings are the actions that make a guest run, as a plan says them.
+// brings are the actions that make a guest run, with the word that a plan uses for them.
 var brings = map[hypervisor.Action]string{hypervisor.Start: "started", hypervisor.Resume: "resumed"}
 
 // interrupts are the actions that take a running guest away.

@@ -51,8 +51,8 @@ func (a *act) removeCopies(ctx context.Context, x *across) (left []string, err e
 	}
 }
 
-// removeBackup deletes a backup, unless it is gone, and waits until it is. It says what is left. Where another job writes or deletes the
-// backup, it waits for that.
+// removeBackup deletes a backup, unless it is gone, and waits until it is. It says what is left. If another job writes or deletes the
+// backup, removeBackup waits for that job first.
 func (a *act) removeBackup(ctx context.Context, hostID int64, b hypervisor.Backup) (left string) {
 	held := false
 	for ends, sent, seen := time.Now().Add(deletionLimit), false, false; ; seen = true {
@@ -65,9 +65,9 @@ func (a *act) removeBackup(ctx context.Context, hostID int64, b hypervisor.Backu
 			return ""
 		}
 		if err == nil && !held {
-			hold, busy := a.holdBackup(ctx, hostID, b, deletionLimit)
+			release, busy := a.holdBackup(ctx, hostID, b, deletionLimit)
 			if held = busy == nil; held {
-				defer hold.Release(ctx)
+				defer release()
 			} else if problem.CodeOf(busy) != problem.CodeGuestBusy {
 				err = busy
 			}

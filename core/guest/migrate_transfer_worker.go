@@ -60,11 +60,11 @@ func (a *act) carry(ctx context.Context, x *across) error {
 		to = &file
 	}
 	limit := copyGrace + time.Duration(*made.SizeBytes/slowCopy)*time.Second
-	hold, err := a.holdBackup(ctx, x.HostID, x.copyAt(*to, a.asked), limit+defaultProofLimit)
+	release, err := a.holdBackup(ctx, x.HostID, x.copyAt(*to, a.asked), limit+defaultProofLimit)
 	if err != nil {
 		return err
 	}
-	defer hold.Release(ctx)
+	defer release()
 	if !resumed {
 		if err := a.makeRoom(ctx, x, made, *to); err != nil {
 			return err
@@ -106,33 +106,19 @@ func (a *act) carry(ctx context.Context, x *across) error {
 	return a.proveCopy(ctx, x, *made.SizeBytes)
 }
 
-// copyAt is the copy on the other side.
+// copyAt returns the copy of the backup on the target host.
 func (x *across) copyAt(file hypervisor.BackupFile, of Asked) hypervisor.Backup {
 	return hypervisor.Backup{ID: file.ID, Storage: x.TargetStorage, Node: x.Node, Kind: of.Kind, Guest: of.Ref}
 }
 
-// heldBackup is a backup that no other job writes or deletes.
-type heldBackup struct {
-	*job.Hold
-	run *job.Run
-}
-
-// holdBackup keeps other jobs off a backup, as they keep each other off, for at most a time.
-func (a *act) holdBackup(ctx context.Context, hostID int64, b hypervisor.Backup, limit time.Duration) (heldBackup, error) {
+// holdBackup keeps other jobs off a backup for at most limit, or until release.
+func (a *act) holdBackup(ctx context.Context, hostID int64, b hypervisor.Backup, limit time.Duration) (release func(), err error) {
 	volume := host.Volume{Node: b.Node, Storage: b.Storage, Name: b.ID}
 	exclusive, err := volume.Exclusive(ctx, a.DB, hostID)
 	if err != nil {
-		return heldBackup{}, err
+		return nil, err
 	}
-	hold, err := a.run.Hold(ctx, exclusive, limit)
-	return heldBackup{hold, a.run}, err
-}
-
-// Release lets other jobs on the backup be asked for again. Where the database is away, that comes with time.
-func (h heldBackup) Release(ctx context.Context) {
-	if err := h.Hold.Release(ctx); err != nil {
-		h.run.Note("jobs on the backup are refused for some time: %s", job.Explain(err))
-	}
+	return a.run.Hold(ctx, exclusive, limit)
 }
 
 // backupFile asks where a backup lies, or would lie, for as long as it takes to be told.

@@ -29,17 +29,25 @@ func HoldOff(ctx context.Context, d *db.DB, tx *db.Tx, exclusive string, limit t
 	return holdOff(ctx, d, tx, nil, exclusive, limit)
 }
 
-// Hold is HoldOff for a job that works on another thing besides that of its Spec.Exclusive. A run of the job has the hold that an earlier
-// one has left, whose process died.
-func (r *Run) Hold(ctx context.Context, exclusive string, limit time.Duration) (hold *Hold, err error) {
+// Hold is HoldOff for a job that works on another thing besides that of its Spec.Exclusive. It replaces a hold that an earlier run of the
+// job left when its process died. The caller must call release; if that fails, the transcript says so and the hold ends at its limit.
+func (r *Run) Hold(ctx context.Context, exclusive string, limit time.Duration) (release func(), err error) {
+	var hold *Hold
 	err = r.queue.db.Tx(ctx, func(tx *db.Tx) (err error) {
 		hold, err = holdOff(ctx, r.queue.db, tx, &r.job.ID, exclusive, limit)
 		return err
 	})
-	return hold, err
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		if err := hold.Release(ctx); err != nil {
+			r.Note("cannot release a lock: %s; other jobs on the same object are refused for up to %s", Explain(err), limit)
+		}
+	}, nil
 }
 
-// holdOff writes a hold, of a job where one is given.
+// holdOff writes a hold. of is the job that it belongs to, if any.
 func holdOff(ctx context.Context, d *db.DB, tx *db.Tx, of *int64, exclusive string, limit time.Duration) (*Hold, error) {
 	// Who enqueues shares this lock until their commit, so that what is not to be seen here has not looked for holds yet.
 	var alone bool
@@ -141,7 +149,7 @@ func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
 }
 
 func held() error {
-	p := problem.New(problem.CodeGuestBusy, "it is being changed; try again in a moment")
+	p := problem.New(problem.CodeGuestBusy, "another request is changing the same object; try again in a moment")
 	p.RetryAfter = 5
 	return p
 }

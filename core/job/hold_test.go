@@ -64,14 +64,15 @@ func TestJobHoldsAnotherThing(t *testing.T) {
 	begun, release := make(chan error), make(chan struct{})
 	i := w.add(t, map[string]job.Worker{"both": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
 		_, err := run.Hold(ctx, other.Exclusive, time.Minute)
-		held, again := run.Hold(ctx, other.Exclusive, time.Minute)
-		if begun <- errors.Join(err, again); held == nil {
+		end, again := run.Hold(ctx, other.Exclusive, time.Minute)
+		if begun <- errors.Join(err, again); end == nil {
 			return again
 		}
 		<-release
 		_, err = run.Hold(ctx, foreign.Exclusive, time.Minute)
 		busy(t, "a job's hold of what is held", err)
-		return held.Release(ctx)
+		end()
+		return nil
 	})})
 	if _, err := hold(t.Context(), i.db, foreign.Exclusive, time.Minute); err != nil {
 		t.Fatal(err)

@@ -262,6 +262,30 @@ func TestHostLostWhileWaiting(t *testing.T) {
 	})
 }
 
+// stopWith starts an instance and a job that stops a guest with a token; a watched job has the monitoring token as well. alter changes the
+// job's step.
+func (w *fixture) stopWith(t *testing.T, token endpoint.Target, watched bool, alter func(*job.Step)) (
+	i *instance, ref hypervisor.GuestRef, id int64) {
+	t.Helper()
+	w.again, w.lost = 50*time.Millisecond, time.Second
+	openWith := func(target endpoint.Target) func(context.Context) (hypervisor.Host, error) {
+		return func(ctx context.Context) (hypervisor.Host, error) { return w.driver.Open(ctx, target) }
+	}
+	ref = w.endless()
+	i = w.start(t, map[string]job.Worker{"stop": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
+		step := stepOn(order{ref, hypervisor.Stop}, openWith(token))
+		alter(&step)
+		if watched {
+			step.Watch = openWith(w.cluster.Target(endpoint.Monitoring))
+		}
+		_, err := run.Do(ctx, step)
+		return err
+	})})
+	spec := w.spec(ref, hypervisor.Stop)
+	spec.Kind = "stop"
+	return i, ref, i.enqueue(t, spec)
+}
+
 // A task whose credential is revoked meanwhile is followed with another one; without one its end is unknown.
 func TestTaskIsFollowedWithAnotherCredential(t *testing.T) {
 	t.Parallel()
@@ -269,30 +293,15 @@ func TestTaskIsFollowedWithAnotherCredential(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
-				w.again, w.lost = 50*time.Millisecond, time.Second
-				target := w.cluster.NewToken(endpoint.Lifecycle, "gone", memdriver.GuestPower, memdriver.GuestAudit)
-				ref := w.endless()
-				openWith := func(target endpoint.Target) func(context.Context) (hypervisor.Host, error) {
-					return func(ctx context.Context) (hypervisor.Host, error) { return w.driver.Open(ctx, target) }
-				}
-				i := w.start(t, map[string]job.Worker{name: job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
-					step := stepOn(order{ref, hypervisor.Stop}, openWith(target))
-					if name == "watched" {
-						step.Watch = openWith(w.cluster.Target(endpoint.Monitoring))
-					}
-					_, err := run.Do(ctx, step)
-					return err
-				})})
-				spec := w.spec(ref, hypervisor.Stop)
-				spec.Kind = name
-				id := i.enqueue(t, spec)
+				token := w.cluster.NewToken(endpoint.Lifecycle, "gone", memdriver.GuestPower, memdriver.GuestAudit)
+				i, ref, id := w.stopWith(t, token, name == "watched", func(*job.Step) {})
 				waittest.Until(t, "the task is there", func() bool { return len(w.tasks(t, ref)) == 1 })
 				task := w.once(t, ref)
 				waittest.Until(t, "the job follows it", func() bool {
 					j, err := i.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
 					return err == nil && j.TaskID == task
 				})
-				w.cluster.Revoke(target)
+				w.cluster.Revoke(token)
 				if want == job.Succeeded {
 					waittest.Until(t, "another credential follows it", func() bool {
 						return strings.Contains(i.transcript(t, id), "using the monitoring token instead") || i.status(t, id) != job.Running
@@ -312,29 +321,15 @@ func TestTaskIsFoundWithAnotherCredential(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
-				w.again, w.lost = 50*time.Millisecond, time.Second
-				target := w.cluster.NewToken(endpoint.Lifecycle, "gone", memdriver.GuestPower, memdriver.GuestAudit)
-				ref := w.endless()
-				openWith := func(target endpoint.Target) func(context.Context) (hypervisor.Host, error) {
-					return func(ctx context.Context) (hypervisor.Host, error) { return w.driver.Open(ctx, target) }
-				}
-				i := w.start(t, map[string]job.Worker{name: job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
-					step := stepOn(order{ref, hypervisor.Stop}, openWith(target))
+				token := w.cluster.NewToken(endpoint.Lifecycle, "gone", memdriver.GuestPower, memdriver.GuestAudit)
+				i, ref, id := w.stopWith(t, token, name == "watched", func(step *job.Step) {
 					send := step.Send
 					step.Send = func(ctx context.Context, host hypervisor.Host) (string, error) {
 						_, err := send(ctx, host)
-						w.cluster.Revoke(target)
+						w.cluster.Revoke(token)
 						return "", errors.Join(errCut, err)
 					}
-					if name == "watched" {
-						step.Watch = openWith(w.cluster.Target(endpoint.Monitoring))
-					}
-					_, err := run.Do(ctx, step)
-					return err
-				})})
-				spec := w.spec(ref, hypervisor.Stop)
-				spec.Kind = name
-				id := i.enqueue(t, spec)
+				})
 				if want == job.Succeeded {
 					waittest.Until(t, "the task is found", func() bool {
 						return strings.Contains(i.transcript(t, id), "found the task that the request had started") ||

@@ -55,7 +55,7 @@ func TestAPITour(t *testing.T) {
 			for _, want := range section.answers {
 				_, after, found := strings.Cut(rest, want)
 				if !found {
-					t.Errorf("the output lacks %q, or it is not behind the text before", want)
+					t.Errorf("the output does not contain %q after the previous text", want)
 				}
 				rest = after
 			}
@@ -101,16 +101,20 @@ func commandsOf(t *testing.T, page, heading string, skip int) string {
 	}
 	_, section, _ := strings.Cut(string(text), "\n## "+heading+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	var commands strings.Builder
-	blocks := strings.Split(section, "\n```sh\n")
-	for _, block := range blocks[min(len(blocks), skip+1):] {
-		lines, _, _ := strings.Cut(block, "\n```\n")
-		commands.WriteString("\n" + lines + "\n")
-	}
-	if commands.Len() == 0 {
+	blocks := shellBlocks(section)
+	if len(blocks) <= skip {
 		t.Fatalf("%s has no commands below %q", page, heading)
 	}
-	return commands.String()
+	return strings.Join(blocks[skip:], "\n")
+}
+
+// shellBlocks returns the commands of each shell block of a page.
+func shellBlocks(page string) (blocks []string) {
+	for _, block := range strings.Split(page, "\n```sh\n")[1:] {
+		commands, _, _ := strings.Cut(block, "\n```\n")
+		blocks = append(blocks, commands+"\n")
+	}
+	return blocks
 }
 
 // paste runs commands in a shell against a service with the cluster of make run, and returns what they printed. It fails the test for each
@@ -119,7 +123,7 @@ func paste(t *testing.T, commands string, refused []string) (owner *client, outp
 	t.Helper()
 	for _, name := range []string{"bash", "curl", "jq"} {
 		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("this machine lacks %s, which the page uses", name)
+			t.Skipf("the commands of the page need %s, which is not installed", name)
 		}
 	}
 	cluster := startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "24", "--recommended")

@@ -32,15 +32,11 @@ func TestFirstHost(t *testing.T) {
 	if o := c.do(t, ownerPassword+"\n", "login", s.Base, "--email", ownerEmail, "--password-stdin"); o.Code != 0 {
 		t.Fatalf("the log-in ended with %d: %s", o.Code, o.Err)
 	}
-	commands := "set -e\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"
-	blocks := strings.Split(string(page), "\n```sh\n")
-	for _, block := range blocks[1:] {
-		lines, _, _ := strings.Cut(block, "\n```\n")
-		commands += lines + "\n"
+	blocks := shellBlocks(string(page))
+	if len(blocks) < 7 {
+		t.Fatalf("the page has only %d blocks of commands", len(blocks))
 	}
-	if len(blocks) < 8 {
-		t.Fatalf("the page has only %d blocks of commands", len(blocks)-1)
-	}
+	commands := "set -e\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + strings.Join(blocks, "")
 	command := exec.CommandContext(t.Context(), "bash", "-c", commands)
 	command.Env, command.Dir = c.env, c.dir
 	out, err := command.CombinedOutput()

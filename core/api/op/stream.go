@@ -25,7 +25,7 @@ const (
 	defaultReauthorise = 5 * time.Second
 )
 
-// errEnded is the error of events that come after the end.
+// errEnded is the error of sending an event after the end.
 var errEnded = errors.New("the event stream has ended")
 
 // errReaderGone is the cause of an answer that its reader did not take to the end.
@@ -39,7 +39,7 @@ type EventStream struct {
 	cancel  context.CancelCauseFunc
 	begun   bool
 	err     error
-	ended   atomic.Bool // nothing more is let out
+	ended   atomic.Bool // nothing more is sent
 }
 
 // Send writes one event; data is written as JSON. id is what a reader that comes back sends as Last-Event-ID; an empty
@@ -111,7 +111,7 @@ func (s *EventStream) write(p []byte) error {
 		h.Set("X-Accel-Buffering", "no")
 		s.w.WriteHeader(http.StatusOK)
 	}
-	// Only the real server has deadlines. That of the end may be from before this one.
+	// Only the real server has deadlines. This one may replace the one that end has just set.
 	_ = s.control.SetWriteDeadline(time.Now().Add(sendTime))
 	if s.ended.Load() {
 		return errEnded
@@ -147,7 +147,7 @@ func (s *EventStream) started() bool {
 	return s.begun
 }
 
-// end lets nothing more out, not even what is being sent, and ends the handler's context.
+// end sends nothing more, interrupts an event that is being sent, and ends the handler's context.
 func (s *EventStream) end(cause error) {
 	s.ended.Store(true)
 	s.cancel(cause)

@@ -245,8 +245,8 @@ func TestProblemsOfClusters(t *testing.T) {
 	}
 }
 
-// Two teams are told that they have enrolled the same cluster if both sides know the certificate of the other's host. Nothing
-// that a cluster says about itself counts as proof.
+// The summary shows both teams that they enrolled the same cluster if each side lists the certificate of the other's host. What a cluster
+// reports about itself is not proof.
 func TestProblemOfAClusterOfTwoTeams(t *testing.T) {
 	t.Parallel()
 	const (
@@ -285,7 +285,7 @@ func TestProblemOfAClusterOfTwoTeams(t *testing.T) {
 			slices.Sort(told)
 			want := []string{"1 other team", "the team Default", "the team team2"}
 			if test.told && !slices.Equal(told, want) || !test.told && told != nil {
-				t.Errorf("they are told %q", told)
+				t.Errorf("the summaries name these teams: %q", told)
 			}
 		})
 	}

@@ -254,7 +254,8 @@ func types(s schema) (all []string) {
 	return all
 }
 
-// firstSentence is what fits a line of help. A full stop that stands alone, as in "letters, . and -", ends no sentence.
+// firstSentence returns the first sentence of a text, for a line of help. A period after a space, as in "letters, . and -", does not end a
+// sentence.
 func firstSentence(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	for at := 1; at < len(text)-1; at++ {
