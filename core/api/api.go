@@ -191,7 +191,7 @@ func New(d Deps) *op.API {
 	for _, r := range resources {
 		r.register(a, d)
 	}
-	serveDocs(router, a)
+	serveDocument(router, a, d.UI != nil)
 	for path, handler := range map[string]http.Handler{"/healthz": d.Health, "/readyz": d.Ready, "/metrics": d.Metrics} {
 		if handler != nil {
 			router.Handle(http.MethodGet, path, func(w http.ResponseWriter, r *http.Request, _ route.Params) {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 
@@ -8,14 +9,34 @@ import (
 	"github.com/hostler/hostler/core/api/route"
 )
 
-// RenderDocs renders the page of any document.
-var RenderDocs = renderDocs
-
 // Members is a JSON object that keeps its order.
-type (
-	Members = ordered[json.RawMessage]
-	Member  = entry[json.RawMessage]
-)
+type Members []Member
+
+// Member is one member of a JSON object.
+type Member struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// UnmarshalJSON reads the members one by one.
+func (m *Members) UnmarshalJSON(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		*m = append(*m, Member{name.(string), value})
+	}
+	return nil
+}
 
 // Resource is a resource's folder and the ids of its operations.
 type Resource struct {

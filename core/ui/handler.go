@@ -24,6 +24,9 @@ const index = "index.html"
 // consoleDocument is the document that shows consoles, in a frame of the page.
 const consoleDocument = "console.html"
 
+// referenceDocument shows the OpenAPI document.
+const referenceDocument = "api-docs.html"
+
 // assets is the folder of the files that carry a hash of their content in their names.
 const assets = "assets/"
 

@@ -42,6 +42,7 @@ func small() fstest.MapFS {
 		"index.html":         {Data: []byte(`<script src="./assets/main-1.js"></script><a href="./icon.svg">`)},
 		"assets/main-1.js":   {Data: bytes.Repeat([]byte("let page = 1\n"), 200)},
 		"console.html":       {Data: []byte(`<script src="./assets/console-1.js"></script>`)},
+		"api-docs.html":      {Data: []byte(`<script src="./assets/api-docs-1.js"></script>`)},
 		"icon.svg":           {Data: []byte("<svg/>")},
 		"README":             {Data: []byte("x")},
 		"assets/strange.exe": {Data: []byte("x")},
@@ -61,6 +62,7 @@ func TestHandlerServesThePage(t *testing.T) {
 		{"GET", "/index.html", 200, `src="/assets/main-1.js"`, "text/html; charset=utf-8", "no-cache"},
 		{"GET", "/guests/vm/12", 200, `href="/icon.svg"`, "text/html; charset=utf-8", "no-cache"},
 		{"GET", "/console.html", 200, `src="./assets/console-1.js"`, "text/html; charset=utf-8", "no-cache"},
+		{"GET", "/api-docs.html", 200, `src="./assets/api-docs-1.js"`, "text/html; charset=utf-8", "no-cache"},
 		{"GET", "/console/vm/3", 200, `src="/assets/main-1.js"`, "text/html; charset=utf-8", "no-cache"},
 		{"GET", "/icon.svg", 200, "<svg/>", "image/svg+xml", "no-cache"},
 		{"GET", "/assets/main-1.js", 200, "let page = 1", "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
@@ -167,45 +169,58 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// The document of consoles may be framed by pages of ours, and only it writes styles of its own: nothing else is looser than the page.
-func TestHeadersOfTheConsole(t *testing.T) {
+// Two documents are looser than the page, each in what its library cannot do without: that of consoles, which pages of ours may frame,
+// and that of the API reference.
+func TestHeadersOfDocumentsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	h := handler(t, small())
-	header := ask(h, "GET", "/console.html").Header()
-	got := strings.Split(header.Get("Content-Security-Policy"), "; ")
 	page := strings.Split(ask(h, "GET", "/").Header().Get("Content-Security-Policy"), "; ")
-	var others []string
-	for _, part := range got {
-		if !slices.Contains(page, part) {
-			others = append(others, part)
+	for _, test := range []struct {
+		path, framing string
+		others, lacks []string
+	}{
+		{"/console.html", "SAMEORIGIN", []string{"style-src 'self' 'unsafe-inline'", "frame-src 'none'", "frame-ancestors 'self'", "trusted-types 'none'"},
+			[]string{"style-src 'self'", "frame-src 'self'", "frame-ancestors 'none'", "trusted-types svelte-trusted-html hostler-worker"}},
+		{"/api-docs.html", "DENY", []string{"style-src 'self' 'unsafe-inline'", "frame-src 'none'"},
+			[]string{"style-src 'self'", "frame-src 'self'", "require-trusted-types-for 'script'",
+				"trusted-types svelte-trusted-html hostler-worker"}},
+	} {
+		header := ask(h, "GET", test.path).Header()
+		got := strings.Split(header.Get("Content-Security-Policy"), "; ")
+		if others := without(got, page); !slices.Equal(others, test.others) {
+			t.Errorf("%s: beside the page's policy it has %q", test.path, others)
+		}
+		if lacks := without(page, got); !slices.Equal(lacks, test.lacks) {
+			t.Errorf("%s: of the page's policy it lacks %q", test.path, lacks)
+		}
+		if framing := header.Get("X-Frame-Options"); framing != test.framing {
+			t.Errorf("%s: X-Frame-Options is %q", test.path, framing)
+		}
+		for _, name := range []string{"X-Content-Type-Options", "Referrer-Policy", "Cross-Origin-Opener-Policy", "Permissions-Policy"} {
+			if header.Get(name) == "" {
+				t.Errorf("%s: there is no %s", test.path, name)
+			}
 		}
 	}
-	want := []string{"style-src 'self' 'unsafe-inline'", "frame-src 'none'", "frame-ancestors 'self'", "trusted-types 'none'"}
-	if !slices.Equal(others, want) || len(got) != len(page) {
-		t.Errorf("beside the page's policy the console's has %q", others)
-	}
-	if framing := header.Get("X-Frame-Options"); framing != "SAMEORIGIN" {
-		t.Errorf("X-Frame-Options is %q", framing)
-	}
-	for _, name := range []string{"X-Content-Type-Options", "Referrer-Policy", "Cross-Origin-Opener-Policy", "Permissions-Policy"} {
-		if header.Get(name) == "" {
-			t.Errorf("there is no %s", name)
-		}
-	}
+}
+
+// without returns the texts of all that are not among some.
+func without(all, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(text string) bool { return slices.Contains(some, text) })
 }
 
 // The built page holds nothing that its policy forbids: no inline script or style, and no address of another site.
 func TestBuiltPageFitsItsPolicy(t *testing.T) {
 	t.Parallel()
 	files := dist(t)
-	documents := string(read(t, files, "index.html")) + string(read(t, files, "console.html"))
+	documents := string(read(t, files, "index.html")) + string(read(t, files, "console.html")) + string(read(t, files, "api-docs.html"))
 	inline := regexp.MustCompile(`(?i)<script(?:\s[^>]*)?>[^<]|<style|\sstyle=|\son[a-z]+=`)
 	elsewhere := regexp.MustCompile(`(?:src|href)="(?:https?:)?//`)
 	if inline.MatchString(documents) || elsewhere.MatchString(documents) {
 		t.Errorf("the documents: %s", documents)
 	}
 	h := handler(t, files)
-	for _, match := range regexp.MustCompile(`(?:src|href)="\.(/[^"]+)"`).FindAllStringSubmatch(documents, -1) {
+	for _, match := range regexp.MustCompile(`(?:src|href)="\.(/[^"/]+|/assets/[^"]+)"`).FindAllStringSubmatch(documents, -1) {
 		if w := ask(h, "GET", match[1]); w.Code != 200 || strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 			t.Errorf("%s: %d %s", match[1], w.Code, w.Header().Get("Content-Type"))
 		}

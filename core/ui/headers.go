@@ -22,6 +22,12 @@ var (
 		"connect-src 'self'", "frame-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'self'",
 		"require-trusted-types-for 'script'", "trusted-types 'none'",
 	)
+	// referencePolicy is that of the API reference. RapiDoc makes HTML from text and writes inline styles, but the only text that it gets is
+	// the OpenAPI document, and scripts still come from files of ours only.
+	referencePolicy = policy(
+		"default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data: blob:", "font-src 'self'",
+		"connect-src 'self'", "frame-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+	)
 	// permissions are the browser's abilities: none but those that consoles and passkeys need.
 	permissions = strings.Join([]string{
 		"accelerometer=()", "autoplay=()", "camera=()", "display-capture=()", "geolocation=()", "gyroscope=()", "hid=()",
@@ -40,11 +46,14 @@ const (
 	cacheRevalidate = "no-cache"
 )
 
-// setHeaders writes the headers of a file. All have the same but the document of consoles.
+// setHeaders writes the headers of a file. All have the same but the documents of consoles and of the API.
 func setHeaders(h http.Header, name, cache string) {
 	policy, framing := pagePolicy, "DENY"
-	if name == consoleDocument {
+	switch name {
+	case consoleDocument:
 		policy, framing = consolePolicy, "SAMEORIGIN"
+	case referenceDocument:
+		policy = referencePolicy
 	}
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")

@@ -8,13 +8,13 @@ import { chunkName, wordsOfPages } from './words-of-pages.ts'
 /** The service that `make ui-dev` shows the page before: that of `make run`, unless another one is named. */
 const service = process.env.HOSTLER_SERVICE ?? 'http://127.0.0.1:8480'
 
-/** The document of consoles brings its own styles: those of the page are not for it. */
+/** The documents of consoles and of the API bring their own styles: those of the page are not for them. */
 const withoutStyles: Plugin = {
-  name: 'console-without-styles',
+  name: 'documents-without-styles',
   transformIndexHtml: {
     order: 'post',
     handler: (html, { filename }) =>
-      filename.endsWith('console.html') ? html.replace(/\s*<link rel="stylesheet"[^>]*>/, '') : html,
+      /(console|api-docs)\.html$/.test(filename) ? html.replace(/\s*<link rel="stylesheet"[^>]*>/, '') : html,
   },
 }
 
@@ -29,9 +29,10 @@ export default defineConfig({
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // The console is a document of its own, with a policy of its own.
+    chunkSizeWarningLimit: 1000, // a test holds what each document may weigh
+    // The console and the API reference are documents of their own, each with a policy of its own.
     rolldownOptions: {
-      input: ['index.html', 'console.html'],
+      input: ['index.html', 'console.html', 'api-docs.html'],
       output: { chunkFileNames: ({ facadeModuleId }) => chunkName(facadeModuleId) },
       checks: { pluginTimings: false },
     },

@@ -6,5 +6,6 @@ export const packages = [
   { name: '@xterm/addon-fit', version: '0.11.0', licence: 'MIT' },
   { name: 'uplot', version: '1.6.32', licence: 'MIT' },
   { name: '@noble/hashes', version: '2.4.0', licence: 'MIT' },
+  { name: 'rapidoc', version: '9.3.8', licence: 'MIT' },
   { name: 'cronstrue', version: '3.39.0', licence: 'MIT' },
 ]
