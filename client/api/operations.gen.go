@@ -3104,6 +3104,8 @@ var Operations = []Operation{
 			{Name: "address", Kind: Text,
 				About: "Name, IPv4, or IPv6 in brackets, with :port or without (the driver's default_port), or an " +
 					"https:// URL of these", Required: true},
+			{Name: "capabilities", Kind: Texts,
+				About: "With paste: use only its tokens for these capabilities and ignore the others"},
 			{Name: "credential_form", Kind: Text,
 				About: "How access is handed over: one of the driver's credential_forms, the first by default"},
 			{Name: "driver", Kind: Text,
@@ -3157,6 +3159,8 @@ var Operations = []Operation{
 		Body: []Field{
 			{Name: "address", Kind: Text,
 				About: "As at enrolling; needed unless there are only one-time codes, which tell addresses"},
+			{Name: "capabilities", Kind: Texts,
+				About: "With paste: use only its tokens for these capabilities and ignore the others"},
 			{Name: "credential_form", Kind: Text,
 				About: "How access is handed over: one of the driver's credential_forms, the first by default"},
 			{Name: "driver", Kind: Text,

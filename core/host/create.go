@@ -27,9 +27,11 @@ type Enrolment struct {
 	TokenID string
 	Secret  secret.String
 	// Paste is the output of a token script in place of these three: the credentials of all capabilities in it.
-	Paste       secret.String
-	Fingerprint string
-	VerifyTLS   bool
+	Paste secret.String
+	// Capabilities limit what is taken from Paste; nil takes all.
+	Capabilities []string
+	Fingerprint  string
+	VerifyTLS    bool
 	// SSHConsent says that the caller agrees to SSHConsentText, SSHEnroll asks for a key, and SSHPort is where the machine's SSH server
 	// listens, 0 for the usual port.
 	SSHConsent bool
@@ -66,6 +68,7 @@ func (s *Store) parse(ctx context.Context, in Enrolment) (intake, error) {
 	if !in.Paste.Empty() {
 		errs = append(errs, alone(in))
 		p, err := s.readPaste(ctx, d, in.Paste)
+		p = p.only(in.Capabilities)
 		t.all, t.kept, errs = p.all, p.kept, append(errs, err)
 	} else {
 		read, err := s.readAccess(ctx, d, entered{capability: endpoint.Monitoring, form: in.Form, tokenID: in.TokenID, secret: in.Secret})

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -66,6 +67,16 @@ func (s *Store) readPaste(ctx context.Context, d driver, paste secret.String) (p
 		p.kept = append(p.kept, string(c))
 	}
 	return p, nil
+}
+
+// only returns what the paste has for some capabilities; nil stands for all.
+func (p pasted) only(capabilities []string) pasted {
+	if capabilities == nil {
+		return p
+	}
+	p.all = slices.DeleteFunc(p.all, func(a access) bool { return !slices.Contains(capabilities, string(a.capability)) })
+	p.kept = slices.DeleteFunc(p.kept, func(c string) bool { return !slices.Contains(capabilities, c) })
+	return p
 }
 
 // need is the fault of a paste without a token for a capability, whose secret the script may not have printed.

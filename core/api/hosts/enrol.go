@@ -15,18 +15,19 @@ import (
 
 // Access is how a host is reached: its driver, what to ask it with, and how its certificate is checked.
 type Access struct {
-	Driver      string  `json:"driver,omitempty" maxLength:"63" example:"pve" doc:"One of GET /hosts/drivers; pve by default"`
-	Form        string  `json:"credential_form,omitempty" maxLength:"40" example:"token" doc:"How access is handed over: one of the driver's credential_forms, the first by default"`
-	TokenID     string  `json:"token_id,omitempty" maxLength:"255" example:"service@pve!monitoring" doc:"Needed where the form has an id_label, such as an API token's"`
-	TokenSecret string  `json:"token_secret,omitempty" minLength:"1" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"A token's secret, a certificate with its key, a one-time code, at most 16 KiB. Needed unless something stands in its place, such as paste. Stored encrypted and never shown again; a one-time code is not stored"`
-	Paste       string  `json:"paste,omitempty" minLength:"1" maxLength:"65536" example:"Enter these tokens in Hostler. The secrets are not shown again.\n\n  monitoring\n    token id: service@pve!monitoring\n    secret:   6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f\n\n  lifecycle\n    token id: service@pve!lifecycle\n    secret:   0b9a8c7d-0000-4000-8000-5f4e3d2c1b0a\n" doc:"What the script of POST /hosts/token-script has printed, as it was copied from the terminal, at most 64 KiB: prompts, colours, borders and broken lines do no harm. It brings the tokens of all capabilities and stands in the place of credential_form, token_id and token_secret. Never shown again"`
-	Fingerprint *string `json:"tls_fingerprint,omitempty" nullable:"true" maxLength:"200" example:"3F:9A:0C:51:7B:E2:44:D8:96:1E:A7:30:CB:5D:82:F6:19:60:BE:4C:D3:07:8A:F1:2E:95:6B:C8:54:A0:ED:73" doc:"SHA-256 of the certificate in hexadecimal, with or without colons. One that a one-time code names is pinned without it"`
-	VerifyTLS   *bool   `json:"verify_tls,omitempty" default:"true" example:"true" doc:"Without tls_fingerprint: check the certificate against the system's authorities"`
+	Driver       string   `json:"driver,omitempty" maxLength:"63" example:"pve" doc:"One of GET /hosts/drivers; pve by default"`
+	Form         string   `json:"credential_form,omitempty" maxLength:"40" example:"token" doc:"How access is handed over: one of the driver's credential_forms, the first by default"`
+	TokenID      string   `json:"token_id,omitempty" maxLength:"255" example:"service@pve!monitoring" doc:"Needed where the form has an id_label, such as an API token's"`
+	TokenSecret  string   `json:"token_secret,omitempty" minLength:"1" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"A token's secret, a certificate with its key, a one-time code, at most 16 KiB. Needed unless something stands in its place, such as paste. Stored encrypted and never shown again; a one-time code is not stored"`
+	Paste        string   `json:"paste,omitempty" minLength:"1" maxLength:"65536" example:"Enter these tokens in Hostler. The secrets are not shown again.\n\n  monitoring\n    token id: service@pve!monitoring\n    secret:   6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f\n\n  lifecycle\n    token id: service@pve!lifecycle\n    secret:   0b9a8c7d-0000-4000-8000-5f4e3d2c1b0a\n" doc:"What the script of POST /hosts/token-script has printed, as it was copied from the terminal, at most 64 KiB: prompts, colours, borders and broken lines do no harm. It brings the tokens of all capabilities and stands in the place of credential_form, token_id and token_secret. Never shown again"`
+	Capabilities []string `json:"capabilities,omitempty" maxItems:"10" enum:"monitoring,lifecycle,console,backup,node_power" example:"[\"monitoring\",\"lifecycle\"]" doc:"With paste: use only its tokens for these capabilities and ignore the others. Absent means all"`
+	Fingerprint  *string  `json:"tls_fingerprint,omitempty" nullable:"true" maxLength:"200" example:"3F:9A:0C:51:7B:E2:44:D8:96:1E:A7:30:CB:5D:82:F6:19:60:BE:4C:D3:07:8A:F1:2E:95:6B:C8:54:A0:ED:73" doc:"SHA-256 of the certificate in hexadecimal, with or without colons. One that a one-time code names is pinned without it"`
+	VerifyTLS    *bool    `json:"verify_tls,omitempty" default:"true" example:"true" doc:"Without tls_fingerprint: check the certificate against the system's authorities"`
 }
 
 func (a Access) enrolment(name, address string) host.Enrolment {
 	in := host.Enrolment{Driver: a.Driver, Address: address, Name: name, Form: a.Form, TokenID: a.TokenID, Secret: secret.New(a.TokenSecret),
-		Paste: secret.New(a.Paste), VerifyTLS: a.VerifyTLS == nil || *a.VerifyTLS}
+		Paste: secret.New(a.Paste), Capabilities: a.Capabilities, VerifyTLS: a.VerifyTLS == nil || *a.VerifyTLS}
 	if a.Fingerprint != nil {
 		in.Fingerprint = *a.Fingerprint
 	}

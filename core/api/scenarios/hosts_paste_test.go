@@ -76,6 +76,8 @@ func TestEnrolHostByPaste(t *testing.T) {
 			`{"key":"backup","token_id":"service@mem!backup","form":"token","ok":false,"reason":"auth"`),
 		apitest.Scenario{Name: "nothing was stored", Method: "GET", URL: "/api/v1/hosts", As: apitest.Viewer, Status: 200,
 			Contains: []string{"[]"}},
+		post("an unknown capability", pasteOfHost(out, at+`,"capabilities":["root"]`), 422, "invalid", `["body","capabilities",0]`),
+		post("none of them", pasteOfHost(out, at+`,"capabilities":["node_power"]`), 422, "invalid", "has no token for monitoring"),
 		post("all of them", pasteOfHost(swapped, at), 201, "", `"capabilities":[{"key":"monitoring"`,
 			`"key":"lifecycle","token_id":"`+limited.ID,
 			`"missing":["Guest.Power"],"extra":["Node.Power"]`, `"key":"console"`, `"key":"backup"`, `"verification":{"version":"1.2.3"`),
@@ -88,6 +90,26 @@ func TestEnrolHostByPaste(t *testing.T) {
 		if !strings.Contains(details, want) {
 			t.Errorf("the trail lacks %s: %s", want, details)
 		}
+	}
+}
+
+// A paste may have more tokens than are wanted: the others are neither tried nor stored.
+func TestEnrolHostBySomeOfAPaste(t *testing.T) {
+	t.Parallel()
+	b := newHosts(t)
+	out := b.cluster.RoleOutput(fourCapabilities, []endpoint.Capability{endpoint.NodePower})
+	wrong := plugin.Secret(strings.ReplaceAll(string(out), "secret-of-backup", "secret-of-canary"))
+	body := pasteOfHost(wrong, `,"capabilities":["console","monitoring"],"address":"pool.mem","tls_fingerprint":"`+b.cluster.Fingerprint()+`"`)
+	lacks := []string{"lifecycle", `"key":"backup"`, "node_power", "canary"}
+	b.Run(t,
+		apitest.Scenario{Name: "probe", Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin, Body: body, Status: 200,
+			Contains: []string{`"key":"monitoring"`, `"key":"console"`, `"kept":[]`}, Lacks: lacks},
+		apitest.Scenario{Name: "enrol", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin,
+			Body: strings.Replace(body, `"address"`, `"name":"lab","address"`, 1), Status: 201,
+			Contains: []string{`"key":"monitoring"`, `"key":"console"`}, Lacks: lacks},
+	)
+	if got := b.Value("SELECT string_agg(capability, ' ' ORDER BY capability) FROM host_credentials"); got != "console monitoring" {
+		t.Errorf("stored are the tokens for %s", got)
 	}
 }
 

@@ -107,7 +107,7 @@ test('from no host to the first inventory', async () => {
   await visitor.picture('enrol-wrong')
   const before = ['VM.Audit', 'VM.PowerMgmt', 'Realm.Allocate']
   await sim.control('/role', { id: 'ServiceLifecycle', privileges: before })
-  await paste.fill(printed(wanted))
+  await paste.fill(printed([...wanted, 'node_power'])) // which was not chosen
   await page.getByText('All tokens were accepted, but some lack privileges.').waitFor()
   const row = page.getByRole('listitem').filter({ hasText: sim.ready.tokens.lifecycle!.id })
   await row.getByText('VM.Migrate').first().waitFor()
@@ -122,6 +122,8 @@ test('from no host to the first inventory', async () => {
   await enrol.click()
 
   await page.getByText('Found 3 nodes and 24 guests.').waitFor()
+  const [host] = await caller.must<{ capabilities: { key: string }[] }[]>('GET', '/api/v1/hosts')
+  expect(host!.capabilities.map((one) => one.key)).toEqual(wanted)
   await visitor.accessible('arrived')
   await visitor.picture('enrol-done')
   // Nothing secret is in the storage, the address, the history or the page.
