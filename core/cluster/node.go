@@ -14,7 +14,11 @@ import (
 )
 
 // Store reads the inventory as the last polls left it.
-type Store struct{ DB *db.DB }
+type Store struct {
+	DB *db.DB
+
+	forecast forecast
+}
 
 // Node is one machine of a cluster, or a machine alone. Figures that are not known are null. The JSON names are those of the API.
 type Node struct {

@@ -37,6 +37,7 @@ type Summary struct {
 
 	Problems      []Problem      `json:"problems" doc:"What somebody should see to, the worst first: at most 20 of one kind and severity"`
 	ProblemCounts []ProblemCount `json:"problem_counts" doc:"How many problems of each kind and severity there are, those that are not told one by one among them"`
+	Filling       []Filling      `json:"filling" doc:"Storages that will be full within 90 days if they grow as in the last two weeks, the soonest first, at most 5. A shared storage is listed once. Forecasts can be 10 minutes old"`
 	Load          Rates          `json:"load" doc:"Which load the service is to all hosts together, those that by_host does not tell one by one among them"`
 	ByCluster     []ClusterState `json:"by_cluster" doc:"How each cluster stands, those without quorum first; at most 500"`
 	ByHost        []HostState    `json:"by_host" doc:"How each host stands, and which load the service is to it, those that are away first; at most 500"`
@@ -79,6 +80,9 @@ func (s *Store) Summary(ctx context.Context, visible identity.Visible) (*Summary
 		return nil, err
 	}
 	if f.Problems, f.ProblemCounts, err = s.problems(ctx, visible); err != nil {
+		return nil, err
+	}
+	if f.Filling, err = s.filling(ctx, visible); err != nil {
 		return nil, err
 	}
 	if f.ByCluster, err = s.clusterStates(ctx, visible); err != nil {

@@ -42,3 +42,11 @@ function placeOfThing(
   if (kind === 'job' && id !== null) return `/jobs/${id}`
   return host === null ? undefined : `/hosts/${host}`
 }
+
+/** titleOf writes a title that begins with an action or a kind of job in words: "host.rotate_credentials lab" is "Rotate credentials: host lab". */
+export function titleOf(title: string): string {
+  const [, noun, verb, rest] = /^([a-z_]+)\.([a-z_]+)(?: (.*))?$/s.exec(title) ?? []
+  if (!noun || !verb) return title
+  const words = (text: string): string => text.replaceAll('_', ' ')
+  return `${words(verb).replace(/^./, (first) => first.toUpperCase())}: ${[words(noun), rest].filter(Boolean).join(' ')}`
+}
