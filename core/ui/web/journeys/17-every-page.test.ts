@@ -41,7 +41,7 @@ beforeAll(async () => {
   const settings = ['/settings', '/settings/remote-write', '/settings/providers', '/update']
   const slice = [...recordings, '/schedules', '/audit', '/audit?result=failed', ...views, ...settings, '/keys']
   const host = (await caller.must<{ id: number }[]>('GET', '/api/v1/hosts'))[0]!.id
-  const parts = ['capabilities', 'tasks', 'members', 'load', 'ssh', 'settings'].map((part) => `/hosts/${host}?part=${part}`)
+  const parts = ['usage', 'capabilities', 'tasks', 'activity', 'members', 'load', 'ssh', 'settings'].map((part) => `/hosts/${host}?part=${part}`)
   const nodes = [`/hosts/${host}/nodes/pve1`, `/hosts/${host}/nodes/nowhere`]
   const hosts = ['/hosts', '/hosts/enrol', `/hosts/${host}`, ...parts, ...nodes, '/hosts/999999']
   const ofGuest = ['console', 'snapshots', 'network', 'options'].map((part) => `/guests/${container.id}/${part}`)

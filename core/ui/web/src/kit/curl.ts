@@ -11,7 +11,7 @@ const secret = /password|secret|^(bearer_)?token$|^code$|^paste$/
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** json is the body without what is secret, in characters that can be seen. All that stands in "secrets" is. */
-function json(body: unknown): string {
+export function json(body: unknown): string {
   const hide = (value: unknown): unknown => (typeof value === 'string' && value ? '…' : value)
   const text = JSON.stringify(body, (name, value: unknown) => {
     if (name === 'secrets' && value && typeof value === 'object')
