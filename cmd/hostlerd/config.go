@@ -36,6 +36,8 @@ type Config struct {
 	UploadDir string
 	// PluginDir is where the plugins' programs are.
 	PluginDir string
+	// OwnPluginDir is where an administrator puts further ones, which stay there when an update replaces PluginDir.
+	OwnPluginDir string
 	// RefuseWritablePlugins runs no plugin that the service's own user could replace: neither program nor folder, nor any
 	// folder above, may be writable by it. Without it that is only warned of.
 	RefuseWritablePlugins bool
@@ -83,11 +85,12 @@ type ACME struct {
 // DefaultConfig is what holds when nothing is said.
 func DefaultConfig() Config {
 	return Config{
-		Listen:    "127.0.0.1:8480",
-		StateDir:  defaultStateDir(),
-		PluginDir: defaultPluginDir(),
-		LogLevel:  "info",
-		LogFormat: "text",
+		Listen:       "127.0.0.1:8480",
+		StateDir:     defaultStateDir(),
+		PluginDir:    defaultPluginDir(),
+		OwnPluginDir: "/opt/hostler/plugins",
+		LogLevel:     "info",
+		LogFormat:    "text",
 
 		UpdateConfig: selfupdate.DefaultConfigFile,
 	}
@@ -151,7 +154,8 @@ func (c *Config) bind(flags *pflag.FlagSet) {
 		"file with the key that encrypts secrets (default: systemd's credential secret.key, else keys/secret.key in the state folder)")
 	flags.StringVar(&c.UploadDir, "upload-dir", c.UploadDir,
 		"folder for uploaded files until they are on their storage (default: uploads in the state folder)")
-	flags.StringVar(&c.PluginDir, "plugin-dir", c.PluginDir, "folder with the plugins")
+	flags.StringVar(&c.PluginDir, "plugin-dir", c.PluginDir, "folder with the plugins of the release")
+	flags.StringVar(&c.OwnPluginDir, "own-plugin-dir", c.OwnPluginDir, "folder with plugins of your own, which updates do not replace; it may be missing")
 	flags.BoolVar(&c.RefuseWritablePlugins, "refuse-writable-plugins", c.RefuseWritablePlugins,
 		"do not run plugins that the service's own user could replace; without it, only warn")
 	flags.BoolVar(&c.AllowLoopbackHosts, "allow-loopback-hosts", c.AllowLoopbackHosts,
@@ -240,6 +244,13 @@ func (c *Config) check() error {
 		fault("plugin-dir: %w", err)
 	} else {
 		c.PluginDir = abs
+	}
+	if c.OwnPluginDir != "" {
+		if abs, err := filepath.Abs(c.OwnPluginDir); err != nil {
+			fault("own-plugin-dir: %w", err)
+		} else {
+			c.OwnPluginDir = abs
+		}
 	}
 	var err error
 	if c.proxy.Trusted, err = proxy.ParseNetworks(c.TrustedProxies); err != nil {

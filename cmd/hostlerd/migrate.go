@@ -32,7 +32,7 @@ func migrateCommand(cfg *Config) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			files, err := m.Discover()
+			files, err := m.Shipped()
 			if err != nil {
 				return err
 			}

@@ -16,7 +16,8 @@ import (
 // newPlugins makes the manager; nothing runs before its Start.
 func newPlugins(cfg Config, d *db.DB, log hclog.Logger) (*plugin.Manager, error) {
 	return plugin.New(plugin.Config{
-		Dir: cfg.PluginDir,
+		Dir:    cfg.PluginDir,
+		OwnDir: cfg.OwnPluginDir,
 		// One user builds and runs when the service is not installed by a package; the manager warns of it.
 		AllowWritableDir: !cfg.RefuseWritablePlugins,
 		Pins:             plugin.NewStore(d),

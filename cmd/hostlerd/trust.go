@@ -16,7 +16,7 @@ func trustInstalled(ctx context.Context, d *db.DB, plugins *plugin.Manager, log 
 	if err != nil || len(pins) > 0 {
 		return err
 	}
-	files, err := plugins.Discover()
+	files, err := plugins.Shipped()
 	if err != nil {
 		return err
 	}

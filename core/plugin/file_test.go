@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -215,5 +216,48 @@ func TestDiscover(t *testing.T) {
 	found, err := b.Discover()
 	if err != nil || len(found) != 2 || found[0] != memFile || found[1] != "hostler-plugin-other" {
 		t.Errorf("found %v, error %v", found, err)
+	}
+}
+
+// A second folder has the plugins that do not belong to the release: they are found and pinned in the same way.
+func TestOwnFolder(t *testing.T) {
+	t.Parallel()
+	own := t.TempDir()
+	b := setup(t, func(cfg *plugin.Config) { cfg.OwnDir = own })
+	discovers := func(want ...string) {
+		t.Helper()
+		if found, err := b.Discover(); err != nil || !slices.Equal(found, want) {
+			t.Errorf("found %v, error %v", found, err)
+		}
+	}
+	discovers(memFile)
+	const mine = "hostler-plugin-mine"
+	if err := os.Rename(filepath.Join(b.dir, memFile), filepath.Join(own, mine)); err != nil {
+		t.Fatal(err)
+	}
+	b.script(t, "hostler-plugin-other", "exit 0")
+	discovers(mine, "hostler-plugin-other")
+	if shipped, err := b.Shipped(); err != nil || !slices.Equal(shipped, []string{"hostler-plugin-other"}) {
+		t.Errorf("the release has %v, error %v", shipped, err)
+	}
+	if _, err := b.Pin(t.Context(), mine, "test"); err != nil {
+		t.Error(err)
+	}
+	if err := os.RemoveAll(own); err != nil {
+		t.Fatal(err)
+	}
+	discovers("hostler-plugin-other")
+}
+
+// A file of the release is not replaced by one of the same name in the second folder.
+func TestOwnFolderHidesNothing(t *testing.T) {
+	t.Parallel()
+	own := t.TempDir()
+	if err := os.WriteFile(filepath.Join(own, memFile), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b := setup(t, func(cfg *plugin.Config) { cfg.OwnDir = own })
+	if _, err := b.Pin(t.Context(), memFile, "test"); err != nil {
+		t.Error(err)
 	}
 }

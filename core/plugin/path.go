@@ -1,23 +1,44 @@
 package plugin
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Discover lists the file names in the plugin folder that look like plugins, pinned or not.
+// Shipped lists the file names in the folder of the release that look like plugins, pinned or not.
+func (m *Manager) Shipped() ([]string, error) { return list(m.cfg.Dir) }
+
+// Discover lists the file names in both plugin folders that look like plugins, pinned or not, sorted.
 func (m *Manager) Discover() ([]string, error) {
-	entries, err := os.ReadDir(m.cfg.Dir)
+	files, err := m.Shipped()
+	if err != nil || m.cfg.OwnDir == "" {
+		return files, err
+	}
+	own, err := list(m.cfg.OwnDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return files, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, own...)
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+func list(dir string) (files []string, err error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("reading the plugin folder: %w", err)
 	}
-	var files []string
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), sdk.FilePrefix) && !e.IsDir() {
 			files = append(files, e.Name())
@@ -26,7 +47,19 @@ func (m *Manager) Discover() ([]string, error) {
 	return files, nil
 }
 
-// resolve gives the real path of a file in the plugin folder and holds all rules about it:
+// folder returns the folder that has a file: that of the release, unless only the other one has it.
+func (m *Manager) folder(file string) string {
+	if m.cfg.OwnDir != "" {
+		_, shipped := os.Lstat(filepath.Join(m.cfg.Dir, file))
+		_, own := os.Lstat(filepath.Join(m.cfg.OwnDir, file))
+		if errors.Is(shipped, fs.ErrNotExist) && own == nil {
+			return m.cfg.OwnDir
+		}
+	}
+	return m.cfg.Dir
+}
+
+// resolve gives the real path of a file in a plugin folder and holds all rules about it:
 //
 //   - the name is a bare one with the prefix, so that no "..", slash or hidden file gets in;
 //   - symbolic links are followed and must end inside the folder;
@@ -36,7 +69,7 @@ func (m *Manager) resolve(file string) (string, error) {
 	if file != filepath.Base(file) || strings.ContainsAny(file, "/\\\x00") || !strings.HasPrefix(file, sdk.FilePrefix) {
 		return "", fmt.Errorf("%w: %q must be a file name that begins with %s", ErrPath, file, sdk.FilePrefix)
 	}
-	dir, err := filepath.Abs(m.cfg.Dir)
+	dir, err := filepath.Abs(m.folder(file))
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}

@@ -28,6 +28,9 @@ type Config struct {
 	// Dir is the folder of the plugins' programs. Only files directly in it whose name begins with "hostler-plugin-" are
 	// plugins.
 	Dir string
+	// OwnDir is a second such folder, for plugins that do not belong to a release of the service: an update replaces Dir. It may be missing.
+	// A file in Dir hides one of the same name in OwnDir. Empty is none.
+	OwnDir string
 	// AllowWritableDir permits a folder and programs that the service's own user, its group or an owner who is not root may
 	// write to, and logs a warning: for development, where one user builds and runs. Then the folders above are warned of and
 	// not refused either. A folder or program that everybody may write to is never permitted.
