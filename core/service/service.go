@@ -163,7 +163,8 @@ func New(c Config) (*Service, error) {
 	s.Catalog.Register()
 	s.Installs = &install.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Catalog: s.Catalog, Bundles: s.Bundles, Sync: s.Poller.Sync}
 	s.Installs.Register(s.Queue)
-	s.Storages = &storage.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Guests: s.Guests, Deleted: s.Backups.Refresh}
+	s.Storages = &storage.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Guests: s.Guests, Deleted: s.Backups.Refresh,
+		Sync: s.Poller.Sync}
 	s.Storages.Register(s.Queue)
 	s.Power = &power.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Sync: s.Poller.Sync}
 	s.Power.Register(s.Queue)

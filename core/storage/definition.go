@@ -100,6 +100,9 @@ func (s *Store) detail(ctx context.Context, p *place, found hypervisor.StorageDe
 	return d, nil
 }
 
+// syncLimit bounds the poll after a storage was attached.
+const syncLimit = 10 * time.Second
+
 // Attached is the answer to the attachment of a storage.
 type Attached struct {
 	HostID  int64  `json:"host_id" example:"1"`
@@ -152,6 +155,11 @@ func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, con
 		func(now *hypervisor.StorageDefinition) bool { return now != nil && now.Type == kind && has(now, t, o) })
 	if sdk.KindOf(err) == sdk.Conflict && problem.CodeOf(plugin.Problem(err)) == problem.CodeInvalidState {
 		err = taken(name)
+	}
+	if err == nil && s.Sync != nil {
+		poll, cancel := context.WithTimeout(ctx, syncLimit)
+		defer cancel()
+		_ = s.Sync(poll, hostID) // the next poll lists it as well
 	}
 	return Attached{hostID, name, kind}, err
 }

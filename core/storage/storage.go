@@ -30,6 +30,8 @@ type Store struct {
 	Guests *guest.Store
 	// Deleted is told when a backup was deleted, so that other lists of backups show it; nil tells nobody.
 	Deleted func(ctx context.Context, hostID int64, storage, node string) error
+	// Sync polls a host, so that lists show a storage that was just attached; nil waits for the next poll.
+	Sync func(ctx context.Context, hostID int64) error
 }
 
 // Node is a storage as one node has it.

@@ -100,7 +100,7 @@ func TestStorageDetailAndEdit(t *testing.T) {
 	if got := f.cluster.SecretOf("vault", "password"); got != "zqcanary-hush" {
 		t.Errorf("the password that arrived is %q", got)
 	}
-	f.sync()
+	f.Ask(t, "GET", "storage?name=vault", "", apitest.Viewer, 200, "", `"name":"vault"`, `"node":"node1"`) // without waiting for a poll
 	d := f.Ask(t, "GET", "storage/1/vault", "", apitest.Viewer, 200, "", `"server":"s"`, `"port":"445"`, `"node":"node2"`)
 	if strings.Contains(string(d.Body), "hush") {
 		t.Errorf("the password is shown: %s", d.Body)
