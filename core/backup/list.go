@@ -19,6 +19,8 @@ type Filter struct {
 	HostID, VM, App int64
 	Storage         string
 	GuestRef        string
+	// Orphaned leaves only backups whose guest does not exist any more.
+	Orphaned bool
 }
 
 // conditions are those of a query in the making; each ? becomes the next parameter.
@@ -55,6 +57,7 @@ func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, of
 	where.add(f.App != 0, "a.id = ?", f.App)
 	where.add(f.Storage != "", "s.name = ?", f.Storage)
 	where.add(f.GuestRef != "", "b.guest_ref = ?", f.GuestRef)
+	where.add(f.Orphaned, "(b.guest_id IS NULL) = ?", true)
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT count(*)"+join+where.clause(), where.args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
 	batch.Queue("SELECT "+columns+join+where.clause()+newest(offset, limit), where.args...).Query(func(rows pgx.Rows) error {

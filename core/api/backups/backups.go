@@ -102,10 +102,11 @@ type listInput struct {
 	App      int64  `query:"app" minimum:"1" doc:"Only backups of this app"`
 	Storage  string `query:"storage" maxLength:"255" doc:"Only backups on storages of this name"`
 	GuestRef string `query:"guest_ref" maxLength:"255" doc:"Only backups of guests that had this id at the hypervisor"`
+	Orphaned bool   `query:"orphaned" doc:"Only backups whose guest does not exist any more"`
 }
 
 func (h handlers) list(ctx context.Context, in *listInput) (*op.List[backup.Backup], error) {
-	filter := backup.Filter{HostID: in.Host, VM: in.VM, App: in.App, Storage: in.Storage, GuestRef: in.GuestRef}
+	filter := backup.Filter{HostID: in.Host, VM: in.VM, App: in.App, Storage: in.Storage, GuestRef: in.GuestRef, Orphaned: in.Orphaned}
 	found, total, err := h.backups.List(ctx, filter, identity.FromContext(ctx).Visible(), in.Offset(), in.Limit())
 	return &op.List[backup.Backup]{Total: total, Body: found}, err
 }
