@@ -71,7 +71,7 @@ beforeAll(async () => {
   ]
   const told = [`/guests/${vm.id}/history`, `/guests/${container.id}/history`, '/guests?q=cpu:>x', '/jobs?q=is:x']
   const changes = ['backup', 'clone', 'resize', 'migrate', 'delete'].map((change) => `/guests/${vm.id}?do=${change}`)
-  const made = ['/guests/new', '/backups', '/backups?stale=1', `/guests/${container.id}/backups`, `/guests/${vm.id}/backups`]
+  const made = ['/guests/new', '/backups', '/backups?stale=1', '/backups?show=all', '/backups?show=all&gone=1', `/guests/${container.id}/backups`, `/guests/${vm.id}/backups`]
   const guests = [
     ...ofGuest,
     ...told,

@@ -196,3 +196,39 @@ test('of all guests', async () => {
   await visitor.picture('backups-part-failed')
   await visitor.leave()
 })
+
+test('of a guest that was deleted', async () => {
+  const visitor = await Visitor.arrive(browser, service.url)
+  const { page } = visitor
+  const guest = await stopped()
+  const ended = async (job: { id: number }): Promise<void> => {
+    await until('the job has ended', async () => {
+      const { status } = await caller.must<{ status: string }>('GET', `/api/v1/jobs/${job.id}`)
+      if (status === 'failed') throw new Error(`job ${job.id} failed`)
+      return status === 'succeeded'
+    })
+  }
+  const ran = await caller.must<{ jobs: { job: { id: number } }[] }>('POST', '/api/v1/backups/run', {
+    targets: [{ vm: guest.id }],
+    storage: 'local',
+  })
+  await ended(ran.jobs[0]!.job)
+  await ended((await caller.must<{ job: { id: number } }>('DELETE', `/api/v1/vms/${guest.id}`, { confirm: guest.name })).job)
+
+  await visitor.open('/backups')
+  await visitor.logIn()
+  await page.getByRole('link', { name: 'All backups' }).click()
+  await page.getByLabel('Only backups of deleted guests').check()
+  const row = page.getByRole('row').filter({ hasText: guest.name }).filter({ hasText: 'deleted guest' }).first()
+  await row.waitFor()
+  await visitor.accessible('all backups')
+  await visitor.picture('backups-deleted-guest')
+  await row.getByRole('button', { name: /^Actions for the backup/ }).click()
+  await page.getByRole('menuitem', { name: 'Restore', exact: true }).click()
+  const restoring = page.getByRole('dialog', { name: `Restore ${guest.name}` })
+  await visitor.accessible('restore a deleted guest')
+  await restoring.getByRole('button', { name: 'Restore', exact: true }).click()
+  await page.getByText(`Restore ${guest.name}: succeeded.`).waitFor()
+  await until('it is back', async () => (await all()).some((one) => one.name === guest.name))
+  await visitor.leave()
+})
