@@ -208,11 +208,11 @@ test('of a guest that was deleted', async () => {
       return status === 'succeeded'
     })
   }
-  const ran = await caller.must<{ jobs: { job: { id: number } }[] }>('POST', '/api/v1/backups/run', {
+  const ran = await caller.must<{ jobs: { id: number }[] }>('POST', '/api/v1/backups/run', {
     targets: [{ vm: guest.id }],
     storage: 'local',
   })
-  await ended(ran.jobs[0]!.job)
+  await ended(ran.jobs[0]!)
   await ended((await caller.must<{ job: { id: number } }>('DELETE', `/api/v1/vms/${guest.id}`, { confirm: guest.name })).job)
 
   await visitor.open('/backups')
