@@ -8,7 +8,7 @@ type BackupReader interface {
 	BackupContent(ctx context.Context, backup Backup) (BackupContent, error)
 }
 
-// BackupContent describes what a backup contains.
+// BackupContent describes what a backup contains and what a restore of it does.
 type BackupContent struct {
 	// Disks are the disks that the guest had when it was backed up. The backup does not contain those with LeftOut set.
 	Disks []Disk
