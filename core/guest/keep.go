@@ -91,7 +91,8 @@ func (s *Store) RequestOf(ctx context.Context, guestID int64) (*Request, error) 
 	return found[0].request(), nil
 }
 
-// request names the guest; nil for a container that is no app.
+// request returns the request for a guest, or nil for a container that is not
+// an app: only apps have a place in the API where work on them is shown.
 func (e *Entry) request() *Request {
 	target := job.Target{Kind: targets[hypervisor.VM], ID: e.ID, Name: e.Name}
 	if e.Kind == Container {
@@ -103,7 +104,10 @@ func (e *Entry) request() *Request {
 	return &Request{Target: target, Guest: &e.Guest, TeamID: e.TeamID}
 }
 
-// PrepareDeleteSnapshot is DeleteSnapshot's Prepare for what a schedule no longer keeps: it asks no hypervisor.
+// PrepareDeleteSnapshot is DeleteSnapshot's Prepare for snapshots that a
+// schedule no longer keeps. It does not ask the hypervisor whether the snapshot
+// exists: a schedule may prepare hundreds of deletions at once, and a snapshot
+// that is already gone does no harm.
 func PrepareDeleteSnapshot(ctx context.Context, a *Actor, r Request, name string) (schedule.Enqueue, error) {
 	work := DeleteSnapshot
 	work.Check = nil
