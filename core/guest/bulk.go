@@ -51,7 +51,8 @@ func (t BulkTarget) named() map[string]int64 {
 	return map[string]int64{kind: id}
 }
 
-// Skipped is a target that nothing is done with, and the problem that the target would have got alone.
+// Skipped is a target that nothing is done with, and the problem that the
+// target would have got alone.
 type Skipped struct {
 	Target BulkTarget `json:"target"`
 	Error  string     `json:"error" example:"guest_busy"`

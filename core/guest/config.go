@@ -11,7 +11,8 @@ import (
 // maxDescription bounds the description of a guest, in bytes.
 const maxDescription = 64 << 10
 
-// Config is a guest's configuration as the API shows it: what is in force, and beside it what waits for a restart.
+// Config is a guest's configuration as the API shows it: what is in force, and
+// beside it what waits for a restart.
 type Config struct {
 	Digest         *string            `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the whole configuration: another one by now is a change meanwhile. Null where the hypervisor has none"`
 	Name           string             `json:"name" example:"web1"`

@@ -19,10 +19,10 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// LeftOut is a volume, directory or device that backups of a guest do not include, or did not include before. It comes from the guest's
-// configuration as last read.
-// A mount point that backups exclude is the usual case. People notice it when
-// they restore, which is too late, so plans and lists show it.
+// LeftOut is a volume, directory or device that backups of a guest do not
+// include, or did not include before. It comes from the guest's configuration
+// as last read. A mount point that backups exclude is the usual case. People
+// notice it when they restore, which is too late, so plans and lists show it.
 type LeftOut struct {
 	Key     string  `json:"key" example:"mp0" doc:"The hypervisor's key for it"`
 	Path    *string `json:"path" example:"/srv/data" doc:"Mount path in the container"`
@@ -96,7 +96,8 @@ func MissingFrom(ctx context.Context, d *db.DB, taken map[int64]*time.Time) (all
 	return all, asOf, err
 }
 
-// leftOutNow returns the disks of a guest that backups do not include, also unused ones, as last read.
+// leftOutNow returns the disks of a guest that backups do not include, also
+// unused ones, as last read.
 func leftOutNow(ctx context.Context, d *db.DB, guestID int64) (disks []hypervisor.Disk, err error) {
 	all, _, err := readLeftOut(ctx, d, []int64{guestID})
 	return leftOutOf(all[guestID]), err
@@ -169,7 +170,8 @@ func naming(disks []hypervisor.Disk) string {
 
 // overwritten groups the volumes of a guest by what a restore over the guest does to them.
 type overwritten struct {
-	// replaced volumes are in the backup. The others are not: erased ones are destroyed, detached ones are kept as unused.
+	// replaced volumes are in the backup. The others are not: erased ones are
+	// destroyed, detached ones are kept as unused.
 	replaced, erased, detached []hypervisor.Disk
 }
 
@@ -214,7 +216,8 @@ func holds(content *hypervisor.BackupContent, d hypervisor.Disk) bool {
 	})
 }
 
-// missing returns the volumes that the guest used when it was backed up and that the backup does not contain.
+// missing returns the volumes that the guest used when it was backed up and
+// that the backup does not contain.
 func missing(content *hypervisor.BackupContent) (disks []hypervisor.Disk) {
 	if content == nil {
 		return nil
@@ -222,7 +225,8 @@ func missing(content *hypervisor.BackupContent) (disks []hypervisor.Disk) {
 	return slices.DeleteFunc(slices.Clone(content.Disks), func(d hypervisor.Disk) bool { return !d.LeftOut || d.Unused || d.Local })
 }
 
-// readContent asks a host for the content of a backup. It returns nil if the driver does not support that.
+// readContent asks a host for the content of a backup. It returns nil if the
+// driver does not support that.
 func readContent(ctx context.Context, hosts host.Opener, hostID int64, b hypervisor.Backup) (*hypervisor.BackupContent, error) {
 	content, err := host.AskWithin(ctx, hosts, lookLimit, hostID, endpoint.Backup,
 		func(ctx context.Context, at hypervisor.BackupReader) (hypervisor.BackupContent, error) {
@@ -258,7 +262,8 @@ func refused(content *hypervisor.BackupContent, name string) error {
 	return problem.New(problem.CodeInvalidState, "cannot restore %s: %s", name, host.Clean(content.Refused))
 }
 
-// notInBackup returns the refusal of a restore that would destroy volumes which are not in the backup.
+// notInBackup returns the refusal of a restore that would destroy volumes which
+// are not in the backup.
 func notInBackup(name string, erased []hypervisor.Disk) error {
 	advice := "restore to a new ID instead"
 	if !slices.ContainsFunc(erased, func(d hypervisor.Disk) bool { return !d.Unused }) {

@@ -61,14 +61,17 @@ type Work[P any] struct {
 	// Check returns a refusal that is specific to this kind, before a job
 	// exists. It may be nil, and it may ask the hypervisor; see Look.
 	Check func(ctx context.Context, on Subject, spec P) error
-	// Plan writes into the plan what the work would do. It may ask the hypervisor; see Look. Nil tells of an interruption only.
+	// Plan writes into the plan what the work would do. It may ask the
+	// hypervisor; see Look. Nil tells of an interruption only.
 	Plan func(ctx context.Context, on Subject, spec P, p *plan.Plan) error
 	// Steps are done in this order, each when the one before has ended well.
 	Steps []Step[P]
-	// End is done when all steps have ended well, again where the service dies in it. It may be nil.
+	// End is done when all steps have ended well, again where the service dies
+	// in it. It may be nil.
 	End func(ctx context.Context, e *Ending[P]) error
-	// Appears says that the work makes another guest of one: its host is polled in the end, so that lists show it. That of a guest that was
-	// destroyed is polled anyway.
+	// Appears says that the work makes another guest of one: its host is polled
+	// in the end, so that lists show it. That of a guest that was destroyed is
+	// polled anyway.
 	Appears bool
 }
 

@@ -195,9 +195,10 @@ func (s Step[P]) with(spec P) step {
 	return bound
 }
 
-// do does the steps that are left. Each reads the guest's state with the monitoring token, sends its request with the token
-// of the capability that the work needs unless what it wants is there, follows the task, and shows the new state without
-// waiting for the next poll.
+// do does the steps that are left. Each reads the guest's state with the
+// monitoring token, sends its request with the token of the capability that the
+// work needs unless what it wants is there, follows the task, and shows the new
+// state without waiting for the next poll.
 func (a *act) do(ctx context.Context) error {
 	if a.keep == nil {
 		if err := a.run.Progress(&a.progress); err != nil {
@@ -234,7 +235,8 @@ func (a *act) save(ctx context.Context) error {
 // moves bounds how often a guest that went to another node is followed.
 const moves = 3
 
-// follow sends a step and follows its task, on another node or under another id when the guest has moved or was renamed.
+// follow sends a step and follows its task, on another node or under another id
+// when the guest has moved or was renamed.
 func (a *act) follow(ctx context.Context, s step) error {
 	for try := 1; ; try++ {
 		_, err := a.run.Do(ctx, a.request(s))
@@ -259,7 +261,8 @@ func (a *act) follow(ctx context.Context, s step) error {
 	}
 }
 
-// find locates the guest. Where a task may run already, a cancel must not keep the run from stopping it.
+// find locates the guest. Where a task may run already, a cancel must not keep
+// the run from stopping it.
 func (a *act) find(ctx context.Context, s step) error {
 	if !a.run.Begun(s.name) {
 		return a.locate(ctx)

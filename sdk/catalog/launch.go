@@ -33,7 +33,8 @@ type LaunchRequest struct {
 
 // Launch says how a bundle is run. CheckLaunch validates it.
 type Launch struct {
-	// Program is a file of the bundle, run by the shell Interpreter, "bash" or "sh", with Arguments.
+	// Program is a file of the bundle, run by the shell Interpreter, "bash" or
+	// "sh", with Arguments.
 	Interpreter string
 	Program     string
 	Arguments   []string

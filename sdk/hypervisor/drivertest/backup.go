@@ -77,7 +77,8 @@ func (s *suite) backup(t *testing.T) {
 	})
 }
 
-// madeBy is the backup that a task tells to have made, the same whatever was read of its log before.
+// madeBy is the backup that a task tells to have made, the same whatever was
+// read of its log before.
 func (s *suite) madeBy(t *testing.T, ctx context.Context, id string) string {
 	t.Helper()
 	if id == "" {
@@ -109,7 +110,8 @@ func (s *suite) restore(t *testing.T, ctx context.Context, b hypervisor.Backup, 
 	}
 }
 
-// restored makes a guest of a backup under an id that is free. It tries again while others take the id first.
+// restored makes a guest of a backup under an id that is free. It tries again
+// while others take the id first.
 func (s *suite) restored(t *testing.T, ctx context.Context, b hypervisor.Backup, ref hypervisor.GuestRef) hypervisor.GuestRef {
 	t.Helper()
 	at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))

@@ -6,7 +6,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// checkCluster wants a cluster that can be known again: by an ID of the form of a UID, or by a name. Without either it is one machine.
+// checkCluster wants a cluster that can be known again: by an ID of the form of
+// a UID, or by a name. Without either it is one machine.
 func checkCluster(t *testing.T, all hypervisor.Page) {
 	t.Helper()
 	c := all.Cluster
@@ -18,7 +19,8 @@ func checkCluster(t *testing.T, all hypervisor.Page) {
 	}
 }
 
-// checkFigures wants an inventory that says it has states only to have no used figures, and to have been asked for without detail.
+// checkFigures wants an inventory that says it has states only to have no used
+// figures, and to have been asked for without detail.
 func checkFigures(t *testing.T, all hypervisor.Page, detail bool) {
 	t.Helper()
 	if all.Cluster.StatesOnly && detail {
@@ -43,7 +45,8 @@ func checkFigures(t *testing.T, all hypervisor.Page, detail bool) {
 	}
 }
 
-// checkCPU wants a guest's use of its cores measured or counted, not both, and a count that can be true.
+// checkCPU wants a guest's use of its cores measured or counted, not both, and
+// a count that can be true.
 func checkCPU(t *testing.T, g hypervisor.Guest) {
 	t.Helper()
 	if g.CPU != nil && g.CPUSeconds != nil {

@@ -22,9 +22,11 @@ import (
 type Inside struct {
 	// Target is as that of Config.NodeLogin.
 	Target endpoint.Target
-	// Running is a container that has what the machine of NodeLogin has, and may be changed, and Stopped one that does not run.
+	// Running is a container that has what the machine of NodeLogin has, and
+	// may be changed, and Stopped one that does not run.
 	Running, Stopped hypervisor.GuestRef
-	// Port is a TCP port at which a program in the running one listens, at 127.0.0.1 and nothing else there.
+	// Port is a TCP port at which a program in the running one listens, at
+	// 127.0.0.1 and nothing else there.
 	Port int
 }
 

@@ -72,7 +72,8 @@ func (s *suite) guestRef(t *testing.T) {
 	})
 }
 
-// wantNoGuest wants NotFound or Invalid of every question for a guest, and that nothing is done to it.
+// wantNoGuest wants NotFound or Invalid of every question for a guest, and that
+// nothing is done to it.
 func (s *suite) wantNoGuest(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) {
 	t.Helper()
 	check := func(what string, err error) {
@@ -109,7 +110,8 @@ func (s *suite) wantUntouched(t *testing.T, ctx context.Context, ref hypervisor.
 	}
 }
 
-// checkGuestRefs wants ids and UIDs of their form, of which none comes twice, and UIDs at all guests or at none.
+// checkGuestRefs wants ids and UIDs of their form, of which none comes twice,
+// and UIDs at all guests or at none.
 func checkGuestRefs(t *testing.T, guests []hypervisor.Guest) {
 	t.Helper()
 	ids, uids := map[hypervisor.GuestID]bool{}, map[string]bool{}

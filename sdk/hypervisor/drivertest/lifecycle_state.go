@@ -11,8 +11,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// unfitting are actions on guests in a state that does not fit them. Hypervisors differ here: one refuses, one takes the
-// call and fails in the task, one finds nothing to do. What a driver tells must be what happened in any case.
+// unfitting are actions on guests in a state that does not fit them.
+// Hypervisors differ here: one refuses, one takes the call and fails in the
+// task, one finds nothing to do. What a driver tells must be what happened in
+// any case.
 func (s *suite) unfitting(t *testing.T) {
 	for _, c := range []struct {
 		kind   hypervisor.GuestKind

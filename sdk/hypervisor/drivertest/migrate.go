@@ -11,7 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// otherNode is a node of the cluster that is online and is not the guest's; the case is skipped where there is none.
+// otherNode is a node of the cluster that is online and is not the guest's; the
+// case is skipped where there is none.
 func (s *suite) otherNode(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) string {
 	t.Helper()
 	all := gather(t, ctx, s.host(t, endpoint.Monitoring), hypervisor.InventoryQuery{})

@@ -11,7 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// network stages, reverts and applies on one node, in one case: what is staged is one thing for all.
+// network stages, reverts and applies on one node, in one case: what is staged
+// is one thing for all.
 func (s *suite) network(t *testing.T) {
 	need[hypervisor.NetworkManager](t, s)
 	manager := func(t *testing.T) hypervisor.NetworkManager {

@@ -30,7 +30,8 @@ func (s *suite) nic(t *testing.T) {
 			at := as[hypervisor.NICEditor](t, s.host(t, endpoint.Lifecycle))
 			before := s.nicsOf(t, ctx, ref)
 			nic := before.NICs[0]
-			// change changes the NIC from what it is now, and gives it back without the driver's own form.
+			// change changes the NIC from what it is now, and gives it back
+			// without the driver's own form.
 			change := func(c hypervisor.NICChange) hypervisor.NIC {
 				t.Helper()
 				now := s.nicsOf(t, ctx, ref)

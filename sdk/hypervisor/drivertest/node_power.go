@@ -48,7 +48,8 @@ func (s *suite) nodePower(t *testing.T) {
 				t.Fatalf("a node that is away: %v", err)
 			}
 			away = away || err != nil
-			// A machine that is starved may look before the node goes and after it has come back only.
+			// A machine that is starved may look before the node goes and after
+			// it has come back only.
 			if err == nil && (after.Uptime == nil || before.Uptime == nil) && away ||
 				err == nil && after.Uptime != nil && before.Uptime != nil && *after.Uptime < *before.Uptime {
 				return

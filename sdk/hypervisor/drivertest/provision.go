@@ -19,7 +19,8 @@ func (s *suite) placement(t *testing.T, ctx context.Context, query hypervisor.Pl
 	return p
 }
 
-// newVM makes a VM through the driver and waits for it. Ids are taken by whoever comes first, so another may be faster.
+// newVM makes a VM through the driver and waits for it. Ids are taken by
+// whoever comes first, so another may be faster.
 func (s *suite) newVM(t *testing.T, ctx context.Context, mark string) (ref hypervisor.GuestRef, spec hypervisor.VMSpec, taskID string) {
 	t.Helper()
 	hook(t, "VM", s.VM != nil)

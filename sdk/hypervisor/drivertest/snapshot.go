@@ -20,8 +20,9 @@ func (s *suite) snapshotter(t *testing.T) hypervisor.Snapshotter {
 	return as[hypervisor.Snapshotter](t, s.host(t, endpoint.Lifecycle))
 }
 
-// ends waits for the task of a change, if there is one, and gives whether the change was made. Hypervisors differ in whether
-// they refuse a call or take it and fail in its task: a refusal must be of one of the kinds.
+// ends waits for the task of a change, if there is one, and gives whether the
+// change was made. Hypervisors differ in whether they refuse a call or take it
+// and fail in its task: a refusal must be of one of the kinds.
 func (s *suite) ends(t *testing.T, ctx context.Context, taskID string, err error, kinds ...plugin.ErrorKind) bool {
 	t.Helper()
 	if err != nil {

@@ -104,7 +104,8 @@ func (s *suite) storageManage(t *testing.T) {
 		err := at.AttachStorage(ctx, again)
 		wantKind(t, err, plugin.Conflict)
 
-		// A digest may change with the definitions of other storages, which other cases change at the same time.
+		// A digest may change with the definitions of other storages, which
+		// other cases change at the same time.
 		for try := 0; ; try++ {
 			now := s.definition(t, ctx, spec.Name)
 			err := at.EditStorage(ctx, hypervisor.StorageChange{Name: spec.Name, Digest: now.Digest, Set: []hypervisor.StorageSetting{more}})

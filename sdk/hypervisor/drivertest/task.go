@@ -148,7 +148,8 @@ func (s *suite) tasks(t *testing.T) {
 	})
 }
 
-// errors lists the tasks that did not end well. Each must have ended as failed or without anybody knowing how.
+// errors lists the tasks that did not end well. Each must have ended as failed
+// or without anybody knowing how.
 func (s *suite) errors(t *testing.T, ctx context.Context) hypervisor.TaskList {
 	t.Helper()
 	list, err := s.host(t, endpoint.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 500, Errors: true})
@@ -178,7 +179,8 @@ func (s *suite) guestTasks(t *testing.T, ctx context.Context, ref hypervisor.Gue
 	return list
 }
 
-// forgotten skips a test that needs an ended task in the list, where the hypervisor forgets such tasks and the list says so.
+// forgotten skips a test that needs an ended task in the list, where the
+// hypervisor forgets such tasks and the list says so.
 func (s *suite) forgotten(t *testing.T, list hypervisor.TaskList) {
 	t.Helper()
 	if s.ForgetsTasks && list.CompleteSince.IsZero() {
@@ -186,7 +188,8 @@ func (s *suite) forgotten(t *testing.T, list hypervisor.TaskList) {
 	}
 }
 
-// findTask gets a task by its id from the list. The test of one that has ended is skipped where it is forgotten.
+// findTask gets a task by its id from the list. The test of one that has ended
+// is skipped where it is forgotten.
 func (s *suite) findTask(t *testing.T, ctx context.Context, id string, running bool) hypervisor.Task {
 	t.Helper()
 	list, err := s.host(t, endpoint.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 500})

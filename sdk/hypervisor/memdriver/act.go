@@ -28,7 +28,8 @@ var transitions = map[hypervisor.Action]transition{
 
 func guestPath(id hypervisor.GuestID) string { return "/guests/" + string(id) }
 
-// Act implements hypervisor.Lifecycler. The shutdown of a paused guest is taken and fails in its task.
+// Act implements hypervisor.Lifecycler. The shutdown of a paused guest is taken
+// and fails in its task.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
 	return h.change(ctx, "act", GuestPower, ref, func(guest *guest) (work, error) {
 		wanted, ok := transitions[action]

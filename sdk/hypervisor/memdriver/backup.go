@@ -77,7 +77,8 @@ func (a *Archive) Change(edit func(*hypervisor.Backup)) {
 	}
 }
 
-// Put adds a backup that some guest of a cluster had, behind the API's back, and returns its ID without the storage's name.
+// Put adds a backup that some guest of a cluster had, behind the API's back,
+// and returns its ID without the storage's name.
 func (a *Archive) Put(c *Cluster, ref hypervisor.GuestRef, takenAt time.Time) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +158,8 @@ func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hype
 	return id, nil
 }
 
-// Restore implements hypervisor.Backuper. The guest is there when the task has ended; one that is replaced is gone from its end on.
+// Restore implements hypervisor.Backuper. The guest is there when the task has
+// ended; one that is replaced is gone from its end on.
 func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string, error) {
 	c, a, err := h.begun(ctx, "restore", spec.Backup.Storage)
 	if err != nil {

@@ -32,8 +32,9 @@ func (a *Archive) file(id string) string {
 	return path.Join(a.Folder, strings.TrimPrefix(id, "backup/"))
 }
 
-// readFolder has the archive list what lies in its folder; it needs the locks of both. What a file was made of is known by its bytes,
-// whichever machine it is on.
+// readFolder has the archive list what lies in its folder; it needs the locks
+// of both. What a file was made of is known by its bytes, whichever machine it
+// is on.
 func (c *Cluster) readFolder(a *Archive) {
 	if a.Folder == "" {
 		return
@@ -65,7 +66,8 @@ func backupNamed(name string) (kind hypervisor.GuestKind, id hypervisor.GuestID,
 	return kind, hypervisor.GuestID(name[first+1 : last]), kind == hypervisor.VM || kind == hypervisor.Container
 }
 
-// madeOf is what a backup was made of; it needs the locks of both. A file that is not whole is of nothing.
+// madeOf is what a backup was made of; it needs the locks of both. A file that
+// is not whole is of nothing.
 func (c *Cluster) madeOf(a *Archive, k *kept) (guest, error) {
 	if a.Folder == "" {
 		return k.guest, nil

@@ -20,7 +20,8 @@ func certificateName(target endpoint.Target) string {
 	return strings.TrimSuffix(target.Address, ":8006")
 }
 
-// ReadCertificate implements hypervisor.CertificateReader. A fault of "certificate" acts before it answers.
+// ReadCertificate implements hypervisor.CertificateReader. A fault of
+// "certificate" acts before it answers.
 func (d *Driver) ReadCertificate(ctx context.Context, target endpoint.Target) (endpoint.Certificate, error) {
 	if err := ctx.Err(); err != nil {
 		return endpoint.Certificate{}, err

@@ -32,8 +32,8 @@ func NewCertified() Certified {
 	return Certified{d}
 }
 
-// NewCertifiedByName makes one that also makes clusters by their address, as NewByName does. Such a cluster takes any certificate
-// and any code.
+// NewCertifiedByName makes one that also makes clusters by their address, as
+// NewByName does. Such a cluster takes any certificate and any code.
 func NewCertifiedByName() Certified {
 	d := NewCertified()
 	d.byName = true

@@ -12,13 +12,16 @@ import (
 // work is what the task of a change does.
 type work struct {
 	operation hypervisor.Operation
-	// end is called when the task ends, with the cluster's lock, unless somebody stopped it. Its error fails the task.
+	// end is called when the task ends, with the cluster's lock, unless
+	// somebody stopped it. Its error fails the task.
 	end func() error
 }
 
-// change is every call that changes a guest: it admits the token, finds the guest, wants the privilege, refuses a locked guest
-// with Busy, lets apply judge what was asked and starts its task. The guest changes when the task ends; the task of a guest
-// whose name is "stuck" runs until it is stopped. apply is called with the cluster's lock.
+// change is every call that changes a guest: it admits the token, finds the
+// guest, wants the privilege, refuses a locked guest with Busy, lets apply
+// judge what was asked and starts its task. The guest changes when the task
+// ends; the task of a guest whose name is "stuck" runs until it is stopped.
+// apply is called with the cluster's lock.
 func (h *Host) change(ctx context.Context, method, privilege string, ref hypervisor.GuestRef,
 	apply func(guest *guest) (work, error)) (string, error) {
 	c, privileges, err := h.begin(ctx, method)

@@ -19,7 +19,8 @@ import (
 type Spec struct {
 	// Nodes is at least one.
 	Nodes int
-	// VMs and Containers are spread over the nodes; they are numbered from 100 on. Every third one is stopped.
+	// VMs and Containers are spread over the nodes; they are numbered from 100
+	// on. Every third one is stopped.
 	VMs        int
 	Containers int
 	// Prefix begins the name of every node and guest, so that two clusters can be told apart.
@@ -41,7 +42,8 @@ type Cluster struct {
 	certified  bool
 	taskMemory time.Duration
 
-	// dumps are what files of backups were made of, by their SHA-256, for all clusters of the driver.
+	// dumps are what files of backups were made of, by their SHA-256, for all
+	// clusters of the driver.
 	dumps *sync.Map
 
 	mu sync.Mutex
@@ -50,13 +52,15 @@ type Cluster struct {
 	nodes   []string
 	// offline are nodes that nothing can be moved to.
 	offline []string
-	// members are nodes that tell something else than the others, and ends when credentials end, by id.
+	// members are nodes that tell something else than the others, and ends when
+	// credentials end, by id.
 	members map[string]hypervisor.Member
 	ends    map[string]time.Time
 	// power is what nodes do that are told to reboot or to switch themselves off.
 	power  map[string]*power
 	guests map[hypervisor.GuestID]*guest
-	// storages are in the order in which they were added, bridges sorted, and images what VMs can be installed from.
+	// storages are in the order in which they were added, bridges sorted, and
+	// images what VMs can be installed from.
 	storages []*storage
 	bridges  []string
 	images   []string

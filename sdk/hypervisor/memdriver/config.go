@@ -30,7 +30,8 @@ func (g *guest) configure(n int64) {
 	g.config.Disks, g.config.NICs = []hypervisor.Disk{disk}, []hypervisor.NIC{nic}
 }
 
-// inherit takes over the configuration of the guest that this one is a copy of, but for what tells guests apart.
+// inherit takes over the configuration of the guest that this one is a copy of,
+// but for what tells guests apart.
 func (g *guest) inherit(from hypervisor.Config) {
 	nics := g.config.NICs
 	g.config = from
@@ -116,8 +117,8 @@ func look[T any](ctx context.Context, h *Host, method string, ref hypervisor.Gue
 	return answer(g)
 }
 
-// ChangeConfig edits a guest's configuration behind the API's back, but for its name and tags; see Change. It reports whether there was
-// such a guest.
+// ChangeConfig edits a guest's configuration behind the API's back, but for its
+// name and tags; see Change. It reports whether there was such a guest.
 func (c *Cluster) ChangeConfig(id hypervisor.GuestID, edit func(*hypervisor.Config)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +139,8 @@ func (c *Cluster) ConfigOf(id hypervisor.GuestID) hypervisor.Config {
 	return hypervisor.Config{}
 }
 
-// edit is every change of a configuration that is done at once: it refuses a locked guest and a stale digest.
+// edit is every change of a configuration that is done at once: it refuses a
+// locked guest and a stale digest.
 func (h *Host) edit(ctx context.Context, method string, ref hypervisor.GuestRef, digest string,
 	change func(*Cluster, *guest) error) error {
 	c, privileges, err := h.begin(ctx, method)

@@ -14,7 +14,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// console is an open one. Its other side is a consoletest.Shell, or a consoletest.RFBServer with a password of its own.
+// console is an open one. Its other side is a consoletest.Shell, or a
+// consoletest.RFBServer with a password of its own.
 type console struct {
 	net.Conn
 	kind     hypervisor.ConsoleKind
@@ -53,7 +54,8 @@ func (c *Cluster) LimitConsoles(limits ...hypervisor.ConsoleLimit) {
 	c.limits = limits
 }
 
-// Attach gives a VM a serial port, and with it a terminal. It reports whether there was one of that id.
+// Attach gives a VM a serial port, and with it a terminal. It reports whether
+// there was one of that id.
 func (c *Cluster) Attach(id hypervisor.GuestID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +77,8 @@ func (h *Host) ConsoleLimits(ctx context.Context) ([]hypervisor.ConsoleLimit, er
 	return slices.Clone(c.limits), nil
 }
 
-// OpenConsole implements hypervisor.Consoler. A late fault acts once something is typed, and its error ends the console.
+// OpenConsole implements hypervisor.Consoler. A late fault acts once something
+// is typed, and its error ends the console.
 func (h *Host) OpenConsole(ctx context.Context, spec hypervisor.ConsoleSpec) (hypervisor.Console, error) {
 	if err := spec.Check(); err != nil {
 		return nil, err
@@ -157,8 +160,9 @@ func (c *Cluster) checkShell(privileges []string, node string) error {
 	return require(privileges, NodeShell, "/nodes/"+node)
 }
 
-// consoleKind is what a guest has of what was asked for. VMs of a Certified have a terminal and nothing else, those of others a screen,
-// and a terminal where they have a serial port. It needs the lock.
+// consoleKind is what a guest has of what was asked for. VMs of a Certified
+// have a terminal and nothing else, those of others a screen, and a terminal
+// where they have a serial port. It needs the lock.
 func (c *Cluster) consoleKind(g *guest, asked hypervisor.ConsoleKind) (hypervisor.ConsoleKind, error) {
 	terminal := c.certified || g.serial || g.Kind == hypervisor.Container
 	graphical := !c.certified && g.Kind == hypervisor.VM

@@ -80,8 +80,8 @@ func (c *Cluster) volumes(s *storage, node string) (all []hypervisor.Volume) {
 	return all
 }
 
-// AddVolume puts a volume on a storage of this cluster behind the API's back, and returns its ID: the storage's name, and in it what
-// Name says.
+// AddVolume puts a volume on a storage of this cluster behind the API's back,
+// and returns its ID: the storage's name, and in it what Name says.
 func (c *Cluster) AddVolume(storageName string, v hypervisor.Volume) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,7 +135,8 @@ func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hype
 	return list, nil
 }
 
-// DeleteVolume implements hypervisor.VolumeDeleter. A disk goes whoever has it: a guest is left without it.
+// DeleteVolume implements hypervisor.VolumeDeleter. A disk goes whoever has it:
+// a guest is left without it.
 func (h *Host) DeleteVolume(ctx context.Context, volume hypervisor.Volume) (string, error) {
 	c, privileges, err := h.begin(ctx, "deletevolume")
 	if err != nil {
@@ -185,8 +186,8 @@ func (c *Cluster) removeVolume(s *storage, id string) {
 	}
 }
 
-// fetchTask starts a task on a storage that is of no guest: check judges at once, and end is called when the task ends, both with the
-// lock.
+// fetchTask starts a task on a storage that is of no guest: check judges at
+// once, and end is called when the task ends, both with the lock.
 func (c *Cluster) fetchTask(h *Host, storageName, node string, operation hypervisor.Operation, check func(*storage) error,
 	end func(*storage)) (string, error) {
 	c.mu.Lock()
@@ -217,7 +218,8 @@ func (c *Cluster) fetchTask(h *Host, storageName, node string, operation hypervi
 	return t.ID, nil
 }
 
-// Download implements hypervisor.ContentFetcher. Files whose name begins with "missing" are not there.
+// Download implements hypervisor.ContentFetcher. Files whose name begins with
+// "missing" are not there.
 func (h *Host) Download(ctx context.Context, spec hypervisor.DownloadSpec) (string, error) {
 	switch {
 	case kindOf[spec.Content] == "":

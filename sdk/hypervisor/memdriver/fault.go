@@ -26,9 +26,10 @@ type Fault struct {
 	Err error
 	// Leak returns an error that holds the credential's secret, as a careless driver would.
 	Leak bool
-	// Late makes all of it happen in mid-stream: after the first page of an inventory or the first line of a log, when a code was
-	// redeemed, when a change of a storage or of a network, or a node's command was taken, when a file was uploaded, and when something
-	// is typed into a console.
+	// Late makes all of it happen in mid-stream: after the first page of an
+	// inventory or the first line of a log, when a code was redeemed, when a
+	// change of a storage or of a network, or a node's command was taken, when
+	// a file was uploaded, and when something is typed into a console.
 	Late bool
 }
 

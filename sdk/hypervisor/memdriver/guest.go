@@ -19,12 +19,14 @@ type guest struct {
 	// number counts all guests that there ever were.
 	number int64
 	began  time.Time // when it was started
-	// counted says that CPU time is counted. CPUSeconds is then what the guest used besides an even half of one core.
+	// counted says that CPU time is counted. CPUSeconds is then what the guest
+	// used besides an even half of one core.
 	counted bool
 	// snapshots are the oldest first, and origin is the one that the present state follows.
 	snapshots []hypervisor.Snapshot
 	origin    string
-	// config is what is in force, without what the guest itself says; pending and pendingNICs wait for a start.
+	// config is what is in force, without what the guest itself says; pending
+	// and pendingNICs wait for a start.
 	config      hypervisor.Config
 	pending     hypervisor.ConfigChange
 	pendingNICs map[string]hypervisor.NIC
@@ -37,13 +39,14 @@ type guest struct {
 	managed bool
 }
 
-// NewGuest makes a guest in one of the guest states. It leaves the ended task "guest_create", which is no action of ours;
-// the guests of a Spec have none.
+// NewGuest makes a guest in one of the guest states. It leaves the ended task
+// "guest_create", which is no action of ours; the guests of a Spec have none.
 func (c *Cluster) NewGuest(kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 	return c.NewGuestAs(kind, status, "")
 }
 
-// NewGuestAs is NewGuest for a guest with an id that is free, such as that of one which was removed; empty takes a new one.
+// NewGuestAs is NewGuest for a guest with an id that is free, such as that of
+// one which was removed; empty takes a new one.
 func (c *Cluster) NewGuestAs(kind hypervisor.GuestKind, status string, id hypervisor.GuestID) hypervisor.GuestRef {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,8 +55,9 @@ func (c *Cluster) NewGuestAs(kind hypervisor.GuestKind, status string, id hyperv
 	return ref
 }
 
-// Change edits a guest, for example its name, node or lock. It reports whether there was one. See Rename for its id. What it adds to
-// the CPUSeconds of a Certified's guest comes on top of what the guest uses by itself.
+// Change edits a guest, for example its name, node or lock. It reports whether
+// there was one. See Rename for its id. What it adds to the CPUSeconds of a
+// Certified's guest comes on top of what the guest uses by itself.
 func (c *Cluster) Change(id hypervisor.GuestID, edit func(*hypervisor.Guest)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,8 +69,8 @@ func (c *Cluster) Change(id hypervisor.GuestID, edit func(*hypervisor.Guest)) bo
 	return ok
 }
 
-// Rename gives a guest of a Certified another name, which is its id too. It reports whether there was one and the name
-// was free.
+// Rename gives a guest of a Certified another name, which is its id too. It
+// reports whether there was one and the name was free.
 func (c *Cluster) Rename(id hypervisor.GuestID, name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -157,7 +157,8 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 	return nil
 }
 
-// page copies the cluster's present state: the first page, and the guests in the order in which they were made.
+// page copies the cluster's present state: the first page, and the guests in
+// the order in which they were made.
 func (c *Cluster) page(entry string, partial, detail bool) (hypervisor.Page, []hypervisor.Guest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -38,7 +38,8 @@ func (c *Cluster) SetMember(node string, m hypervisor.Member) {
 	c.members[node] = m
 }
 
-// SetEnd says when the credential of an id ends; it goes on to work. Of credentials without one nothing is told.
+// SetEnd says when the credential of an id ends; it goes on to work. Of
+// credentials without one nothing is told.
 func (c *Cluster) SetEnd(id string, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,8 @@
-// Package memdriver is a hypervisor in memory behind the Go interface: clusters with nodes, guests, tasks and logs, tokens
-// with privileges, and faults that make any method fail, block, be slow, panic or end the process. It satisfies every
-// optional interface. Tests of the service use it where no wire protocol is under test.
+// Package memdriver is a hypervisor in memory behind the Go interface: clusters
+// with nodes, guests, tasks and logs, tokens with privileges, and faults that
+// make any method fail, block, be slow, panic or end the process. It satisfies
+// every optional interface. Tests of the service use it where no wire protocol
+// is under test.
 //
 // In one process a test makes the clusters itself:
 //
@@ -8,11 +10,13 @@
 //	cluster := driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 10})
 //	cluster.SetFault("version", memdriver.Fault{Block: true})
 //
-// As a plugin process (hostler-plugin-mem) it has nobody to make clusters, so that the address says what is wanted:
-// each address that ends in ".mem" is a cluster, made at its first use, and the labels in front of it are its size and its
-// faults. See Driver.Open.
+// As a plugin process (hostler-plugin-mem) it has nobody to make clusters, so
+// that the address says what is wanted: each address that ends in ".mem" is a
+// cluster, made at its first use, and the labels in front of it are its size
+// and its faults. See Driver.Open.
 //
-// New and Certified are hypervisors of two shapes: what a service does with hypervisors is to be tried with both.
+// New and Certified are hypervisors of two shapes: what a service does with
+// hypervisors is to be tried with both.
 package memdriver
 
 import (
@@ -85,16 +89,18 @@ func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
 // usual is what all clusters have.
 var usual = hypervisor.Usual{Storage: "local", Bridge: "br0"}
 
-// Open implements hypervisor.Driver. A driver made by NewByName reads an address such as
-// "2-nodes.300-vms.20-apps.block-version.mem:8006": labels with a number give the size, and labels of a fault and a method
-// turn that fault. The faults are fail, block, slow, panic, leakpanic, exit, leak, lateexit and lateblock, the methods those
-// of Methods and "any".
-// Such a cluster takes any token but the secret "wrong".
+// Open implements hypervisor.Driver. A driver made by NewByName reads an
+// address such as "2-nodes.300-vms.20-apps.block-version.mem:8006": labels with
+// a number give the size, and labels of a fault and a method turn that fault.
+// The faults are fail, block, slow, panic, leakpanic, exit, leak, lateexit and
+// lateblock, the methods those of Methods and "any". Such a cluster takes any
+// token but the secret "wrong".
 func (d *Driver) Open(_ context.Context, target endpoint.Target) (hypervisor.Host, error) {
 	return &Host{driver: d, target: target}, nil
 }
 
-// cluster finds what the target names, and stands for the network: the address is judged as a dialler would.
+// cluster finds what the target names, and stands for the network: the address
+// is judged as a dialler would.
 func (d *Driver) cluster(target endpoint.Target) (*Cluster, error) {
 	name, _, err := net.SplitHostPort(target.Address)
 	if err != nil {

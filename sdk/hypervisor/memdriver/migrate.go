@@ -11,8 +11,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Manage leaves the moves of a guest to the cluster's own manager, or ends that: the task of a migration ends then before the guest is on
-// its new node. It reports whether there was such a guest.
+// Manage leaves the moves of a guest to the cluster's own manager, or ends
+// that: the task of a migration ends then before the guest is on its new node.
+// It reports whether there was such a guest.
 func (c *Cluster) Manage(id hypervisor.GuestID, managed bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,8 +34,9 @@ func (c *Cluster) SetOffline(node string, offline bool) {
 	}
 }
 
-// CheckMigration implements hypervisor.Migrator. Disks on storages that hold no backups are of the node alone; the VMs of clusters
-// that are no Certified's are moved while they run.
+// CheckMigration implements hypervisor.Migrator. Disks on storages that hold no
+// backups are of the node alone; the VMs of clusters that are no Certified's
+// are moved while they run.
 func (h *Host) CheckMigration(ctx context.Context, ref hypervisor.GuestRef, query hypervisor.MigrationQuery) (
 	hypervisor.MigrationCheck, error) {
 	c, privileges, err := h.begin(ctx, "checkmigration")

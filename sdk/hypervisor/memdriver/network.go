@@ -24,8 +24,8 @@ type network struct {
 	task   *task
 }
 
-// network is that of a node, which begins with a bridge of each of the cluster's names; it needs the lock. The first one carries the
-// node's address.
+// network is that of a node, which begins with a bridge of each of the
+// cluster's names; it needs the lock. The first one carries the node's address.
 func (c *Cluster) network(node string) *network {
 	if n := c.networks[node]; n != nil {
 		return n
@@ -59,8 +59,9 @@ func (c *Cluster) SetNetwork(node string, interfaces ...hypervisor.Interface) {
 	*c.network(node) = network{current: interfaces}
 }
 
-// CutByApply says whether the next apply on a node cuts it off: it is done, and nothing of the node's network can be asked afterwards.
-// False connects it again.
+// CutByApply says whether the next apply on a node cuts it off: it is done, and
+// nothing of the node's network can be asked afterwards. False connects it
+// again.
 func (c *Cluster) CutByApply(node string, cuts bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,8 +69,8 @@ func (c *Cluster) CutByApply(node string, cuts bool) {
 	n.cuts, n.away = cuts, false
 }
 
-// PutBack is what a node's machine does by itself, or somebody at its console: what was in force before the last apply is again, and the
-// node is connected.
+// PutBack is what a node's machine does by itself, or somebody at its console:
+// what was in force before the last apply is again, and the node is connected.
 func (c *Cluster) PutBack(node string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -35,7 +35,8 @@ func (g *guest) rawNIC(i int) string {
 	return string(text)
 }
 
-// Addresses implements hypervisor.NICEditor: each NIC of a guest that runs has an address that follows from the guest's number.
+// Addresses implements hypervisor.NICEditor: each NIC of a guest that runs has
+// an address that follows from the guest's number.
 func (h *Host) Addresses(ctx context.Context, ref hypervisor.GuestRef) ([]hypervisor.NICAddresses, error) {
 	return look(ctx, h, "addresses", ref, func(g *guest) (told []hypervisor.NICAddresses, err error) {
 		if g.Status != hypervisor.GuestRunning {
@@ -50,7 +51,8 @@ func (h *Host) Addresses(ctx context.Context, ref hypervisor.GuestRef) ([]hyperv
 	})
 }
 
-// ChangeNIC implements hypervisor.NICEditor. The MTU of a VM that runs waits for its next start, with all else of the change.
+// ChangeNIC implements hypervisor.NICEditor. The MTU of a VM that runs waits
+// for its next start, with all else of the change.
 func (h *Host) ChangeNIC(ctx context.Context, ref hypervisor.GuestRef, key string, change hypervisor.NICChange) error {
 	return h.edit(ctx, "changenic", ref, change.Digest, func(c *Cluster, g *guest) error {
 		i := slices.IndexFunc(g.config.NICs, func(n hypervisor.NIC) bool { return n.Key == key })

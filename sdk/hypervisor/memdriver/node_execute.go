@@ -27,7 +27,8 @@ type Machine struct {
 	Keys []string
 	// UserID is that of whoever logs in.
 	UserID int
-	// Programs are those that it has besides true, false, cat, env, printf, sleep, rm, sha256sum, id and uname: each gives its exit code.
+	// Programs are those that it has besides true, false, cat, env, printf,
+	// sleep, rm, sha256sum, id and uname: each gives its exit code.
 	Programs map[string]func(ctx context.Context, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) int
 }
 
@@ -43,7 +44,8 @@ type nodeFile struct {
 	content []byte
 }
 
-// ChangeMachine changes the machine that is logged in to. It is the same at all of a cluster's addresses.
+// ChangeMachine changes the machine that is logged in to. It is the same at all
+// of a cluster's addresses.
 func (c *Cluster) ChangeMachine(change func(*Machine)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -302,7 +304,8 @@ var folders = []string{"/", "/tmp", "/etc", "/var/lib", DumpFolder}
 // DumpFolder is the one for files of backups.
 const DumpFolder = "/var/lib/dump"
 
-// CopyToNode implements hypervisor.NodeExecutor. The machine has the folders /, /tmp, /etc, /var/lib and DumpFolder.
+// CopyToNode implements hypervisor.NodeExecutor. The machine has the folders /,
+// /tmp, /etc, /var/lib and DumpFolder.
 func (h *Host) CopyToNode(ctx context.Context, file hypervisor.NodeFile, content io.Reader) (string, error) {
 	if err := file.Check(); err != nil {
 		return "", err

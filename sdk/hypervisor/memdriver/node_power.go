@@ -11,7 +11,8 @@ import (
 
 // Power is how a node behaves that is told to reboot or to switch itself off.
 type Power struct {
-	// Down is how long it still answers, and Away how long a reboot takes then; zero is the cluster's time of a task each.
+	// Down is how long it still answers, and Away how long a reboot takes then;
+	// zero is the cluster's time of a task each.
 	Down, Away time.Duration
 	// Stays is true for a node that never goes down, Lost for one that never comes back.
 	Stays, Lost bool
@@ -20,7 +21,8 @@ type Power struct {
 // power is one node's.
 type power struct {
 	Power
-	// down and up are when the node stops to answer and answers again; zero is never. told says that it was told to.
+	// down and up are when the node stops to answer and answers again; zero is
+	// never. told says that it was told to.
 	told     bool
 	down, up time.Time
 	commands []hypervisor.PowerCommand

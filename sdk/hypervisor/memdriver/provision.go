@@ -77,7 +77,8 @@ func (c *Cluster) freeID(query hypervisor.PlacementQuery) (hypervisor.GuestID, *
 	}
 }
 
-// CreateVM implements hypervisor.Provisioner. The VM is there from the beginning of the task on, locked until its end.
+// CreateVM implements hypervisor.Provisioner. The VM is there from the
+// beginning of the task on, locked until its end.
 func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, error) {
 	c, privileges, err := h.begin(ctx, "createvm")
 	if err != nil {

@@ -27,7 +27,8 @@ func (h *Host) OptionKeys(ctx context.Context, kind hypervisor.GuestKind) ([]hyp
 	}), nil
 }
 
-// Reconfigure implements hypervisor.Reconfigurer. Cores, sockets and memory of a VM that runs wait for its next start.
+// Reconfigure implements hypervisor.Reconfigurer. Cores, sockets and memory of
+// a VM that runs wait for its next start.
 func (h *Host) Reconfigure(ctx context.Context, ref hypervisor.GuestRef, change hypervisor.ConfigChange) error {
 	return h.edit(ctx, "reconfigure", ref, change.Digest, func(_ *Cluster, g *guest) error {
 		if err := g.refuse(change); err != nil {

@@ -28,7 +28,8 @@ type joinToken struct {
 	Expires     time.Time `json:"expires_at"`
 }
 
-// NewCode makes a one-time code for a capability, which ends after some time; a time that is negative is over.
+// NewCode makes a one-time code for a capability, which ends after some time; a
+// time that is negative is over.
 func (c *Cluster) NewCode(capability endpoint.Capability, valid time.Duration) plugin.Secret {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +52,8 @@ func (d Certified) Inspect(_ context.Context, code plugin.Secret) (hypervisor.Co
 	return hypervisor.Code{Addresses: read.Addresses, Fingerprint: read.Fingerprint, Expires: read.Expires}, nil
 }
 
-// Redeem implements hypervisor.Enroller. A fault of "redeem" acts before the code is taken, and a late one after.
+// Redeem implements hypervisor.Enroller. A fault of "redeem" acts before the
+// code is taken, and a late one after.
 func (d Certified) Redeem(ctx context.Context, target endpoint.Target, code plugin.Secret) error {
 	read, err := readCode(code)
 	if err != nil {

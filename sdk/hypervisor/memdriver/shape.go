@@ -7,7 +7,8 @@ type Shape struct {
 	Name string
 	// New makes a driver without clusters, and gives the part of it that holds them.
 	New func() (hypervisor.Driver, *Driver)
-	// Forgets says that tasks are not listed after their end: what was requested and is not listed may have been carried out.
+	// Forgets says that tasks are not listed after their end: what was
+	// requested and is not listed may have been carried out.
 	Forgets bool
 	// UIDs says that guests are known by lasting identities, their names being their ids.
 	UIDs bool

@@ -32,7 +32,8 @@ func (h *Host) Snapshots(ctx context.Context, ref hypervisor.GuestRef) ([]hyperv
 	return slices.Clone(guest.snapshots), nil
 }
 
-// TakeSnapshot implements hypervisor.Snapshotter. The new snapshot follows the one that the present state comes from.
+// TakeSnapshot implements hypervisor.Snapshotter. The new snapshot follows the
+// one that the present state comes from.
 func (h *Host) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.SnapshotSpec) (string, error) {
 	return h.change(ctx, "takesnapshot", GuestPower, ref, func(guest *guest) (work, error) {
 		switch {
@@ -57,7 +58,8 @@ func (h *Host) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec h
 	})
 }
 
-// DeleteSnapshot implements hypervisor.Snapshotter. Those that follow the snapshot then follow its parent.
+// DeleteSnapshot implements hypervisor.Snapshotter. Those that follow the
+// snapshot then follow its parent.
 func (h *Host) DeleteSnapshot(ctx context.Context, ref hypervisor.GuestRef, name string) (string, error) {
 	return h.change(ctx, "deletesnapshot", GuestPower, ref, func(guest *guest) (work, error) {
 		if guest.snapshot(name) < 0 {

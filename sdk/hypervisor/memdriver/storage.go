@@ -22,8 +22,9 @@ type StorageSpec struct {
 	Archive *Archive
 	// Away makes it a storage that cannot be used.
 	Away bool
-	// Type is "dir", which each node has for itself, or "share"; empty is one that can only be looked at. Content is what it holds, for
-	// inventories: nil keeps it out of them, unless it has an Archive.
+	// Type is "dir", which each node has for itself, or "share"; empty is one
+	// that can only be looked at. Content is what it holds, for inventories:
+	// nil keeps it out of them, unless it has an Archive.
 	Type    string
 	Content []string
 }
@@ -31,7 +32,8 @@ type StorageSpec struct {
 // storage is one of a cluster; the cluster's lock guards it.
 type storage struct {
 	StorageSpec
-	// config and secrets are its definition, and volumes what was put there besides disks of guests.
+	// config and secrets are its definition, and volumes what was put there
+	// besides disks of guests.
 	config, secrets map[string]string
 	volumes         []hypervisor.Volume
 }
@@ -57,13 +59,15 @@ func (s *storage) on(node string) bool {
 	return nodes == "" || slices.Contains(strings.Split(nodes, ","), node)
 }
 
-// listed reports whether inventories have the storage. That of the name "local" is told of otherwise.
+// listed reports whether inventories have the storage. That of the name "local"
+// is told of otherwise.
 func (s *storage) listed() bool { return s.Name != "local" && (s.Archive != nil || s.Content != nil) }
 
 // Archive holds the backups of a storage, or of storages of several clusters.
 type Archive struct {
-	// Folder is where they lie as files on the machine that is logged in to, such as DumpFolder; the archive is one cluster's then, and each
-	// of its nodes has one. Empty keeps them nowhere.
+	// Folder is where they lie as files on the machine that is logged in to,
+	// such as DumpFolder; the archive is one cluster's then, and each of its
+	// nodes has one. Empty keeps them nowhere.
 	Folder string
 
 	mu   sync.Mutex

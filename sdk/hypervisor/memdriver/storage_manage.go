@@ -115,7 +115,8 @@ func (h *Host) manage(ctx context.Context, method, name string, change func(c *C
 	return nil
 }
 
-// AttachStorage implements hypervisor.StorageManager. A storage at the server "nowhere" cannot be reached.
+// AttachStorage implements hypervisor.StorageManager. A storage at the server
+// "nowhere" cannot be reached.
 func (h *Host) AttachStorage(ctx context.Context, spec hypervisor.StorageSpec) error {
 	return h.manage(ctx, "attachstorage", spec.Name, func(c *Cluster, s *storage) error {
 		t := typeNamed(spec.Type)

@@ -112,7 +112,8 @@ func (c *Cluster) task(id string) (*task, error) {
 	return nil, plugin.Errorf(plugin.NotFound, "no task %q", id)
 }
 
-// Tasks implements hypervisor.Host. A Certified lists no task that has ended; WaitTask and TaskLog know it for a while.
+// Tasks implements hypervisor.Host. A Certified lists no task that has ended;
+// WaitTask and TaskLog know it for a while.
 func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	c, _, err := h.begin(ctx, "tasks")
 	if err != nil {
@@ -145,7 +146,8 @@ func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hyperviso
 	return list, nil
 }
 
-// Tasks are all tasks that there ever were, newest first, those included that a Certified no longer lists.
+// Tasks are all tasks that there ever were, newest first, those included that a
+// Certified no longer lists.
 func (c *Cluster) Tasks() []hypervisor.Task {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -243,7 +245,8 @@ func (c *Cluster) follow(taskID string, from int) (lines []string, result hyperv
 	return lines, result, t.changed, nil
 }
 
-// StopTask implements hypervisor.TaskStopper. A stopped shutdown of a container is killed before it can say how it ended.
+// StopTask implements hypervisor.TaskStopper. A stopped shutdown of a container
+// is killed before it can say how it ended.
 func (h *Host) StopTask(ctx context.Context, taskID string) error {
 	c, _, err := h.begin(ctx, "stoptask")
 	if err != nil {

@@ -28,7 +28,8 @@ var needs = map[endpoint.Capability][]string{
 	endpoint.NodePower:  {NodePower},
 }
 
-// proper are the privileges of a good credential: what its capability needs, and the shells of nodes, which it may have besides.
+// proper are the privileges of a good credential: what its capability needs,
+// and the shells of nodes, which it may have besides.
 func proper(capability endpoint.Capability) []string {
 	if capability == endpoint.Console {
 		return []string{GuestConsole, NodeShell}
@@ -45,7 +46,8 @@ func tokenID(capability endpoint.Capability, suffix string) string {
 	return "service@mem!" + string(capability) + suffix
 }
 
-// NewToken makes a further token, or certificate, for a capability with exactly these privileges and gives a target with it.
+// NewToken makes a further token, or certificate, for a capability with exactly
+// these privileges and gives a target with it.
 func (c *Cluster) NewToken(capability endpoint.Capability, name string, privileges ...string) endpoint.Target {
 	slices.Sort(privileges)
 	c.mu.Lock()
@@ -89,7 +91,8 @@ func (c *Cluster) show(target endpoint.Target) error {
 	return nil
 }
 
-// admit checks certificate and token, in the order of a TLS endpoint, and gives the token's privileges.
+// admit checks certificate and token, in the order of a TLS endpoint, and gives
+// the token's privileges.
 func (c *Cluster) admit(target endpoint.Target) ([]string, error) {
 	if err := c.show(target); err != nil {
 		return nil, err

@@ -57,7 +57,8 @@ func Receive[Req, Resp any](ctx context.Context,
 // MaxList is the largest list that Gather receives, in bytes.
 const MaxList = 64 << 20
 
-// Gather works like Receive, for lists that the caller keeps in memory. It returns plugin.Protocol if the list exceeds MaxList.
+// Gather works like Receive, for lists that the caller keeps in memory. It
+// returns plugin.Protocol if the list exceeds MaxList.
 func Gather[Req, Resp any](ctx context.Context,
 	rpc func(context.Context, *Req, ...grpc.CallOption) (grpc.ServerStreamingClient[Resp], error), req *Req, each func(*Resp) error) error {
 	size := 0
