@@ -14,7 +14,6 @@ import (
 // no jobs for now, or has lost its connection to the database. An instance that
 // another one still finds there has crashed. Each checkpoint that differs from
 // the one before ends the row of crashes: such a job gets further each time.
-//
 
 const (
 	// MostCrashes is the number of instances that may crash in a row while they
