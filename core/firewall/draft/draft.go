@@ -1,6 +1,3 @@
-// Package draft tries changes of firewalls out: a draft is a list of changes of one or more scopes of a cluster, which are checked as a
-// whole and made together by a job, in an order in which nothing is open in between, and which are put back to what was before unless
-// somebody confirms them in time.
 package draft
 
 import (

@@ -1,12 +1,3 @@
-// Package drivertest is the conformance suite of the hypervisor kind. A
-// driver's test calls Run with a Config; every case runs twice, once with the
-// driver itself and once over real gRPC through the same server that
-// plugin.Serve uses. Cases of abilities that the driver does not claim, and
-// cases for which the Config has no hook, are skipped with the reason.
-//
-// The hooks stand for what the suite cannot do through the interface: have a
-// second token, make a guest, keep a task running. Each hook makes something
-// that no other case uses, because cases run at the same time.
 package drivertest
 
 import (

@@ -1,22 +1,3 @@
-// Package memdriver is a hypervisor in memory behind the Go interface: clusters
-// with nodes, guests, tasks and logs, tokens with privileges, and faults that
-// make any method fail, block, be slow, panic or end the process. It satisfies
-// every optional interface. Tests of the service use it where no wire protocol
-// is under test.
-//
-// In one process a test makes the clusters itself:
-//
-//	driver := memdriver.New()
-//	cluster := driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 10})
-//	cluster.SetFault("version", memdriver.Fault{Block: true})
-//
-// As a plugin process (hostler-plugin-mem) it has nobody to make clusters, so
-// that the address says what is wanted: each address that ends in ".mem" is a
-// cluster, made at its first use, and the labels in front of it are its size
-// and its faults. See Driver.Open.
-//
-// New and Certified are hypervisors of two shapes: what a service does with
-// hypervisors is to be tried with both.
 package memdriver
 
 import (
