@@ -34,6 +34,7 @@ var DefaultArgon2 = Argon2{Memory: 64 * 1024, Time: 3, Threads: 1}
 // Bounds of the parameters of a stored hash: a row that was tampered with must not take the service down.
 var maxArgon2 = Argon2{Memory: 1024 * 1024, Time: 64, Threads: 16}
 
+// Sizes of a hash.
 const (
 	saltBytes = 16
 	hashBytes = 32
@@ -41,6 +42,7 @@ const (
 	largeMemory = 16 * 1024
 )
 
+// errHashFormat does not contain the hash, which must not get into a log.
 var errHashFormat = errors.New("the stored password hash is not an Argon2id hash that this release reads")
 
 // hasher hashes passwords, a bounded number at a time.
@@ -55,6 +57,8 @@ type hasher struct {
 	decoy string
 }
 
+// newHasher returns a hasher with a limited number of slots: each hash needs
+// the configured memory.
 func newHasher(c Config) *hasher {
 	h := &hasher{cost: c.Argon2, wait: c.HashWait, slots: make(chan struct{}, c.Hashes), spare: make(chan struct{}, 1)}
 	h.decoy = encode(h.cost, randomBytes(saltBytes), randomBytes(hashBytes))
@@ -119,11 +123,14 @@ func (h *hasher) run(ctx context.Context, cost Argon2, password string, salt []b
 	return sum, nil
 }
 
+// encode returns a hash in the PHC string format, as other Argon2 libraries
+// write it.
 func encode(c Argon2, salt, sum []byte) string {
 	b64 := base64.RawStdEncoding.EncodeToString
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, c.Memory, c.Time, c.Threads, b64(salt), b64(sum))
 }
 
+// decode reads a hash of encode.
 func decode(hash string) (c Argon2, salt, sum []byte, err error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
@@ -141,6 +148,7 @@ func decode(hash string) (c Argon2, salt, sum []byte, err error) {
 	return c, salt, sum, nil
 }
 
+// randomBytes returns n random bytes.
 func randomBytes(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails: crypto/rand ends the process first

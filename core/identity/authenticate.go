@@ -64,6 +64,8 @@ func (s *Store) authenticateKey(ctx context.Context, key string) (*Caller, error
 	return caller, nil
 }
 
+// authenticateSession returns the caller of a session token, and extends the
+// session if it was not used for a while.
 func (s *Store) authenticateSession(ctx context.Context, token string) (*Caller, error) {
 	caller, id, stale, err := s.caller(ctx, sessionQuery, hashToken(token), s.config.SessionIdle)
 	if err != nil {
@@ -109,6 +111,8 @@ func (s *Store) touch(ctx context.Context, statement string, id int64) {
 	}
 }
 
+// unauthenticated returns the problem of a request without a valid session or
+// key.
 func unauthenticated() error {
 	return problem.New(problem.CodeUnauthenticated, "log in, or send an API key")
 }

@@ -82,6 +82,8 @@ type rower interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
+// selectSubject selects the user $1 with all roles, and the role in the team
+// $2.
 const selectSubject = `SELECT id, email, email_key, is_active, ARRAY(SELECT role FROM team_members m WHERE m.user_id = u.id),
 	(SELECT role FROM team_members m WHERE m.user_id = u.id AND m.team_id = $2) FROM users u WHERE id = $1`
 
@@ -168,4 +170,5 @@ func (s *Store) regard(ctx context.Context, caller *Caller, id int64) (*subject,
 	return u, u.manageable(caller, instance(caller))
 }
 
+// noUser returns the problem of an unknown user.
 func noUser() error { return problem.New(problem.CodeNotFound, "there is no such user") }

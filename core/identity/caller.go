@@ -71,6 +71,7 @@ func (c *Caller) VisibleAs(role Role) Visible {
 	return Visible{Teams: teams}
 }
 
+// callerKey is the key of the caller in a context.
 type callerKey struct{}
 
 // WithCaller puts the caller into the context of a request.

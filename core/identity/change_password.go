@@ -86,6 +86,8 @@ func (s *Store) checkPresent(ctx context.Context, own *account, password, field 
 	return tries, nil
 }
 
+// checkReplacement returns invalid for a new password that is too weak or equal
+// to the present one.
 func checkReplacement(own *account, current, replacement string) error {
 	email, err := ParseEmail(own.Email)
 	if err != nil {
@@ -100,6 +102,8 @@ func checkReplacement(own *account, current, replacement string) error {
 	return nil
 }
 
+// replacePassword stores the new password and ends the other sessions of the
+// account.
 func (s *Store) replacePassword(ctx context.Context, tx *db.Tx, r replacement) (*PasswordChanged, error) {
 	if err := forgive(ctx, tx, r.tries); err != nil {
 		return nil, err

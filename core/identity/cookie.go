@@ -18,6 +18,8 @@ const (
 	securePrefix = "__Secure-"
 )
 
+// cookieName returns the name of a cookie with the prefix that makes browsers
+// enforce its attributes (__Host- or __Secure-), where the site permits it.
 func cookieName(name string, site proxy.Site) string {
 	switch {
 	case !site.Secure:
@@ -28,6 +30,8 @@ func cookieName(name string, site proxy.Site) string {
 	return securePrefix + name
 }
 
+// newCookie returns a cookie that scripts cannot read and that other sites
+// cannot send with a POST.
 func newCookie(name, value string, site proxy.Site) http.Cookie {
 	return http.Cookie{
 		Name: cookieName(name, site), Value: value, Path: site.Path, HttpOnly: true, Secure: site.Secure, SameSite: http.SameSiteLaxMode,

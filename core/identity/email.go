@@ -19,6 +19,7 @@ const (
 	maxEmailUser = 64
 )
 
+// errEmail is the fault of an address that cannot be stored.
 var errEmail = errors.New("is not a plain e-mail address such as anna@example.com")
 
 // Email is an address in its two forms.
@@ -64,6 +65,8 @@ var latin = strings.NewReplacer(
 // fold is the form in which texts are compared: NFKC, case folded, and NFKC again because folding may undo it.
 func fold(s string) string { return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s))) }
 
+// printable reports whether an address contains only visible characters.
+// Invisible ones could make two addresses look the same.
 func printable(s string) bool {
 	for _, r := range s {
 		// Cf are characters that cannot be seen: zero-width joiners, direction marks, soft hyphens.

@@ -195,6 +195,8 @@ func (s *Store) suspendExternal(ctx context.Context, tx *db.Tx, user *User, e *E
 	return in, audit.Write(ctx, tx)
 }
 
+// openExternal opens a session for a user whom an identity provider has
+// authenticated.
 func (s *Store) openExternal(ctx context.Context, tx *db.Tx, user *User, e *External, from Client) (*LoggedIn, error) {
 	in := &LoggedIn{User: user, Token: newToken()}
 	came := arrival{provider: e.Provider}

@@ -168,6 +168,8 @@ func within(ctx context.Context, tx *db.Tx, caller *Caller, in NewKey) error {
 	return nil
 }
 
+// insertKey stores an API key: its SHA-256, and a prefix by which people
+// recognise it.
 func insertKey(ctx context.Context, tx *db.Tx, userID int64, in NewKey, text string) (*Key, error) {
 	key := &Key{Name: in.Name, Prefix: text[:len(keyMark)+keyShown], Scopes: in.Scopes}
 	err := tx.Pgx.QueryRow(ctx, `
@@ -180,8 +182,10 @@ func insertKey(ctx context.Context, tx *db.Tx, userID int64, in NewKey, text str
 	return key, nil
 }
 
+// keyColumns are the columns of a Key, in the order of scanKey.
 const keyColumns = "id, name, prefix, scopes, expires_at, last_used_at, created_at"
 
+// scanKey reads one row with keyColumns.
 func scanKey(row pgx.CollectableRow) (Key, error) {
 	var k Key
 	err := row.Scan(&k.ID, &k.Name, &k.Prefix, &k.Scopes, &k.ExpiresAt, &k.LastUsedAt, &k.CreatedAt)
@@ -220,6 +224,7 @@ func (s *Store) RevokeKey(ctx context.Context, userID, id int64) error {
 	})
 }
 
+// describeKey adds a key to the audit row, without the key itself.
 func describeKey(ctx context.Context, key *Key) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetKind, e.TargetID, e.TargetName = "key", strconv.FormatInt(key.ID, 10), key.Name

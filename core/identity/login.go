@@ -62,6 +62,9 @@ type proven struct {
 	budget   budget
 }
 
+// checkPassword verifies a password and charges the attempt to the account and
+// to the address. The work is the same for an unknown address, so that the time
+// of an answer does not show which accounts exist.
 func (s *Store) checkPassword(ctx context.Context, email, password string, from Client) (*proven, error) {
 	key, countAs := keyOf(email)
 	budget, err := s.budgetOf(ctx, s.db.Pool, "account", "email_key", key, from, s.accountBucket(countAs))

@@ -23,6 +23,7 @@ type TeamMember struct {
 	AddedAt     time.Time
 }
 
+// selectMembers selects the members of a team.
 const selectMembers = `SELECT u.id, u.email, u.display_name, u.is_active, m.role, m.added_at
 	FROM team_members m JOIN users u ON u.id = m.user_id WHERE m.team_id = $1 `
 
@@ -42,6 +43,7 @@ func (s *Store) Members(ctx context.Context, teamID int64, offset, limit int) ([
 	return page, *total, err
 }
 
+// members reads the rows of selectMembers.
 func members(rows pgx.Rows, err error) ([]TeamMember, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading members: %w", err))

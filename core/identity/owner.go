@@ -34,4 +34,5 @@ func (s *Store) CreateOwner(ctx context.Context, email, password string, display
 	return user, nil
 }
 
+// ownerRoles are the roles of the first owner.
 var ownerRoles = map[int64]Role{DefaultTeam: Owner}

@@ -17,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
+// Limits of passkeys.
 const (
 	// MaxPasskeys is how many passkeys an account may have.
 	MaxPasskeys = 20
@@ -139,6 +140,7 @@ func (s *Store) proveOwn(ctx context.Context, caller *Caller, password string) e
 	return s.db.Tx(ctx, func(tx *db.Tx) error { return forgive(ctx, tx, tries) })
 }
 
+// tooManyPasskeys returns the problem of an account with MaxPasskeys passkeys.
 func tooManyPasskeys() error {
 	return problem.New(problem.CodeInvalidState, "the account has %d passkeys already; delete one first", MaxPasskeys)
 }
@@ -215,6 +217,7 @@ func writePasskey(ctx context.Context, tx *db.Tx, caller *Caller, id int64, name
 	return audit.Write(ctx, tx)
 }
 
+// checkPasskeyName returns the cleaned name of a passkey, or invalid.
 func checkPasskeyName(name string) (string, error) {
 	name = line(name)
 	if name == "" || utf8.RuneCountInString(name) > MaxPasskeyName {
@@ -281,6 +284,7 @@ func (s *Store) DeletePasskey(ctx context.Context, caller *Caller, id int64, pas
 	})
 }
 
+// noPasskey returns the problem of an unknown passkey.
 func noPasskey() error { return problem.New(problem.CodeNotFound, "there is no such passkey") }
 
 // PasskeyUse is one use of a passkey whose signature was held against its public key.

@@ -88,11 +88,15 @@ func common(password string) bool {
 // than that may be strong by themselves.
 const mostDecoration = 9
 
+// unleet replaces digits and signs that stand for letters, so that "p4ssw0rd"
+// is recognised as a common password.
 var unleet = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "8", "b", "@", "a", "$", "s", "!", "i", "|",
 	"l")
 
+// notLetter reports whether r is not a letter.
 func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
+// letterOrDigit reports whether r is a letter or a digit.
 func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // only is s without the characters that are not wanted.

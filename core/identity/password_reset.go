@@ -50,6 +50,8 @@ func (s *Store) ResetPassword(ctx context.Context, caller *Caller, id int64, in 
 	return ended, nil
 }
 
+// resetPassword stores a new password that an admin has set, and ends all
+// sessions of the user.
 func (s *Store) resetPassword(ctx context.Context, tx *db.Tx, caller *Caller, u *subject, hash string, revokeKeys bool) (*Revoked, error) {
 	// Before the user's row, in the order in which a log-in locks them.
 	if err := forgive(ctx, tx, s.accountBucket(u.emailKey)); err != nil {

@@ -249,6 +249,8 @@ func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *Logge
 	return audit.Write(ctx, tx)
 }
 
+// usedStep returns the TOTP step that the attempt uses up, or nil if it used
+// another factor. A code must not work twice (RFC 6238 section 5.2).
 func (t *factorTry) usedStep() *int64 {
 	if t.recovery != nil || t.passkey != nil {
 		return nil
@@ -256,10 +258,13 @@ func (t *factorTry) usedStep() *int64 {
 	return &t.step
 }
 
+// wrongCode returns the problem of a wrong second factor, with the number of
+// attempts that are left.
 func wrongCode(left int) error {
 	return problem.New(problem.CodeInvalidCredentials, "the code is wrong or was used already").With("tries_left", left)
 }
 
+// loginOver returns the problem of a pending log-in that has ended.
 func loginOver() error {
 	return problem.New(problem.CodeInvalidCredentials, "this log-in is over; begin again").With("tries_left", 0)
 }

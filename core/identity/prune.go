@@ -33,6 +33,8 @@ func (s *Store) Prune(ctx context.Context) (total int64, err error) {
 	return total, nil
 }
 
+// pruneQuietly deletes expired rows. A failure is only logged, because the next
+// run repeats it.
 func (s *Store) pruneQuietly(ctx context.Context) {
 	if _, err := s.Prune(ctx); err != nil {
 		s.log.Debug("old sessions were not deleted", "error", err)

@@ -17,6 +17,8 @@ const (
 	recoveryBytes = 10
 )
 
+// codeText is the alphabet of recovery codes. Base32 has no characters that
+// look alike in print.
 var codeText = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 // newRecoveryCodes are codes such as ABCD-EFGH-IJKL-MNOP.

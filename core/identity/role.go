@@ -14,8 +14,10 @@ const (
 	Owner
 )
 
+// roleNames are the names of roles in the API and in the database.
 var roleNames = [...]string{"none", "viewer", "operator", "admin", "owner"}
 
+// String returns the name of the role.
 func (r Role) String() string {
 	if r < NoRole || r > Owner {
 		return fmt.Sprintf("role(%d)", int(r))

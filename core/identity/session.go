@@ -56,6 +56,8 @@ type arrival struct {
 	alone bool
 }
 
+// insertSession stores a session: the SHA-256 of its token, and how the user
+// logged in.
 func (s *Store) insertSession(ctx context.Context, tx *db.Tx, userID int64, token string, came arrival, from Client) error {
 	_, err := tx.Pgx.Exec(ctx, `
 		INSERT INTO sessions (user_id, token_hash, address, user_agent, expires_at, provider_id, second_factor, by_passkey)
@@ -162,4 +164,5 @@ func RevokeOthers(ctx context.Context, tx *db.Tx, userID, keep int64) (int64, er
 	return ended.RowsAffected(), nil
 }
 
+// noSession returns the problem of an unknown session.
 func noSession() error { return problem.New(problem.CodeNotFound, "there is no such session") }

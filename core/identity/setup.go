@@ -103,6 +103,8 @@ func (s *Setup) Complete(ctx context.Context, token string, in NewUser) (*User, 
 	return user, nil
 }
 
+// complete creates the first owner in a transaction and uses up the setup
+// token.
 func (s *Setup) complete(ctx context.Context, tx *db.Tx, ready prepared, token string) (*User, error) {
 	// The lock makes everyone else who would create a user wait: of two setups one is first.
 	if _, err := tx.Pgx.Exec(ctx, "LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE"); err != nil {
@@ -141,6 +143,7 @@ func endSetup(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
+// known reports whether a setup token is valid.
 func (s *Setup) known(ctx context.Context, token string) (known bool, err error) {
 	if !isToken(token) {
 		return false, nil
@@ -152,12 +155,15 @@ func (s *Setup) known(ctx context.Context, token string) (known bool, err error)
 	return known, nil
 }
 
+// removeFile deletes the file with the setup token. It is of no use any more,
+// so a failure is only logged.
 func (s *Setup) removeFile() {
 	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.store.log.Warn("the setup token's file is of no use any more and cannot be removed", "path", s.path, "error", err)
 	}
 }
 
+// noUsers reports whether there are no users.
 func noUsers(ctx context.Context, d *db.DB) (none bool, err error) {
 	if err := d.Pool.QueryRow(ctx, "SELECT NOT EXISTS (SELECT FROM users)").Scan(&none); err != nil {
 		return false, db.Problem(fmt.Errorf("looking for users: %w", err))
@@ -165,10 +171,12 @@ func noUsers(ctx context.Context, d *db.DB) (none bool, err error) {
 	return none, nil
 }
 
+// alreadySetUp returns the problem of a setup after the first one.
 func alreadySetUp() error {
 	return problem.New(problem.CodeAlreadySetUp, "the instance has an owner; log in instead")
 }
 
+// wrongSetupToken returns the problem of an invalid setup token.
 func wrongSetupToken() error {
 	return problem.New(problem.CodeInvalidCredentials,
 		"this is not the setup token; it stands in the file setup-token in the service's state directory")

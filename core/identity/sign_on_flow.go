@@ -50,6 +50,8 @@ func (f Flows) Open(text string, flow any) bool {
 	return err == nil && json.Unmarshal([]byte(plain.Reveal()), flow) == nil
 }
 
+// place returns what the encrypted cookie of a flow is bound to, so that the
+// cookie of one flow is not accepted by another.
 func (f Flows) place() secret.Binding {
 	return secret.Binding{Table: "cookie", Column: f.Name, Row: "flow"}
 }

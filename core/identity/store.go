@@ -36,6 +36,7 @@ type Config struct {
 	Logger hclog.Logger
 }
 
+// withDefaults replaces zero values by the defaults.
 func (c Config) withDefaults() Config {
 	orDuration := func(d *time.Duration, fallback time.Duration) {
 		if *d <= 0 {

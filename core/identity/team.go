@@ -40,6 +40,7 @@ const (
 	maxTeamDescription = 1000
 )
 
+// selectTeams selects teams with the numbers of their members and hosts.
 const selectTeams = `SELECT t.id, t.name, t.slug, t.description, t.created_at,
 	(SELECT count(*) FROM team_members m WHERE m.team_id = t.id), (SELECT count(*) FROM hosts h WHERE h.team_id = t.id)
 FROM teams t `
@@ -67,6 +68,7 @@ func (s *Store) Team(ctx context.Context, id int64) (*Team, error) {
 	return &found[0], nil
 }
 
+// teams reads the rows of selectTeams.
 func teams(rows pgx.Rows, err error) ([]Team, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading teams: %w", err))
@@ -80,6 +82,7 @@ func teams(rows pgx.Rows, err error) ([]Team, error) {
 	return found, nil
 }
 
+// noTeam returns the problem of an unknown team.
 func noTeam() error { return problem.New(problem.CodeNotFound, "there is no such team") }
 
 // teamName is the name of a team under govern's lock, which keeps the team from being deleted.
@@ -92,6 +95,8 @@ func lockTeam(ctx context.Context, tx *db.Tx, id int64) (string, error) {
 	return readTeamName(ctx, tx, id, " FOR UPDATE")
 }
 
+// readTeamName returns the name of a team, with a lock clause if the
+// transaction will change it.
 func readTeamName(ctx context.Context, tx *db.Tx, id int64, lock string) (name string, err error) {
 	err = tx.Pgx.QueryRow(ctx, "SELECT name FROM teams WHERE id = $1"+lock, id).Scan(&name)
 	if errors.Is(err, pgx.ErrNoRows) {

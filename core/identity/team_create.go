@@ -70,6 +70,7 @@ func (s *Store) CreateTeam(ctx context.Context, caller *Caller, in NewTeam) (*Te
 // MaxTeams is how many teams there may be.
 const MaxTeams = 10_000
 
+// insertTeam stores a team, with a slug made from the name if none was given.
 func insertTeam(ctx context.Context, tx *db.Tx, in NewTeam) (*Team, error) {
 	if err := db.Bound(ctx, tx, "teams", "teams", MaxTeams); err != nil {
 		return nil, err

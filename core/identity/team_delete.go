@@ -24,6 +24,8 @@ func (s *Store) DeleteTeam(ctx context.Context, caller *Caller, id int64) (hosts
 	return hosts, err
 }
 
+// deleteTeam moves the hosts of a team to the default team and deletes the
+// team. It returns how many hosts were moved.
 func (s *Store) deleteTeam(ctx context.Context, tx *db.Tx, id int64) (hosts int64, err error) {
 	draft := plan.Begin(ctx)
 	if id == DefaultTeam {

@@ -18,6 +18,7 @@ import (
 // SlugPattern is what a slug looks like: letters, digits and hyphens in small ASCII, at most 63, none at the ends a hyphen.
 const SlugPattern = `^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`
 
+// slugPattern is the compiled SlugPattern.
 var slugPattern = regexp.MustCompile(SlugPattern)
 
 // maxDerivedSlug leaves room for a number behind it.
@@ -27,6 +28,7 @@ const maxDerivedSlug = 52
 var ascii = strings.NewReplacer("æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ħ", "h", "ı", "i", "ŋ", "n",
 	"ŧ", "t")
 
+// checkSlug returns invalid for a malformed slug.
 func checkSlug(slug *string) error {
 	if slug != nil && !slugPattern.MatchString(*slug) {
 		return problem.InvalidField("must be small letters, digits and hyphens, at most 63, beginning and ending with a letter or digit",

@@ -178,6 +178,8 @@ func forgetFactor(ctx context.Context, tx *db.Tx, userID int64) error {
 	return endPending(ctx, tx, userID)
 }
 
+// endPending ends the user's log-ins that wait for a second factor, because it
+// has changed.
 func endPending(ctx context.Context, tx *db.Tx, userID int64) error {
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM pending_logins WHERE user_id = $1", userID); err != nil {
 		return fmt.Errorf("ending log-ins that wait for a code: %w", err)
@@ -185,6 +187,8 @@ func endPending(ctx context.Context, tx *db.Tx, userID int64) error {
 	return nil
 }
 
+// sessionOnly refuses an API key. A key that could enrol a second factor could
+// lock its owner out.
 func sessionOnly(caller *Caller) error {
 	if caller.SessionID == 0 {
 		return problem.New(problem.CodeInvalidState, "a second factor is enrolled in a session, not with an API key")

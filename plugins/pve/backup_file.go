@@ -18,6 +18,7 @@ var dumpName = regexp.MustCompile(`^vzdump-(?:qemu|lxc|openvz)-[1-9][0-9]{2,8}-\
 // folderTypes are the types of storages that are folders of the node. Those that are mounted have none of their own, and are below mounts.
 var folderTypes = []string{"btrfs", "cephfs", "cifs", "dir", "nfs"}
 
+// Folders of storages whose definition does not name others.
 const (
 	// mounts is where network shares are mounted that say nothing else.
 	mounts = "/mnt/pve"

@@ -13,6 +13,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// Limits of a row. A list may have hundreds of thousands of rows, and a peer
+// that sends long ones must not fill the memory.
 const (
 	// maxNotes is the length in bytes of the notes that a list hands on; a list has the first line only.
 	maxNotes = 1 << 10
@@ -38,6 +40,8 @@ var (
 	_ pveapi.RowDecoder = (*verification)(nil)
 )
 
+// Reset and Field implement the visitor of package pveapi, so that a row's
+// nested object needs no map.
 func (v *verification) Reset() { *v = verification{} }
 
 func (v *verification) Field(name []byte, value pveapi.Scalar) {

@@ -19,6 +19,8 @@ var (
 	newArchive = regexp.MustCompile(`^INFO: creating (?:vzdump|Proxmox Backup Server) archive '([^']+)'$`)
 )
 
+// read takes the storage and the volume of the new backup from a line of the
+// task's log. They are in no other answer of the API.
 func (b *backupLog) read(line string) {
 	if command, found := strings.CutPrefix(line, "INFO: starting new backup job: "); found && b.storage == "" {
 		if m := intoDump.FindStringSubmatch(quoted.ReplaceAllString(command, "")); m != nil {

@@ -20,6 +20,8 @@ type role struct {
 // nodeShell is what opening a node's shell needs in addition.
 const nodeShell = "Sys.Console"
 
+// roles lists the privileges of each capability, which the role script grants
+// and Permissions checks.
 var roles = map[endpoint.Capability]role{
 	endpoint.Monitoring: {
 		name:       "ServiceAudit",

@@ -18,6 +18,7 @@ type membership struct {
 	kept *kept
 }
 
+// node returns the member of that name and adds it if it is new.
 func (m *membership) node(name string) *hypervisor.Node {
 	n, ok := m.nodes[name]
 	if !ok {
@@ -50,6 +51,8 @@ func (h *Host) membership(ctx context.Context) (*membership, error) {
 	return m, err
 }
 
+// newMembership returns the membership of a machine alone until rows say
+// otherwise.
 func newMembership() *membership {
 	m := &membership{nodes: map[string]*hypervisor.Node{}}
 	m.cluster.Quorate = true // a machine alone has no quorum to lose

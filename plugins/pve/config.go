@@ -61,6 +61,8 @@ var (
 	nicKey  = regexp.MustCompile(`^net\d+$`)
 )
 
+// configOf builds a Config from the rows of /pending. The rows are sorted
+// first, because the API returns them in no order.
 func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 	slices.SortFunc(rows, func(a, b configRow) int { return compareKeys(string(a.Key), string(b.Key)) })
 	c, ovmf, serial := hypervisor.Config{Options: map[string]string{}, Pending: map[string]*string{}}, false, ""
@@ -192,6 +194,9 @@ func properties(value string) map[string]string {
 	return parts
 }
 
+// diskOf reads the value of a disk's key, such as
+// "local-lvm:vm-101-disk-0,size=32G". The volume is the first part, or has a
+// name.
 func diskOf(key, value string) hypervisor.Disk {
 	parts := properties(value)
 	volume := parts[""]
@@ -315,4 +320,5 @@ func nicOf(key, value string) hypervisor.NIC {
 	return n
 }
 
+// macAddress is the form of a MAC address in a configuration.
 var macAddress = regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`)

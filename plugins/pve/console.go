@@ -51,6 +51,8 @@ type arrival struct {
 	err  error
 }
 
+// newConsole returns a console over a WebSocket. The function lost explains an
+// end that the peer did not announce.
 func newConsole(socket *websocket.Conn, kind hypervisor.ConsoleKind, lost func() error) *console {
 	c := &console{socket: socket, kind: kind, lost: lost}
 	c.open, c.close = context.WithCancel(context.Background())

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// Limits of the opening of a console.
 const (
 	// consoleOpening bounds the opening where the caller does not, beside the waits of its requests.
 	consoleOpening = time.Minute
@@ -186,6 +187,8 @@ func (o *consoleOpener) terminal(ctx context.Context) (*console, error) {
 	return c, nil
 }
 
+// login sends the ticket to the terminal's proxy and waits for its "OK". The
+// proxy closes the connection without a reason if the ticket is wrong.
 func (o *consoleOpener) login(ctx context.Context, c *console, made consolePort) error {
 	if err := c.send([]byte(string(made.User) + ":" + string(made.Ticket) + "\n")); err != nil {
 		return err

@@ -91,6 +91,7 @@ type applianceRow struct {
 	Source       pveapi.Text `json:"source"`
 }
 
+// Limits of the list of templates.
 const (
 	// maxTemplates is how many rows of the list are handed on, maxDescription the length in bytes of a description.
 	maxTemplates   = 5000

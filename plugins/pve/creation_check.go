@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// Privileges that the creation of a guest needs.
 const (
 	allocateGuest = "VM.Allocate"
 	allocateSpace = "Datastore.AllocateSpace"
@@ -99,6 +100,7 @@ func storageNeeds(config hypervisor.Config, storage string) (needs []need) {
 	return needs
 }
 
+// bridgesOf returns the bridges of a guest's NICs.
 func bridgesOf(config hypervisor.Config) (names []string) {
 	for _, nic := range config.NICs {
 		names = append(names, nic.Bridge)
@@ -160,6 +162,8 @@ func (h *Host) mustHold(ctx context.Context, what string, have grants, needs []n
 	return h.lacking(ctx, what, []string{useNetwork}, "/sdn/zones/localnetwork/"+bridges[0])
 }
 
+// lacking returns the Denied error for missing privileges, with the command
+// that grants them.
 func (h *Host) lacking(ctx context.Context, what string, missing []string, path string) error {
 	e := plugin.Errorf(plugin.Denied, "cannot %s: the token lacks %s at %s", what, strings.Join(missing, ", "), path)
 	e.Missing, e.Path = missing, path
@@ -178,6 +182,7 @@ func (g grants) effective(path string) (held map[string]pveapi.Flag, known bool)
 	return g["/"], propagate(g["/"])
 }
 
+// propagate reports whether all privileges also apply below their path.
 func propagate(privileges map[string]pveapi.Flag) bool {
 	for _, on := range privileges {
 		if !on {

@@ -60,6 +60,8 @@ func (d *Driver) Open(_ context.Context, target endpoint.Target) (hypervisor.Hos
 	return host, nil
 }
 
+// open returns the host at a target. For an SSH login the credential is removed
+// from the part that talks to the API, so that a key is never sent there.
 func (d *Driver) open(target endpoint.Target) (*Host, error) {
 	machine := pvessh.New(target, d.pace.SSH)
 	if target.Credential.Form == endpoint.FormSSHKey {

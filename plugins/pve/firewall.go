@@ -121,6 +121,8 @@ func objectsOf(scope firewall.Scope, rest ...string) (place, error) {
 	return placeOf(scope, rest...)
 }
 
+// lackingAt returns the Unsupported error for an object that a scope cannot
+// have.
 func lackingAt(kind firewall.ScopeKind) error {
 	e := plugin.Errorf(plugin.Unsupported, "Proxmox VE has none at the scope %s", kind)
 	e.Field = firewall.FieldScope

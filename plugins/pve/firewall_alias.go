@@ -30,6 +30,7 @@ func (f *Firewall) Aliases(ctx context.Context, scope firewall.Scope) ([]firewal
 	return f.aliases(ctx, at)
 }
 
+// aliases reads the aliases of a scope, with a digest of the list.
 func (f *Firewall) aliases(ctx context.Context, at place) ([]firewall.Alias, string, error) {
 	var rows []aliasRow
 	if err := f.read(ctx, at, &rows); err != nil {
@@ -190,6 +191,8 @@ func smallLetters(field, name string) error {
 	return nil
 }
 
+// noObject returns the NotFound error for an alias, set or group. The
+// hypervisor itself may answer a deletion of a missing object with success.
 func noObject(kind, name string) error {
 	e := plugin.Errorf(plugin.NotFound, "there is no %s %.80q", kind, name)
 	e.Field = firewall.FieldName

@@ -49,6 +49,7 @@ func (f *Firewall) facts(ctx context.Context, ends []firewall.End, before, after
 	return k, k.read(ctx, ends)
 }
 
+// endsOf returns both ends of all packets.
 func endsOf(packets []firewall.Packet) (ends []firewall.End) {
 	for _, p := range packets {
 		ends = append(ends, p.From, p.To)
@@ -315,6 +316,7 @@ func (j *judged) verdict(p firewall.Packet, trace bool) firewall.Verdict {
 	return v
 }
 
+// outcomeOf converts a verdict.
 func outcomeOf(v pvefirewall.Verdict) firewall.Outcome {
 	switch v {
 	case pvefirewall.Accept:

@@ -76,6 +76,7 @@ func (k *facts) with(assume []firewall.State) (*judged, error) {
 	return j, nil
 }
 
+// node converts the state of a node for the evaluator.
 func (j *judged) node(name string, facts *nodeFacts, s firewall.State) pvefirewall.Node {
 	n := pvefirewall.Node{Name: name, Rules: rulesOfState(s), AltNames: map[string]string{}}
 	setOptions(s.Options, n.Options.Set)
@@ -107,6 +108,7 @@ func (k *facts) nodeAddress(name string) netip.Addr {
 	return a.Unmap()
 }
 
+// guestOf converts the state of a guest for the evaluator.
 func guestOf(g *guestFacts, s firewall.State) pvefirewall.Guest {
 	out := pvefirewall.Guest{ID: g.id, Container: g.guest.Kind == "container", Aliases: aliasesOf(s), IPSets: setsOf(s),
 		Rules: rulesOfState(s)}
@@ -134,6 +136,7 @@ func setOptions(o firewall.Options, set func(key, value string) error) {
 	}
 }
 
+// aliasesOf converts the aliases of a state.
 func aliasesOf(s firewall.State) []pvefirewall.Alias {
 	out := make([]pvefirewall.Alias, len(s.Aliases))
 	for i, a := range s.Aliases {
@@ -142,6 +145,7 @@ func aliasesOf(s firewall.State) []pvefirewall.Alias {
 	return out
 }
 
+// setsOf converts the sets of a state.
 func setsOf(s firewall.State) []pvefirewall.IPSet {
 	out := make([]pvefirewall.IPSet, len(s.IPSets))
 	for i, set := range s.IPSets {
@@ -153,6 +157,7 @@ func setsOf(s firewall.State) []pvefirewall.IPSet {
 	return out
 }
 
+// rulesOfState converts the rules of a state.
 func rulesOfState(s firewall.State) []pvefirewall.Rule {
 	out := make([]pvefirewall.Rule, len(s.Rules))
 	for i, r := range s.Rules {

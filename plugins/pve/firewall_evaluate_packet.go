@@ -99,6 +99,7 @@ func (j *judged) waysOf(from, to firewall.End) []way {
 	return []way{first}
 }
 
+// named returns the name of a NIC for a sentence, with a space in front.
 func named(nic string) string {
 	if nic == "" {
 		return ""
@@ -260,6 +261,7 @@ func (j *judged) device(s, other *packetEnd, far netip.Addr) string {
 	return gateway
 }
 
+// endpoint converts an end for the evaluator.
 func (s *packetEnd) endpoint() pvefirewall.Endpoint {
 	switch s.end.Kind {
 	case firewall.GuestEnd:

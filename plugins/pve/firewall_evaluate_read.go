@@ -17,6 +17,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// Limits of one question to the evaluator. They bound its cost for the
+// hypervisor.
 const (
 	// evaluateRequests are the most requests that one question to the evaluator sends, and evaluateAtOnce how many of them at the same time.
 	evaluateRequests = 3000
@@ -63,6 +65,7 @@ type guestFacts struct {
 	ask bool
 }
 
+// nicFacts is a NIC of a guest with what is known of its addresses.
 type nicFacts struct {
 	pvefirewall.NIC
 	number int
@@ -130,6 +133,7 @@ func (k *facts) read(ctx context.Context, ends []firewall.End) error {
 	return ctx.Err()
 }
 
+// clusterOnly is the scope of the cluster.
 var clusterOnly = firewall.Scope{Kind: firewall.ClusterScope}
 
 // need notes the node and the guest of an end.
@@ -167,12 +171,16 @@ func (k *facts) nodeWith(address string) (string, bool) {
 	return "", false
 }
 
+// sameAddress reports whether two texts are the same address. Only parsing
+// finds that, because IPv6 addresses have several forms.
 func sameAddress(a, b string) bool {
 	x, err := netip.ParseAddr(a)
 	y, err2 := netip.ParseAddr(b)
 	return err == nil && err2 == nil && x.Unmap() == y.Unmap()
 }
 
+// readMembers reads the members of the cluster and, if there are several, the
+// addresses that corosync uses.
 func (k *facts) readMembers(ctx context.Context) error {
 	err := k.do(ctx, func() (err error) { k.membership, err = k.f.host.members(ctx); return err })
 	if k.memberError = err; err != nil {
@@ -277,6 +285,7 @@ func (k *facts) state(ctx context.Context, scope firewall.Scope) (s firewall.Sta
 	return s, nil
 }
 
+// readGroups reads all security groups in parallel. Any rule may refer to one.
 func (k *facts) readGroups(ctx context.Context) error {
 	var groups []firewall.Group
 	if err := k.do(ctx, func() (err error) { groups, _, err = k.f.Groups(ctx); return err }); err != nil {
@@ -302,6 +311,7 @@ func (k *facts) readGroups(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// readNode reads the firewall and the network of a node.
 func (k *facts) readNode(ctx context.Context, name string, node *nodeFacts) (err error) {
 	if node.state, err = k.state(ctx, firewall.Scope{Kind: firewall.NodeScope, Node: name}); err != nil {
 		return err
@@ -309,6 +319,7 @@ func (k *facts) readNode(ctx context.Context, name string, node *nodeFacts) (err
 	return k.do(ctx, func() (err error) { node.network, err = k.f.host.NodeNetwork(ctx, name); return err })
 }
 
+// readGuest reads the firewall, the NICs and the addresses of a guest.
 func (k *facts) readGuest(ctx context.Context, g *guestFacts) error {
 	ref := hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.guest.Kind), Node: g.guest.Node, ID: hypervisor.GuestID(g.guest.ID)}
 	number, err := vmid(ref.ID)

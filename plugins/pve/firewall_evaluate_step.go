@@ -98,6 +98,8 @@ func (j *judged) nothing(w way, why pvefirewall.Builtin) firewall.Hop {
 	return h
 }
 
+// exceptionOf returns the text for a built-in exception of the firewall, with a
+// comma in front.
 func exceptionOf(e pvefirewall.Exception) string {
 	if text := exceptions[e]; text != "" {
 		return ", " + text
@@ -122,6 +124,7 @@ func (j *judged) policy(h firewall.Hop) string {
 	return fmt.Sprintf("no rule decides: %s %s is %s", name, whose, policy)
 }
 
+// either returns text, or otherwise if text is empty.
 func either(text, otherwise string) string {
 	if text != "" {
 		return text
@@ -129,6 +132,7 @@ func either(text, otherwise string) string {
 	return otherwise
 }
 
+// step converts a step of the evaluator.
 func (j *judged) step(l pvefirewall.LookedAt) firewall.Step {
 	s := firewall.Step{Why: reasons[l.Reason], Part: l.Part}
 	if l.Via != (pvefirewall.RuleRef{}) {
@@ -146,6 +150,7 @@ func (j *judged) step(l pvefirewall.LookedAt) firewall.Step {
 	return s
 }
 
+// scope converts a scope of the evaluator.
 func (j *judged) scope(s pvefirewall.Scope) firewall.Scope {
 	switch s.Kind {
 	case pvefirewall.ScopeNode:
@@ -163,6 +168,7 @@ func (j *judged) scope(s pvefirewall.Scope) firewall.Scope {
 	return clusterOnly
 }
 
+// rulesAt returns the rules of a scope as they were read.
 func (j *judged) rulesAt(s pvefirewall.Scope) []firewall.Rule {
 	switch s.Kind {
 	case pvefirewall.ScopeNode:
@@ -175,6 +181,7 @@ func (j *judged) rulesAt(s pvefirewall.Scope) []firewall.Rule {
 	return j.cluster.Rules
 }
 
+// ruleAt returns the rule that the evaluator refers to.
 func (j *judged) ruleAt(ref pvefirewall.RuleRef) firewall.RuleAt {
 	at := firewall.RuleAt{Scope: j.scope(ref.Scope)}
 	if rules := j.rulesAt(ref.Scope); ref.Position < len(rules) {
@@ -214,10 +221,14 @@ func (j *judged) depends(w way, hops []firewall.Hop) string {
 	return ""
 }
 
+// namesUnread reports whether a rule refers to a set that could not be read.
+// Its verdict is unknown then.
 func namesUnread(r firewall.Rule) bool {
 	return strings.HasPrefix(r.Source, unreadSet) || strings.HasPrefix(r.Destination, unreadSet)
 }
 
+// addressMissing explains that a verdict depends on an unknown address of a
+// guest.
 func addressMissing(end firewall.End) string {
 	return fmt.Sprintf("it hangs on the address of guest %s, which its configuration does not have and it does not tell: name the address",
 		end.Guest.ID)

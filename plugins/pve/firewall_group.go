@@ -12,8 +12,10 @@ import (
 
 var _ firewall.Grouper = (*Firewall)(nil)
 
+// groupsPath is the path of the security groups.
 const groupsPath = "/cluster/firewall/groups"
 
+// noGroup returns the NotFound error for a security group.
 func noGroup(name string) error { return noObject("security group", name) }
 
 // Groups implements firewall.Grouper. Every token may read the list.
@@ -111,6 +113,7 @@ func (f *Firewall) DeleteGroup(ctx context.Context, name, digest string) error {
 	})
 }
 
+// changeGroups sends a change of the list of groups.
 func (f *Firewall) changeGroups(ctx context.Context, send func() error) error {
 	return f.change(ctx, place{path: groupsPath}, send)
 }

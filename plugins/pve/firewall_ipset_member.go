@@ -35,6 +35,7 @@ func (f *Firewall) IPSetMembers(ctx context.Context, scope firewall.Scope, set s
 	return f.members(ctx, at)
 }
 
+// members reads the members of a set, with a digest of the list.
 func (f *Firewall) members(ctx context.Context, at place) ([]firewall.IPSetMember, string, error) {
 	var rows []struct {
 		CIDR    pveapi.Text `json:"cidr"`

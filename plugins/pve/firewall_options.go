@@ -106,6 +106,7 @@ func optionsForm(change firewall.OptionsChange) (url.Values, error) {
 	return withDigest(form, set.Digest), nil
 }
 
+// optionInto adds an option to a form after checking its text.
 func optionInto(form url.Values, name, value string) error {
 	if err := firewall.CheckText(name, value, firewall.MaxText); err != nil {
 		return err
@@ -116,6 +117,8 @@ func optionInto(form url.Values, name, value string) error {
 	return nil
 }
 
+// noSuchOption returns the Invalid error for an option that the scope does not
+// have.
 func noSuchOption(name string) error {
 	return firewall.Invalid(name, "there is no such option")
 }

@@ -85,6 +85,7 @@ func (f *Firewall) ruleRows(ctx context.Context, at place) ([]ruleRow, error) {
 	return rows, nil
 }
 
+// ruleDigest returns the digest of a list of rules. Each row repeats it.
 func ruleDigest(rows []ruleRow) string {
 	return digestOf(len(rows), func(i int) pveapi.Text { return rows[i]["digest"] })
 }
@@ -181,6 +182,7 @@ func (f *Firewall) look(ctx context.Context, at place, position int, digest stri
 // isPosition reports whether a number can be a position in a list.
 func isPosition(position int) bool { return position >= 0 && position <= math.MaxInt32 }
 
+// noRule returns the NotFound error for a position without rule.
 func noRule(position int) error {
 	e := plugin.Errorf(plugin.NotFound, "there is no rule at position %d", position)
 	e.Field = firewall.FieldPosition
@@ -273,10 +275,12 @@ func (f *Firewall) lacks(ctx context.Context, list place, from, to int) error {
 	return noRule(from)
 }
 
+// noPlace returns the Invalid error for a destination outside of the list.
 func noPlace(to int) error {
 	return firewall.Invalid(firewall.FieldTo, "the list has no place %d", to)
 }
 
+// withDigest adds a digest to a form unless it is empty.
 func withDigest(form url.Values, digest string) url.Values {
 	if digest != "" {
 		form.Set("digest", digest)
@@ -294,6 +298,7 @@ func ruleTexts(r *firewall.Rule) map[string]ruleText {
 	}
 }
 
+// ruleText is a parameter of a rule with its value.
 type ruleText struct{ key, value string }
 
 // ruleForm is what makes a rule.

@@ -19,6 +19,7 @@ import (
 
 var _ firewall.UsageFinder = (*Firewall)(nil)
 
+// Limits of one search for usages. They bound its cost for the hypervisor.
 const (
 	// usageRequests are the most requests that one asking for a usage sends, and usageAtOnce how many of them at the same time.
 	usageRequests = 600
@@ -76,6 +77,7 @@ type usageSearch struct {
 	missed []string
 }
 
+// errUsageBound ends a search that has sent as many requests as it may.
 var errUsageBound = errors.New("the bound of requests is reached")
 
 // spend takes a request of those that are left.
@@ -86,6 +88,8 @@ func (s *usageSearch) spend() error {
 	return nil
 }
 
+// miss records why the search is incomplete. It is called from several
+// goroutines.
 func (s *usageSearch) miss(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,6 +201,7 @@ func (s *usageSearch) elsewhere(ctx context.Context) (looks []look, err error) {
 	return append(looks, sets...), nil
 }
 
+// titleOf names a scope for people.
 func titleOf(scope firewall.Scope) string {
 	switch scope.Kind {
 	case firewall.NodeScope:

@@ -87,6 +87,7 @@ func agentResult(data json.RawMessage) (json.RawMessage, error) {
 	return answer.Result, nil
 }
 
+// orNull returns the JSON null for a missing value.
 func orNull(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return json.RawMessage("null")
@@ -106,6 +107,8 @@ func agentError(err error) error {
 	return e
 }
 
+// addresses converts an interface that a guest reports. The guest chooses the
+// texts, so each is validated.
 func (row interfaceRow) addresses() hypervisor.NICAddresses {
 	told := hypervisor.NICAddresses{Name: plain(string(row.Name), maxInterfaceName)}
 	for _, mac := range []string{string(row.MAC), string(row.HWAddr)} {

@@ -16,8 +16,11 @@ type shaper struct {
 	nums slab[float64]
 }
 
+// newShaper returns a shaper for one inventory.
 func newShaper() *shaper { return &shaper{in: newIntern()} }
 
+// figure and share return pointers into slabs: ten thousand guests would
+// otherwise need hundreds of thousands of allocations.
 func (s *shaper) figure(f figure) *int64 { return s.ints.ptr(f.n, f.set) }
 func (s *shaper) share(f share) *float64 { return s.nums.ptr(f.f, f.set) }
 
@@ -84,6 +87,7 @@ func (s *shaper) node(n *hypervisor.Node, r *resourceRow) {
 	}
 }
 
+// nodeState converts the hypervisor's word for the state of a node.
 func nodeState(word string) string {
 	switch word {
 	case hypervisor.NodeOnline, hypervisor.NodeOffline:

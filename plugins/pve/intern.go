@@ -15,10 +15,13 @@ type intern struct {
 	lists map[string][]string
 }
 
+// newIntern returns an empty intern table for one inventory.
 func newIntern() *intern {
 	return &intern{texts: map[string]string{}, lists: map[string][]string{}}
 }
 
+// text returns the string of a scalar. Equal texts, such as names of nodes and
+// pools, share one allocation.
 func (in *intern) text(v pveapi.Scalar) string {
 	raw := v.Bytes()
 	if len(raw) == 0 {
@@ -54,6 +57,7 @@ func (in *intern) list(v pveapi.Scalar, separators string) []string {
 // slab gives out pointers to numbers that lie side by side, one allocation for hundreds of figures.
 type slab[T any] struct{ free []T }
 
+// ptr returns a pointer to the value, or nil if it is not set.
 func (s *slab[T]) ptr(v T, set bool) *T {
 	if !set {
 		return nil

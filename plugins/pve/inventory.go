@@ -92,6 +92,7 @@ type pager struct {
 	nodesOfGuests map[guestKey]*hypervisor.GuestRef
 }
 
+// add adds a row of /cluster/resources to the current page.
 func (b *pager) add(r *resourceRow) error {
 	switch string(r.typ.Bytes()) {
 	case "qemu":
@@ -113,6 +114,8 @@ func (b *pager) add(r *resourceRow) error {
 	return nil
 }
 
+// guest adds a row of a guest. A row without a node is of a guest that is about
+// to disappear.
 func (b *pager) guest(r *resourceRow, kind hypervisor.GuestKind) {
 	node := b.shaper.in.text(r.node)
 	if node == "" {
@@ -146,6 +149,8 @@ func (b *pager) nodeOf(r *resourceRow) string {
 	return ""
 }
 
+// node adds a row of a node. The first source of nodes is /cluster/status; the
+// rows here are compared with it.
 func (b *pager) node(r *resourceRow) {
 	name := r.nodeName(b.shaper.in)
 	if name == "" {
@@ -161,6 +166,7 @@ func (b *pager) node(r *resourceRow) {
 	}
 }
 
+// flush passes the page to the caller. The first page has the cluster.
 func (b *pager) flush() error {
 	if !b.begun {
 		b.begun = true
@@ -186,4 +192,5 @@ func (b *pager) finish() error {
 	return b.flush()
 }
 
+// lastPart returns what follows the last slash of a resource ID.
 func lastPart(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }

@@ -47,6 +47,7 @@ type mappedResource struct {
 	Live pveapi.Flag `json:"live-migration"`
 }
 
+// localDisk is a row of local_disks in the answer of the migration check.
 type localDisk struct {
 	Volume    pveapi.Text `json:"volid"`
 	Key       pveapi.Text `json:"drivename"`
@@ -162,6 +163,7 @@ func (p preconditions) tellResources(check *hypervisor.MigrationCheck) {
 	}
 }
 
+// namesOf converts a list of texts.
 func namesOf(list []pveapi.Text) []string {
 	all := make([]string, 0, len(list))
 	for _, text := range list {
@@ -170,6 +172,7 @@ func namesOf(list []pveapi.Text) []string {
 	return all
 }
 
+// block adds a blocker.
 func block(check *hypervisor.MigrationCheck, code, format string, args ...any) {
 	check.Blockers = append(check.Blockers, hypervisor.MigrationFinding{Code: code, Message: fmt.Sprintf(format, args...)})
 }

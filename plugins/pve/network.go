@@ -22,6 +22,7 @@ var interfaceTypes = map[string]string{
 	"OVSPort": hypervisor.InterfaceOVSPort, "OVSIntPort": hypervisor.InterfaceOVSInternal,
 }
 
+// Limits of a node's network.
 const (
 	// maxNodeInterfaces is how many interfaces of a node are read, maxDiff the length in bytes of a diff.
 	maxNodeInterfaces = 4096

@@ -113,6 +113,7 @@ func hasCommand(lines []stanzaLine) bool {
 	})
 }
 
+// read splits a unified diff into hunks and reads them.
 func (r *diffReader) read(diff string) {
 	var hunks [][]string
 	for line := range strings.Lines(diff) {
@@ -245,6 +246,7 @@ func (r *diffReader) give(at *side, text string, which int, before *[2][]stanzaL
 	}
 }
 
+// stanza returns the stanza of an interface and adds it if it is new.
 func (r *diffReader) stanza(name string) *stanza {
 	if r.of[name] == nil {
 		r.of[name] = &stanza{}
@@ -252,6 +254,8 @@ func (r *diffReader) stanza(name string) *stanza {
 	return r.of[name]
 }
 
+// add adds a line to the old text, to the new text, or to both, depending on
+// its sign.
 func (r *diffReader) add(name string, sign byte, l stanzaLine) {
 	s := r.stanza(name)
 	if sign != '+' {

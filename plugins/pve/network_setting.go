@@ -60,6 +60,7 @@ func normal(key, value string) string {
 	return value
 }
 
+// bondModes are the modes of the kernel's bonding driver, by their numbers.
 var bondModes = []string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"}
 
 // saysOf reports whether a line is true of an interface: of its part for IPv4, or of that for IPv6.
@@ -76,6 +77,8 @@ func saysOf(i hypervisor.Interface, l stanzaLine) (four, six bool) {
 	return equalInterfaces(undone(i, []stanzaLine{l}, []stanzaLine{l}), i), false
 }
 
+// equalInterfaces reports whether two interfaces have the same settings. The
+// order of ports does not matter.
 func equalInterfaces(a, b hypervisor.Interface) bool {
 	value := func(n *int64) int64 {
 		if n == nil {
@@ -286,6 +289,8 @@ func optionKey(i *hypervisor.Interface, key string) string {
 
 // setOption adds a setting without a field. Of those that an interface may have several times all are kept, a line each.
 
+// setOption adds a line to an option. A key may occur several times in the
+// file; its values are then joined by line breaks.
 func setOption(i *hypervisor.Interface, key, value string) {
 	if i.Options == nil {
 		i.Options = map[string]string{}
@@ -297,6 +302,7 @@ func setOption(i *hypervisor.Interface, key, value string) {
 	i.Options[at] = value
 }
 
+// unsetOption removes a line from an option.
 func unsetOption(i *hypervisor.Interface, key, value string) {
 	at := optionKey(i, key)
 	if _, has := i.Options[at]; !has {

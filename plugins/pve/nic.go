@@ -144,6 +144,7 @@ func nicAddress(field, text string) bool {
 	return err == nil && address.Zone() == "" && address.Is6() == wants6
 }
 
+// decimalOf formats a number, or returns an empty string for nil.
 func decimalOf(n *int64) string {
 	if n == nil {
 		return ""
@@ -151,6 +152,7 @@ func decimalOf(n *int64) string {
 	return strconv.FormatInt(*n, 10)
 }
 
+// oneOrZero formats a flag as the API expects it.
 func oneOrZero(yes bool) string {
 	if yes {
 		return "1"

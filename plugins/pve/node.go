@@ -29,6 +29,7 @@ type nodeRow struct {
 	Status pveapi.Text `json:"status"`
 }
 
+// nodes reads the list of nodes.
 func (h *Host) nodes(ctx context.Context) ([]nodeRow, error) {
 	var rows []nodeRow
 	_, err := h.api.Get(ctx, "/nodes", nil, &rows)
@@ -48,6 +49,7 @@ func (h *Host) explain(ctx context.Context, node string, err error) error {
 	return noNode(node)
 }
 
+// noNode returns the NotFound error for a node.
 func noNode(node string) error {
 	return plugin.Errorf(plugin.NotFound, "there is no node %s", node)
 }

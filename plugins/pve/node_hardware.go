@@ -59,6 +59,8 @@ type diskRow struct {
 	Left   pveapi.Int  `json:"wearout"`
 }
 
+// disks reads the disks of a node. Without health it skips SMART, which would
+// wake disks that are asleep.
 func (h *Host) disks(ctx context.Context, node string, health bool) ([]hypervisor.NodeDisk, error) {
 	query := url.Values{}
 	if !health {
@@ -179,6 +181,7 @@ func (h *Host) pciDevices(ctx context.Context, node string) ([]hypervisor.PCIDev
 	return devices, nil
 }
 
+// services reads the services of a node.
 func (h *Host) services(ctx context.Context, node string) ([]hypervisor.NodeService, error) {
 	type row struct {
 		Name        pveapi.Text `json:"name"`
@@ -241,6 +244,7 @@ func (h *Host) subscription(ctx context.Context, node string) (*hypervisor.Subsc
 	return s, nil
 }
 
+// system reads the name servers and the clock of a node.
 func (h *Host) system(ctx context.Context, node string) (*hypervisor.NodeSystem, error) {
 	var dns struct {
 		First  pveapi.Text `json:"dns1"`

@@ -77,39 +77,48 @@ var (
 	}
 )
 
+// stringOption declares an option with any text.
 func stringOption(name, privilege string) option {
 	return option{OptionKey: hypervisor.OptionKey{Name: name, Type: "string"}, privilege: privilege}
 }
 
+// booleanOption declares an option that is on or off.
 func booleanOption(name, privilege string) option {
 	return option{OptionKey: hypervisor.OptionKey{Name: name, Type: "boolean"}, privilege: privilege}
 }
 
+// enumOption declares an option with a list of values.
 func enumOption(name, privilege string, values ...string) option {
 	return option{OptionKey: hypervisor.OptionKey{Name: name, Type: "string", Values: values}, privilege: privilege}
 }
 
+// integerOption declares an option with a whole number.
 func integerOption(name, privilege string, low, high *float64) option {
 	return option{OptionKey: hypervisor.OptionKey{Name: name, Type: "integer", Min: low, Max: high}, privilege: privilege}
 }
 
+// numberOption declares an option with a number.
 func numberOption(name, privilege string, low, high *float64) option {
 	return option{OptionKey: hypervisor.OptionKey{Name: name, Type: "number", Min: low, Max: high}, privilege: privilege}
 }
 
+// startOption declares the option that starts a guest with its node.
 func startOption() option {
 	o := booleanOption("onboot", "VM.Config.Options")
 	o.Autostart = true
 	return o
 }
 
+// bound returns a pointer to a bound.
 func bound(n float64) *float64 { return &n }
 
+// from limits an option to releases from major.minor on.
 func (o option) from(major, minor int) option {
 	o.since = release{major, minor}
 	return o
 }
 
+// with adds a value that exists from a release on.
 func (o option) with(value string, major, minor int) option {
 	o.later = map[string]release{value: {major, minor}}
 	return o

@@ -35,6 +35,7 @@ var (
 	markForm    = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
+// invalid returns an Invalid error with a field.
 func invalid(field, format string, args ...any) *plugin.Error {
 	e := plugin.Errorf(plugin.Invalid, format, args...)
 	e.Field = field
@@ -81,6 +82,7 @@ type placementRow struct {
 	Avail   pveapi.Int  `json:"avail"`
 }
 
+// storage converts a row of a node's storages.
 func (row placementRow) storage() hypervisor.PlacementStorage {
 	content := strings.Split(string(row.Content), ",")
 	s := hypervisor.PlacementStorage{

@@ -25,6 +25,7 @@ type Pace struct {
 	SSH pvessh.Waits
 }
 
+// orDefault fills in the defaults.
 func (p Pace) orDefault() Pace {
 	if p.PollFirst == 0 {
 		p.PollFirst = 150 * time.Millisecond

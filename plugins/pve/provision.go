@@ -68,6 +68,9 @@ func (h *Host) onFiles(ctx context.Context, node, storage string) (bool, error) 
 	return len(rows) == 1 && fileStorages[string(rows[0].Type)], nil
 }
 
+// vmForm returns the parameters of the request that creates a VM. It checks
+// every text that becomes part of a property string, where a comma would start
+// another property.
 func vmForm(spec hypervisor.VMSpec) (url.Values, error) {
 	if _, err := vmid(spec.ID); err != nil {
 		return nil, invalid("id", "%.40q is no id of a VM", spec.ID)
@@ -170,6 +173,8 @@ func (h *Host) Destroy(ctx context.Context, ref hypervisor.GuestRef, spec hyperv
 	return taskIn(string(answer)), nil
 }
 
+// destroyError classifies the error of a destruction. The API has the same
+// status for all of them, so only the text tells.
 func destroyError(err error) error {
 	e, ok := asError(err)
 	if !ok {

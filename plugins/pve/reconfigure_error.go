@@ -87,6 +87,7 @@ func (h *Host) narrow(ctx context.Context, kind hypervisor.GuestKind, sent url.V
 	e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
 }
 
+// keysOf returns the keys of a form.
 func keysOf(form url.Values) []string {
 	keys := make([]string, 0, len(form))
 	for key := range form {

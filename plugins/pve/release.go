@@ -19,6 +19,7 @@ func parseRelease(text string) release {
 	return release{a, b}
 }
 
+// before reports whether r is older than o.
 func (r release) before(o release) bool {
 	return r.major < o.major || r.major == o.major && r.minor < o.minor
 }

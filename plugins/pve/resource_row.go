@@ -12,6 +12,7 @@ type figure struct {
 	set bool
 }
 
+// from reads a whole number.
 func (f *figure) from(v pveapi.Scalar) { f.n, f.set = v.Int() }
 
 // share is a fraction or count that may be missing.
@@ -20,6 +21,7 @@ type share struct {
 	set bool
 }
 
+// from reads a fraction.
 func (s *share) from(v pveapi.Scalar) { s.f, s.set = v.Float() }
 
 // resourceRow is one row of /cluster/resources, of whatever type. The same members stand in a guest's status/current but

@@ -22,6 +22,7 @@ var (
 	keptLine = regexp.MustCompile(`^([a-z_]{1,40}): (\S+)$`)
 )
 
+// Lengths of the parts of a token.
 const (
 	secretLength = 36  // of a token's secret
 	maxTokenID   = 255 // a longer one is none
@@ -48,6 +49,7 @@ func (d *Driver) ReadRoleOutput(_ context.Context, output plugin.Secret) (hyperv
 // part is the kind of value that is being read.
 type part int
 
+// What is being read from the output of the script.
 const (
 	nothing part = iota
 	tokenID
@@ -68,6 +70,7 @@ type outputReader struct {
 	script bool
 }
 
+// line reads one line of the output. A repetition of the script starts over.
 func (r *outputReader) line(line string) error {
 	if strings.HasPrefix(line, "#!/bin/sh") {
 		r.script = true
@@ -138,6 +141,7 @@ func (r *outputReader) finish() error {
 	return nil
 }
 
+// end checks that the last token is complete.
 func (r *outputReader) end() error {
 	if err := r.finish(); err != nil {
 		return err
@@ -148,6 +152,7 @@ func (r *outputReader) end() error {
 	return nil
 }
 
+// answer returns the tokens in the order of capabilities.
 func (r *outputReader) answer() (out hypervisor.RoleOutput, err error) {
 	for _, c := range endpoint.Capabilities() {
 		if made, ok := r.secrets[c]; ok {

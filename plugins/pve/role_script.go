@@ -20,6 +20,8 @@ const serviceUser = "service@pve"
 //go:embed role_script.sh.tmpl
 var roleScriptText string
 
+// roleScript is the template of the script. Every value in it is quoted for the
+// shell.
 var roleScript = template.Must(template.New("role script").Funcs(template.FuncMap{"quote": quote}).Parse(roleScriptText))
 
 // grant is one line of the script.
@@ -54,6 +56,8 @@ func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery)
 	return strings.TrimRight(script.String(), "\n") + "\n", nil
 }
 
+// grantsOf returns the roles and tokens that the script creates, in the order
+// of capabilities.
 func grantsOf(query hypervisor.RoleScriptQuery) ([]grant, error) {
 	for _, c := range query.Capabilities {
 		if _, err := roleOf(c); err != nil {

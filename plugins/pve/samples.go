@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// Properties of the hypervisor's history of figures.
 const (
 	// generation is how often the hypervisor takes its figures.
 	generation = 10 * time.Second
@@ -150,11 +151,14 @@ type sampler struct {
 	failed error
 }
 
+// guestKey identifies a guest in the history.
 type guestKey struct {
 	kind hypervisor.GuestKind
 	id   int64
 }
 
+// add adds the row that was just read as a sample, unless its metric or subject
+// is unknown.
 func (s *sampler) add() error {
 	sample := hypervisor.Sample{Metric: metricOf(s.row.metric.Bytes()), Value: s.row.value.f}
 	if sample.Metric == "" || !s.row.value.set || !s.row.at.set || !s.subject(&sample) {
@@ -207,6 +211,7 @@ func (s *sampler) subject(sample *hypervisor.Sample) bool {
 	return false
 }
 
+// flush passes the samples to the caller.
 func (s *sampler) flush() error {
 	if len(s.page) == 0 {
 		return nil

@@ -54,26 +54,32 @@ var storageTypes = []hypervisor.StorageType{
 	storageType("zfspool", nil, nil, needed(text("pool", 256)), text("blocksize", 16), flag("sparse"), limitKey, text("mountpoint", 4096)),
 }
 
+// storageType declares a type of storage with its keys.
 func storageType(name string, backups, folders []hypervisor.StorageKey, own ...hypervisor.StorageKey) hypervisor.StorageType {
 	return hypervisor.StorageType{Name: name, Keys: slices.Concat(own, anyStorage, folders, backups)}
 }
 
+// text declares a key with a text.
 func text(name string, most int64) hypervisor.StorageKey {
 	return hypervisor.StorageKey{Name: name, Type: hypervisor.StorageText, MaxLength: most}
 }
 
+// flag declares a key that is on or off.
 func flag(name string) hypervisor.StorageKey {
 	return hypervisor.StorageKey{Name: name, Type: hypervisor.StorageFlag}
 }
 
+// integer declares a key with a whole number.
 func integer(name string, least, most int64) hypervisor.StorageKey {
 	return hypervisor.StorageKey{Name: name, Type: hypervisor.StorageInteger, Min: &least, Max: &most}
 }
 
+// words declares a key with a list of words.
 func words(name string, values ...string) hypervisor.StorageKey {
 	return hypervisor.StorageKey{Name: name, Type: hypervisor.StorageWords, Values: values, MaxLength: 1024}
 }
 
+// choice declares a key with a list of values.
 func choice(name string, values ...string) hypervisor.StorageKey {
 	return hypervisor.StorageKey{Name: name, Type: hypervisor.StorageText, Values: values}
 }
@@ -81,11 +87,13 @@ func choice(name string, values ...string) hypervisor.StorageKey {
 // needed is a key that is given once and stays, required one that can be changed, and fixed one that may be given once.
 func needed(k hypervisor.StorageKey) hypervisor.StorageKey { return required(fixed(k)) }
 
+// required marks a key that must be set.
 func required(k hypervisor.StorageKey) hypervisor.StorageKey {
 	k.Required = true
 	return k
 }
 
+// fixed marks a key that cannot be changed later.
 func fixed(k hypervisor.StorageKey) hypervisor.StorageKey {
 	k.Fixed = true
 	return k

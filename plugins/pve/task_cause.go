@@ -25,6 +25,7 @@ var (
 	longCommand = regexp.MustCompile(`command '([^\n]{60,})' failed`)
 )
 
+// Limits of the texts that are taken from a log.
 const (
 	// maxCause is how much of a line of a log is told, and maxCommand how much of a command, in bytes.
 	maxCause   = 300
@@ -40,6 +41,8 @@ type taskCause struct {
 	last, before, full string
 }
 
+// read remembers a line of the log that explains a failure. The status of a
+// task often says no more than "command failed"; the reason is in its log.
 func (c *taskCause) read(line string) {
 	line = strings.TrimSpace(line)
 	if !errorWords.MatchString(line) || noCause.MatchString(line) {

@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// Properties of the hypervisor's task lists.
 const (
 	// clusterTasks is how many of the newest tasks of each node the cluster's own list is sure to have: it keeps about 25.
 	clusterTasks = 20
@@ -181,6 +182,8 @@ func tasksOf(rows []taskRow) (tasks []hypervisor.Task, all bool) {
 	return tasks, len(tasks) == len(rows)
 }
 
+// taskOf converts a row. It returns false for a row whose UPID cannot be
+// parsed.
 func taskOf(row taskRow) (hypervisor.Task, bool) {
 	u, err := parseUPID(string(row.UPID))
 	if err != nil {

@@ -19,6 +19,7 @@ const (
 	missingLog = "unable to open file - No such file or directory"
 )
 
+// logRow is a line of a task's log.
 type logRow struct {
 	N    pveapi.Int  `json:"n"`
 	Text pveapi.Text `json:"t"`

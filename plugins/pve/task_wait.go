@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// Settings of the wait for a task.
 const (
 	// logWindow is how many lines of a running task's log are read at once.
 	logWindow = 1000
@@ -171,6 +172,7 @@ func (w *waiter) log(ctx context.Context) error {
 // ownError is an error of the caller's function, which ends the wait as it is.
 type ownError struct{ err error }
 
+// Error and Unwrap implement error.
 func (e *ownError) Error() string { return e.err.Error() }
 func (e *ownError) Unwrap() error { return e.err }
 
@@ -218,6 +220,7 @@ func (h *Host) taskStatus(ctx context.Context, u upid) (running bool, exit strin
 	return false, "", plugin.Errorf(plugin.Protocol, "a task's status is neither running nor stopped but %q", answer.Status)
 }
 
+// asError returns the plugin.Error in err.
 func asError(err error) (*plugin.Error, bool) {
 	var e *plugin.Error
 	ok := errors.As(err, &e)

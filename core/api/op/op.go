@@ -45,10 +45,12 @@ const (
 	groupParam = "group"
 )
 
+// onNames are the names of On in the OpenAPI document and in path parameters.
 var onNames = [...]string{Instance: "instance", Anywhere: "anywhere", Host: "host", VM: "vm", App: "app", Job: "job", Backup: "backup",
 	Draft: "draft", Channel: "channel", Alert: "alert", Recording: "recording", Entry: "entry",
 	Node: "node", Group: "group"}
 
+// String returns the name.
 func (o On) String() string { return onNames[o] }
 
 // param is the path parameter that names the thing; "" when the operation is on none.
@@ -200,6 +202,7 @@ type List[T any] struct {
 	Body  []T
 }
 
+// fill makes the list of an empty answer [] and not null.
 func (l *List[T]) fill() {
 	if l.Body == nil {
 		l.Body = []T{}

@@ -34,6 +34,7 @@ type refusal struct {
 	err   error
 }
 
+// Error and Unwrap implement error.
 func (r *refusal) Error() string { return r.err.Error() }
 
 func (r *refusal) Unwrap() error { return r.err }

@@ -142,6 +142,7 @@ func (r *Rule) fields() sdk.RuleFields {
 	return f
 }
 
+// applyRule applies a change of a rule to a state, or returns its fault.
 func (c *Change) applyRule(in where, s *sdk.State) error {
 	rules := s.Rules
 	place := 0
@@ -188,6 +189,8 @@ func (c *Change) applyRule(in where, s *sdk.State) error {
 	return nil
 }
 
+// applyAlias applies a change of an alias. Names that differ in case only are
+// one name at some hypervisors, so a new one must not.
 func (c *Change) applyAlias(in where, s *sdk.State) error {
 	place := aliasNamed(s.Aliases, c.Name)
 	switch {
@@ -217,6 +220,7 @@ func (c *Change) applyAlias(in where, s *sdk.State) error {
 	return inBody(in, sdk.State{Scope: s.Scope, Aliases: []sdk.Alias{*a}}.Check())
 }
 
+// applySet applies a change of a set and of its members.
 func (c *Change) applySet(in where, s *sdk.State) error {
 	place := setNamed(s.IPSets, c.Name)
 	switch {
@@ -265,6 +269,7 @@ func (c *Change) applySet(in where, s *sdk.State) error {
 	return inBody(in, sdk.State{Scope: s.Scope, IPSets: []sdk.IPSetState{{IPSet: set.IPSet}}}.Check())
 }
 
+// applyOptions applies a change of options.
 func (c *Change) applyOptions(in where, s *sdk.State) error {
 	if len(c.Options) == 0 || len(c.Options) > maxOptions {
 		return at(in, fmt.Sprintf("it has 1 to %d options", maxOptions), "options")

@@ -38,6 +38,8 @@ type params struct {
 // inBetween is why a draft is to be confirmed whose changes no order makes safe.
 const inBetween = "while the changes are made something may get through for a moment that gets through neither before nor afterwards: "
 
+// anyHost accepts every host. It is for questions that need a token but no
+// ability.
 func anyHost(hypervisor.Host) error { return nil }
 
 // Commit asks for a draft to be carried out and to be put back after the window unless it is confirmed. Where the service, its cluster or
@@ -119,10 +121,13 @@ func (r *record) spec(p params, window int) job.Spec {
 		Exclusive: fmt.Sprintf("firewall_draft:%d", r.ID), Params: p, Asked: map[string]any{"draft_id": r.ID, "window_seconds": window}}
 }
 
+// querier is a pool or a transaction.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
+// keys returns the keys of all scopes of a draft, by which drafts exclude each
+// other.
 func (r *record) keys() (all []string) {
 	for i := range r.Scopes {
 		all = append(all, r.Scopes[i].key())

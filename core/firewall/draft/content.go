@@ -60,11 +60,13 @@ func (c Content) Check() error {
 	return (&Change{Action: changeOptions, Options: c.Options}).apply(body, &state)
 }
 
+// alias returns the change that creates the alias at index i.
 func (c Content) alias(i int) *Change {
 	a := c.Aliases[i]
 	return &Change{Action: createAlias, Name: a.Name, CIDR: a.CIDR, Comment: &a.Comment}
 }
 
+// set returns the change that creates the set at index i.
 func (c Content) set(i int) *Change {
 	set := c.IPSets[i]
 	return &Change{Action: createIPSet, Name: set.Name, Comment: &set.Comment, Members: set.Members}

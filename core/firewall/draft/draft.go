@@ -106,11 +106,13 @@ type record struct {
 const left = `(d.status IN ('committing', 'waiting', 'undoing') AND NOT EXISTS (SELECT FROM jobs j WHERE j.id = d.job_id
 	AND j.status IN ('queued', 'running')))`
 
+// columns are the columns and tables of a record, in the order of scan.
 const columns = `d.id, d.host_id, d.cluster_id, h.team_id, d.name, coalesce(c.name, ''), d.version, d.role, d.status, d.changes, d.scopes,
 	d.job_id, d.window_seconds, d.deadline, d.confirmed_at, d.confirmed_by, d.outcome, d.created_by, d.created_at, d.updated_at,
 	coalesce(d.deadline <= clock_timestamp(), false), ` + left + `
 	FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id JOIN clusters c ON c.id = d.cluster_id`
 
+// scan reads one row with columns.
 func scan(row pgx.CollectableRow) (r record, err error) {
 	var changes, scopes []byte
 	if err = row.Scan(&r.ID, &r.HostID, &r.ClusterID, &r.TeamID, &r.Name, &r.Cluster, &r.Version, &r.Role, &r.Status, &changes, &scopes,
@@ -163,6 +165,7 @@ func (s *Store) Create(ctx context.Context, q Request) (Draft, error) {
 	return s.Get(ctx, r.ID)
 }
 
+// encode returns the JSON columns of a draft.
 func (r *record) encode() (changes, scopes []byte, err error) {
 	changes, err1 := json.Marshal(r.Changes)
 	scopes, err2 := json.Marshal(r.Scopes)
@@ -260,6 +263,8 @@ func (r *record) busy() error {
 	return problem.New(problem.CodeInvalidState, "the draft was carried out: make another one")
 }
 
+// staleDraft returns the problem of a draft that was changed by somebody else,
+// with its present state.
 func staleDraft(now Draft) error {
 	return problem.New(problem.CodeDigestConflict, "the draft was changed by somebody else meanwhile").With("current", now)
 }

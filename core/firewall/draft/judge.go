@@ -28,6 +28,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
+// Limits of the comparison in a plan.
 const (
 	// maxGuests bounds the guests among whom is compared: the rules of each are read, and each is asked for its addresses, which hypervisors
 	// do for not many more. The plan says how many were left out.
@@ -68,6 +69,7 @@ type known struct {
 // asks reports whether the service, its cluster or the caller may be cut off.
 func (j *judgement) asks() bool { return len(j.cut) > 0 || len(j.unclear) > 0 }
 
+// text summarises a judgement in a sentence.
 func (j *judgement) text() string {
 	switch {
 	case len(j.cut) > 0:
@@ -326,6 +328,7 @@ func localAddress(address string) netip.Addr {
 	return at.Addr().Unmap()
 }
 
+// nodes returns the names of the cluster's nodes, at most maxNodes.
 func (s *Store) nodes(ctx context.Context, r *record) ([]string, error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT name FROM nodes WHERE cluster_id = $1 ORDER BY name LIMIT $2", r.ClusterID, maxNodes)
 	if err != nil {

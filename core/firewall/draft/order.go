@@ -70,6 +70,8 @@ func inOrder(from, to []sdk.State) (steps []step, doubts []string) {
 	return o.steps, o.doubts
 }
 
+// add appends a step and applies it to the present state, by which the
+// following steps are chosen.
 func (o *order) add(s step) {
 	o.steps = append(o.steps, s)
 	s.apply(&o.now[s.scope])
@@ -78,6 +80,7 @@ func (o *order) add(s step) {
 // effect is what a rule, or a change, does to what is let through.
 type effect int
 
+// The effects. The zero value changes nothing; mixed may close and open.
 const (
 	nothing effect = iota
 	closes
@@ -85,6 +88,7 @@ const (
 	mixed
 )
 
+// inverse returns the effect of undoing a change with effect e.
 func (e effect) inverse() effect {
 	switch e {
 	case closes:
@@ -132,6 +136,8 @@ func optionEffect(name string, from, to sdk.Options) effect {
 	return mixed
 }
 
+// flagEffect returns the effect of switching a flag, given the effect of
+// switching it on.
 func flagEffect(was, is *bool, on effect) effect {
 	switch {
 	case was != nil && is != nil && *is, was == nil && is != nil && *is:
@@ -251,12 +257,16 @@ func (o *order) switched(i int, on bool) bool {
 	return slices.Contains(o.options(i), sdk.OptionEnable) && goal != nil && *goal == on
 }
 
+// optionsOf returns the names of the remaining options of scope i whose change
+// has one of the effects.
 func (o *order) optionsOf(i int, want ...effect) []string {
 	return slices.DeleteFunc(o.options(i), func(n string) bool {
 		return !slices.Contains(want, optionEffect(n, o.now[i].Options, o.goal[i].Options))
 	})
 }
 
+// changeOptions adds the step that changes these options of scope i, if there
+// are any.
 func (o *order) changeOptions(i int, names []string) {
 	if len(names) > 0 {
 		o.add(optionsChange(i, o.goal[i].Options, names))
@@ -271,6 +281,7 @@ func (o *order) neutral(merged []*merger) {
 	}
 }
 
+// closing adds the steps that only close.
 func (o *order) closing(merged []*merger, names map[string]effect, pivots []int) {
 	for i := range o.now {
 		o.members(i, names, closes)
@@ -350,6 +361,8 @@ func (o *order) halved(i int, pivots []int) func(direction string) bool {
 	}
 }
 
+// isHost reports whether a scope is the cluster or a node, whose rules protect
+// nodes.
 func isHost(s sdk.Scope) bool { return s.Kind == sdk.ClusterScope || s.Kind == sdk.NodeScope }
 
 // optionDirection is the direction of a policy.
@@ -390,6 +403,7 @@ func (o *order) pivots(merged []*merger, names map[string]effect) (pivots []int)
 	return pivots
 }
 
+// all reports whether ok holds for the whole list.
 func all(list []int, ok func(int) bool) bool {
 	return !slices.ContainsFunc(list, func(i int) bool { return !ok(i) })
 }

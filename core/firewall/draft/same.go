@@ -22,6 +22,7 @@ type otherName struct {
 	err  error
 }
 
+// Error and Unwrap implement error.
 func (e *otherName) Error() string { return e.err.Error() }
 
 func (e *otherName) Unwrap() error { return e.err }

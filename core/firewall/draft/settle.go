@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/job"
 )
 
+// Settings of the search for abandoned drafts.
 const (
 	// settleEvery is the time between two looks for drafts that their jobs have left.
 	settleEvery = 30 * time.Second
@@ -67,6 +68,9 @@ type gone struct {
 	crashed bool
 }
 
+// settle enqueues a job for a draft that its job has left behind, or ends the
+// draft if several jobs have. The lock on the row keeps two instances from
+// doing both.
 func (s *Store) settle(ctx context.Context, id int64) error {
 	// The job is the service's own, whoever's request comes upon the draft.
 	ctx, _ = audit.Begin(identity.WithCaller(ctx, nil), audit.Entry{})

@@ -65,6 +65,7 @@ func plain(rules []sdk.Rule) []sdk.Rule {
 	return all
 }
 
+// number sets the positions of rules to their indexes.
 func number(rules []sdk.Rule) []sdk.Rule {
 	for i := range rules {
 		rules[i].Position = i
@@ -92,6 +93,7 @@ func insertRule(rules []sdk.Rule, at int, rule sdk.Rule) []sdk.Rule {
 	return number(slices.Insert(rules, at, rule))
 }
 
+// takeRule returns the rules without the one at an index.
 func takeRule(rules []sdk.Rule, at int) []sdk.Rule { return number(slices.Delete(rules, at, at+1)) }
 
 // has reports whether a list is another one with a rule more, at a place.
@@ -179,6 +181,9 @@ type request[R, W any] struct {
 	send func(ctx context.Context, able W, from sdk.State, digest string) error
 }
 
+// step returns the step of a typed request. It reads the list first and sends
+// the change under the digest of that list, so a change by somebody else in
+// between is noticed.
 func (r request[R, W]) step() step {
 	return step{scope: r.scope, apply: r.apply, act: func(ctx context.Context, reader, writer sdk.Firewall, from sdk.State) (bool, error) {
 		at := from.Scope
@@ -223,6 +228,7 @@ func onRules(scope int, apply func(rules []sdk.Rule) []sdk.Rule,
 		send: send}.step()
 }
 
+// deletion is the step that deletes a rule.
 func deletion(scope, at int) step {
 	return onRules(scope, func(rules []sdk.Rule) []sdk.Rule { return takeRule(rules, at) },
 		func(ctx context.Context, able sdk.RuleEditor, from sdk.State, digest string) error {

@@ -21,10 +21,12 @@ func onAliases(scope int, apply func(aliases []sdk.Alias) []sdk.Alias,
 		send: send}.step()
 }
 
+// aliasNamed returns the index of an alias, or -1.
 func aliasNamed(all []sdk.Alias, name string) int {
 	return slices.IndexFunc(all, func(a sdk.Alias) bool { return a.Name == name })
 }
 
+// aliasCreation is the step that creates an alias.
 func aliasCreation(scope int, alias sdk.Alias) step {
 	return onAliases(scope, func(all []sdk.Alias) []sdk.Alias { return append(all, alias) },
 		func(ctx context.Context, able sdk.Aliaser, from sdk.State, digest string) error {
@@ -32,6 +34,7 @@ func aliasCreation(scope int, alias sdk.Alias) step {
 		})
 }
 
+// aliasChange is the step that changes an alias.
 func aliasChange(scope int, alias sdk.Alias) step {
 	return onAliases(scope, func(all []sdk.Alias) []sdk.Alias {
 		all[aliasNamed(all, alias.Name)] = alias
@@ -41,6 +44,8 @@ func aliasChange(scope int, alias sdk.Alias) step {
 	})
 }
 
+// aliasDeletion is the step that deletes an alias. The object that it takes
+// must not be referred to any more.
 func aliasDeletion(scope int, of sdk.Scope, name string) step {
 	s := onAliases(scope, func(all []sdk.Alias) []sdk.Alias {
 		at := aliasNamed(all, name)
@@ -52,6 +57,7 @@ func aliasDeletion(scope int, of sdk.Scope, name string) step {
 	return s
 }
 
+// setNamed returns the index of a set, or -1.
 func setNamed(all []sdk.IPSetState, name string) int {
 	return slices.IndexFunc(all, func(s sdk.IPSetState) bool { return s.Name == name })
 }
@@ -79,6 +85,7 @@ func onSets(scope int, apply func(sets []sdk.IPSetState) []sdk.IPSetState,
 		send: send}.step()
 }
 
+// setCreation is the step that creates an empty set.
 func setCreation(scope int, set sdk.IPSet) step {
 	return onSets(scope, func(sets []sdk.IPSetState) []sdk.IPSetState { return append(sets, sdk.IPSetState{IPSet: set}) },
 		func(ctx context.Context, able sdk.IPSetter, from sdk.State, digest string) error {
@@ -121,10 +128,12 @@ func ofSet(scope sdk.Scope, name string, members []sdk.IPSetMember) sdk.State {
 	return sdk.State{Scope: scope, IPSets: []sdk.IPSetState{{IPSet: sdk.IPSet{Name: name}, Members: members}}}
 }
 
+// memberNamed returns the index of a member, or -1.
 func memberNamed(all []sdk.IPSetMember, cidr string) int {
 	return slices.IndexFunc(all, func(m sdk.IPSetMember) bool { return m.CIDR == cidr })
 }
 
+// membersOf returns the members of a set in a state.
 func membersOf(s sdk.State, set string) []sdk.IPSetMember {
 	if at := setNamed(s.IPSets, set); at >= 0 {
 		return s.IPSets[at].Members
@@ -132,6 +141,7 @@ func membersOf(s sdk.State, set string) []sdk.IPSetMember {
 	return nil
 }
 
+// memberAddition is the step that adds a member.
 func memberAddition(scope int, set string, m sdk.IPSetMember) step {
 	return onMembers(scope, set, func(all []sdk.IPSetMember) []sdk.IPSetMember { return append(all, m) },
 		func(ctx context.Context, able sdk.IPSetMemberEditor, from sdk.State, digest string) error {
@@ -139,6 +149,7 @@ func memberAddition(scope int, set string, m sdk.IPSetMember) step {
 		})
 }
 
+// memberChange is the step that changes a member.
 func memberChange(scope int, set string, m sdk.IPSetMember) step {
 	return onMembers(scope, set, func(all []sdk.IPSetMember) []sdk.IPSetMember {
 		all[memberNamed(all, m.CIDR)] = m
@@ -149,6 +160,7 @@ func memberChange(scope int, set string, m sdk.IPSetMember) step {
 	})
 }
 
+// memberRemoval is the step that removes a member.
 func memberRemoval(scope int, set, cidr string) step {
 	return onMembers(scope, set, func(all []sdk.IPSetMember) []sdk.IPSetMember {
 		at := memberNamed(all, cidr)
@@ -201,6 +213,7 @@ func onGroup(scope int, apply func(s *sdk.State),
 		send: send}.step()
 }
 
+// groupCreation is the step that creates a group without rules.
 func groupCreation(scope int, comment string) step {
 	return onGroup(scope, func(s *sdk.State) { *s = sdk.State{Scope: s.Scope, Comment: comment} },
 		func(ctx context.Context, able sdk.Grouper, from sdk.State, digest string) error {
@@ -208,6 +221,7 @@ func groupCreation(scope int, comment string) step {
 		})
 }
 
+// groupChange is the step that changes the comment of a group.
 func groupChange(scope int, comment string) step {
 	return onGroup(scope, func(s *sdk.State) { s.Comment = comment },
 		func(ctx context.Context, able sdk.Grouper, from sdk.State, digest string) error {
@@ -215,6 +229,7 @@ func groupChange(scope int, comment string) step {
 		})
 }
 
+// groupDeletion is the step that deletes an empty group.
 func groupDeletion(scope int, name string) step {
 	s := onGroup(scope, func(s *sdk.State) { *s = sdk.State{Scope: s.Scope, Absent: true} },
 		func(ctx context.Context, able sdk.Grouper, from sdk.State, digest string) error {

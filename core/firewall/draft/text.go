@@ -70,6 +70,7 @@ func optionText(o sdk.Options, name string) string {
 	return o.Other[name]
 }
 
+// remark returns a comment in the notation of rule texts.
 func remark(comment string) string {
 	if comment == "" {
 		return ""
@@ -145,6 +146,8 @@ func ruleDifferences(a, b []sdk.Rule) (lines []string) {
 	return lines
 }
 
+// ruleTexts returns the texts of rules for an outcome. They come from the
+// hypervisor and are cleaned.
 func ruleTexts(rules []sdk.Rule) []string {
 	lines := make([]string, len(rules))
 	for i, r := range rules {

@@ -23,6 +23,7 @@ type object struct {
 	name  string
 }
 
+// String returns the object for a sentence.
 func (o object) String() string {
 	return map[sdk.ObjectKind]string{sdk.AliasObject: "the alias ", sdk.IPSetObject: "the IP set ", sdk.GroupObject: "the group "}[o.kind] +
 		o.name

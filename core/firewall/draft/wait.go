@@ -18,6 +18,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// Settings of the wait for a confirmation.
 const (
 	// looks is how many times in a window the nodes are asked, with at least looksLeast and at most looksMost between two times.
 	looks      = 40

@@ -12,6 +12,8 @@ type way struct {
 	steps      func() []step
 }
 
+// newWay returns the way between two states of the same scopes. Its steps are
+// computed once, when they are needed.
 func newWay(from, goal []sdk.State) *way {
 	return &way{from, goal, sync.OnceValue(func() []step {
 		steps, _ := inOrder(from, goal)

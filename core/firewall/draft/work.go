@@ -21,6 +21,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// Settings of a job.
 const (
 	defaultTick  = 500 * time.Millisecond
 	defaultRetry = 2 * time.Second
@@ -104,6 +105,7 @@ func (s *Store) perform(ctx context.Context, run *job.Run) error {
 	return err
 }
 
+// reload reads the draft again, for example to see a confirmation.
 func (w *work) reload(ctx context.Context) error {
 	rows, err := w.DB.Pool.Query(ctx, "SELECT "+columns+" WHERE d.id = $1", w.DraftID)
 	if err == nil {
@@ -160,6 +162,7 @@ func (w *work) carry(ctx context.Context) error {
 	}
 }
 
+// isVerdict reports whether an error ends the job.
 func isVerdict(err error) bool {
 	_, is := job.Verdict(err)
 	return is
@@ -450,6 +453,7 @@ func (w *work) note(format string, args ...any) {
 	}
 }
 
+// window returns how long the job waits for a confirmation.
 func (w *work) window() time.Duration {
 	if w.r.Window == nil {
 		return time.Minute
@@ -457,6 +461,7 @@ func (w *work) window() time.Duration {
 	return time.Duration(*w.r.Window) * time.Second
 }
 
+// canceled reports whether somebody has canceled the job.
 func (w *work) canceled() bool {
 	select {
 	case <-w.run.Canceled():
