@@ -24,6 +24,7 @@ import (
 const Refers = `SELECT bundle FROM app_script_versions WHERE bundle IS NOT NULL UNION
 	SELECT u.bundle FROM app_updates u JOIN jobs j ON j.id = u.job_id WHERE j.status IN ('queued', 'running')`
 
+// Limits of scripts.
 const (
 	// MaxScript is the size of an edited script, in bytes of UTF-8.
 	MaxScript = 256 << 10

@@ -150,6 +150,7 @@ func (u *update) advance(ctx context.Context, tx *db.Tx) error {
 		Commit: p.Commit}, "update")
 }
 
+// orNil returns nil for an empty text.
 func orNil(text string) *string {
 	if text == "" {
 		return nil

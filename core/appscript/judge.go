@@ -72,6 +72,7 @@ func (u *update) judge(ctx context.Context) error {
 	return u.save(ctx)
 }
 
+// orNone returns a version for a sentence.
 func orNone(version string) string {
 	if version == "" {
 		return "no version"
@@ -79,6 +80,7 @@ func orNone(version string) string {
 	return version
 }
 
+// unchanged says how an update that changed nothing was recognised.
 func unchanged(o *observation) string {
 	if o.Version != "" {
 		return "the app is still at " + o.Version

@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/scope"
 )
 
+// updateParams are the parameters of the schedules for updates.
 type updateParams struct {
 	AppID     *int64 `json:"app_id,omitempty" minimum:"1" example:"2" doc:"The app; all that have an update when it is absent"`
 	StopAfter *int   `json:"stop_after,omitempty" minimum:"1" maximum:"100" example:"2" doc:"Of all apps: after how many failures no further update is begun; 2 when absent"`
@@ -34,6 +35,7 @@ func (s *Store) Kinds() []schedule.Kind {
 	return []schedule.Kind{kind}
 }
 
+// scheduledOne prepares the update of one app for a schedule.
 func (s *Store) scheduledOne(ctx context.Context, appID int64) (schedule.Enqueue, error) {
 	found, err := schedule.Require(ctx, s.DB, scope.App, appID, identity.Operator)
 	if err != nil {
@@ -61,6 +63,7 @@ func later(err error) (schedule.Enqueue, error) {
 	return nil, err
 }
 
+// scheduledAll prepares the updates of all apps that have one.
 func (s *Store) scheduledAll(ctx context.Context, stopAfter int) (schedule.Enqueue, error) {
 	a, err := s.stale(ctx, false, stopAfter)
 	if err != nil {

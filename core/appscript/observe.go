@@ -22,6 +22,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// Limits of the observation of an app.
 const (
 	// askLimit bounds one question to a machine or a container, and callLimit one call that carries files.
 	askLimit  = time.Minute
@@ -111,6 +112,8 @@ type limited struct {
 	left int
 }
 
+// Write refuses more than the limit, because a container may answer without
+// end.
 func (l *limited) Write(p []byte) (int, error) {
 	if len(p) > l.left {
 		return 0, errors.New("the answer does not end")
@@ -251,6 +254,8 @@ func (u *update) observeUntil(ctx context.Context, before *observation, times in
 	}
 }
 
+// probes returns how often the app's page is requested before it counts as
+// unavailable.
 func (u *update) probes() int {
 	if u.Pauses.Probes > 0 {
 		return u.Pauses.Probes

@@ -90,8 +90,11 @@ func (u *update) spec(b *bundle.Bundle) nodeunit.Spec {
 	return spec
 }
 
+// runName returns the name of the run's folder. It is in the checkpoint, so
+// that a continued job finds its run.
 func (u *update) runName() string { return u.progress.Run }
 
+// limit returns how long the script may run.
 func (u *update) limit() time.Duration {
 	switch {
 	case u.params.Launch.Limit > 0:

@@ -158,6 +158,7 @@ func (s *Store) stale(ctx context.Context, consent bool, stopAfter int) (*severa
 	return a, nil
 }
 
+// skip records an app that is not updated, and why.
 func (a *several) skip(l listed, reason, detail string) {
 	a.skipped = append(a.skipped, Skipped{AppID: l.ID, App: l.Name, Reason: reason, Detail: detail})
 }

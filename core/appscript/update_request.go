@@ -69,6 +69,7 @@ type variable struct {
 	Secret bool          `json:"secret,omitempty"`
 }
 
+// key returns the key of the update's bundle.
 func (p *params) key() (bundle.Key, error) {
 	pin, ok := sdk.ParsePin(p.Pin)
 	if !ok {

@@ -26,6 +26,7 @@ const (
 	ReasonCurrent  = "current"
 )
 
+// reasons explains to people why an app cannot be updated with others.
 var reasons = map[string]string{
 	ReasonEdited:   "the app's script was edited: revert it first",
 	ReasonNoEntry:  "the catalog has no entry of the app",
@@ -123,6 +124,7 @@ type candidate struct {
 	entry  *catalog.Current
 }
 
+// candidate reads what is known of an app and of its entry in the catalog.
 func (s *Store) candidate(ctx context.Context, appID int64) (*candidate, error) {
 	slug, err := s.slug(ctx, appID)
 	if err != nil {
@@ -197,6 +199,7 @@ func (s *Store) entry(ctx context.Context, slug string) (*catalog.Current, error
 	return nil, refuse(ReasonNoEntry)
 }
 
+// refuse returns the problem invalid_state with a reason.
 func refuse(reason string) error {
 	return problem.New(problem.CodeInvalidState, "%s", reasons[reason]).With("reason", reason)
 }
@@ -218,6 +221,8 @@ func (s *Store) diff(ctx context.Context, v *Version, b *bundle.Bundle) (*Diff, 
 	return s.compare(ctx, before.Manifest, b)
 }
 
+// compare returns the differences between two bundles, which the user sees
+// before agreeing.
 func (s *Store) compare(ctx context.Context, before sdk.Manifest, b *bundle.Bundle) (*Diff, error) {
 	d := &Diff{}
 	var err error

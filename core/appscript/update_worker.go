@@ -55,6 +55,7 @@ type progress struct {
 // Register makes the store the worker of the jobs that update apps. They mostly wait: for their turn, and for scripts.
 func (s *Store) Register(q *job.Queue) { q.RegisterBeside(UpdateKind, job.WorkerFunc(s.perform)) }
 
+// perform runs the job of an update, from its checkpoint if it was interrupted.
 func (s *Store) perform(ctx context.Context, run *job.Run) error {
 	u := &update{Store: s, run: run}
 	if err := run.Params(&u.params); err != nil {
@@ -234,6 +235,7 @@ func (u *update) early(err error, what string) error {
 	return job.Fail("%s: %s; nothing was run%s", what, job.Text(err), left)
 }
 
+// tellBefore notes the state of the app before the update.
 func (u *update) tellBefore() {
 	o := u.progress.Before
 	if o.Version != "" {
@@ -258,10 +260,12 @@ func (u *update) otherSystem() string {
 	return fmt.Sprintf("the container has %s %s, and the script is for %s %s", o.OS, o.OSVersion, p.OS, p.OSVersion)
 }
 
+// save stores the checkpoint even if the job was just canceled.
 func (u *update) save(ctx context.Context) error {
 	return u.run.SaveProgress(context.WithoutCancel(ctx), &u.progress)
 }
 
+// canceled reports whether somebody has canceled the job.
 func (u *update) canceled() bool {
 	select {
 	case <-u.run.Canceled():
@@ -276,6 +280,7 @@ func (u *update) parts() *guest.Parts {
 	return &guest.Parts{Worker: u.Worker, Run: u.run, Asked: u.params.Asked, Kept: u.progress.Parts, Save: u.save}
 }
 
+// container returns access to the app's container, with a limit for each call.
 func (u *update) container(limit time.Duration) container {
 	return container{hosts: u.Hosts, hostID: u.params.HostID, ref: u.ref, limit: limit}
 }

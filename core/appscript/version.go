@@ -33,12 +33,14 @@ type Version struct {
 	content             *string
 }
 
+// versionColumns are the columns of a Version.
 const versionColumns = listedColumns + ", v.content"
 
 // listedColumns are those of versionColumns that a list needs: without the text.
 const listedColumns = `v.number, v.origin, v.reason, v.sha256, v.size, v.path, v.bundle, v.app_commit, v.pin, v.job_id, v.created_email,
 	v.created_at, coalesce(v.source, ''), coalesce(v.slug, '')`
 
+// scanVersion reads one row with versionColumns.
 func scanVersion(row pgx.CollectableRow) (*Version, error) {
 	v := &Version{}
 	var by string
@@ -78,6 +80,7 @@ func upstream(ctx context.Context, q secret.Querier, appID int64, number int) (*
 	return oneVersion(ctx, q, "v.app_id = $1 AND v.number <= $2 AND v.origin = 'upstream' ORDER BY v.number DESC LIMIT 1", appID, number)
 }
 
+// oneVersion reads one version of a script.
 func oneVersion(ctx context.Context, q secret.Querier, condition string, args ...any) (*Version, error) {
 	rows, err := q.Query(ctx, "SELECT "+versionColumns+" FROM app_script_versions v WHERE "+condition, args...)
 	var v *Version

@@ -19,6 +19,7 @@ type way struct {
 	Deleted bool `json:"deleted,omitempty"`
 }
 
+// left says what is left of the saved state, if the job cannot remove it.
 func (w *way) left() string {
 	switch {
 	case w == nil || w.Deleted:

@@ -98,6 +98,7 @@ func installable(e *sdk.Entry) bool {
 	return e.Type == sdk.ContainerEntry && e.Removed == "" && e.Disabled == ""
 }
 
+// maxSummary is the length of a summary in characters.
 const maxSummary = 120
 
 // summary is the beginning of a description on one line.
@@ -192,6 +193,7 @@ func (s *Store) Entry(ctx context.Context, path string) (*Entry, error) {
 	return told, nil
 }
 
+// variants returns the installable variants of an entry.
 func (s *Store) variants(ctx context.Context, f *found) ([]string, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT path FROM catalog_entries WHERE source = $1 AND variant_of = $2 AND installable
 		ORDER BY path COLLATE "C"`, f.source, f.slug)
@@ -204,6 +206,7 @@ func (s *Store) variants(ctx context.Context, f *found) ([]string, error) {
 	return nil, db.Problem(fmt.Errorf("reading the variants of an entry: %w", err))
 }
 
+// privileges converts the privileges of an entry.
 func privileges(e *sdk.Entry) []Privilege {
 	all := []Privilege{}
 	for _, p := range e.Privileges {
@@ -212,6 +215,7 @@ func privileges(e *sdk.Entry) []Privilege {
 	return all
 }
 
+// overrides converts the overrides of an entry.
 func overrides(e *sdk.Entry) []Option {
 	all := []Option{}
 	for _, o := range e.Overrides {
@@ -220,8 +224,10 @@ func overrides(e *sdk.Entry) []Option {
 	return all
 }
 
+// list returns a copy that is never nil.
 func list(texts []string) []string { return append([]string{}, texts...) }
 
+// text returns nil for an empty text.
 func text(t string) *string {
 	if t == "" {
 		return nil

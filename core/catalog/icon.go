@@ -200,6 +200,7 @@ func (d *downloader) fetchIcon(ctx context.Context, fetcher sdk.IconFetcher, ref
 	return icon, nil
 }
 
+// tooLarge returns the error of a picture that exceeds the limit.
 func tooLarge() error {
 	return plugin.Errorf(plugin.Protocol, "the picture has more than %d KiB", sdk.MaxIcon>>10)
 }

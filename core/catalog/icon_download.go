@@ -23,6 +23,7 @@ type downloader struct {
 	clients map[string]*http.Client
 }
 
+// close closes the connections of all clients.
 func (d *downloader) close() {
 	for _, client := range d.clients {
 		client.CloseIdleConnections()
@@ -64,6 +65,8 @@ func (d *downloader) download(ctx context.Context, ref reference) (sdk.Icon, err
 	return sdk.Icon{}, plugin.Errorf(plugin.Refused, "the server sends on more than %d times", maxRedirects)
 }
 
+// iconTarget checks the address of a picture. It comes from a catalog, so
+// private addresses must not be reachable through it.
 func (s *Store) iconTarget(address string) (*url.URL, outbound.Target, error) {
 	rules := outbound.Rules{AllowLocal: s.AllowLocal}
 	u, dialled, err := rules.ParseURL(address)

@@ -58,8 +58,10 @@ func sizeOfWebP(data []byte) (size image.Point, ok bool) {
 	return size, ok && size.X > 0 && size.Y > 0
 }
 
+// uint24 reads a number of three bytes, little endian.
 func uint24(p []byte) int { return int(p[0]) | int(p[1])<<8 | int(p[2])<<16 }
 
+// larger returns the larger of two sizes in each direction.
 func larger(size image.Point, width, height int) image.Point {
 	return image.Pt(max(size.X, width), max(size.Y, height))
 }

@@ -47,6 +47,7 @@ func (s *Store) items(ctx context.Context, condition string, args ...any) ([]*li
 	return nil, db.Problem(fmt.Errorf("reading the entries of the catalog: %w", err))
 }
 
+// scanListed reads one row of the list.
 func scanListed(row pgx.CollectableRow) (*listed, error) {
 	l := &listed{}
 	var slug, variant string
@@ -112,6 +113,7 @@ func (f Filter) order(ranks map[*listed]int) func(a, b *listed) int {
 	}
 }
 
+// descending compares optional values, larger first and nil last.
 func descending[T any](a, b *T, compare func(a, b T) int) int {
 	switch {
 	case a == nil && b == nil:

@@ -19,6 +19,7 @@ const (
 	rankTypo
 )
 
+// Limits of a search. They bound its time.
 const (
 	// maxTerms bounds what a query costs.
 	maxTerms = 12
@@ -37,6 +38,7 @@ func match(all []*listed, terms []string) ([]*listed, map[*listed]int) {
 	return keep(all, ranks, func(l *listed) (int, bool) { return typo(l, terms) }), ranks
 }
 
+// keep returns the entries that fit and records their ranks.
 func keep(all []*listed, ranks map[*listed]int, rank func(*listed) (int, bool)) []*listed {
 	var fits []*listed
 	for _, l := range all {
@@ -63,6 +65,7 @@ func literal(l *listed, terms []string) (int, bool) {
 	return rank, true
 }
 
+// rankOf returns how well a word fits an entry; smaller is better.
 func (l *listed) rankOf(term string) int {
 	at := strings.Index(l.names, term)
 	switch {

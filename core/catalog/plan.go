@@ -172,10 +172,12 @@ func (s *Store) Plan(ctx context.Context, path string, hostID int64, purpose sdk
 	return p, nil
 }
 
+// blocked adds a blocker.
 func (p *Plan) blocked(code, format string, args ...any) {
 	p.Blockers = append(p.Blockers, Blocker{Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
+// warn adds a warning.
 func (p *Plan) warn(format string, args ...any) {
 	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
 }

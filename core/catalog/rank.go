@@ -8,6 +8,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
+// Settings of popularity.
 const (
 	// rankDays is the time over which installs are counted.
 	rankDays = 30

@@ -33,6 +33,7 @@ func (s *Store) Kinds() []schedule.Kind {
 		})}
 }
 
+// enqueue enqueues a refresh, unless one is under way.
 func (s *Store) enqueue(ctx context.Context, tx *db.Tx) (*job.Job, error) {
 	made, err := s.Queue.Enqueue(ctx, tx, job.Spec{Kind: RefreshKind, Target: job.Target{Kind: "instance", Name: "Hostler"},
 		Exclusive: RefreshKind})
@@ -173,6 +174,7 @@ const (
 // refusal is a sync that the service itself does not take.
 type refusal struct{ reason, text string }
 
+// Error implements error.
 func (r *refusal) Error() string { return r.reason + ": " + r.text }
 
 // because says why a sync was not taken, in a word and in a sentence without secrets.

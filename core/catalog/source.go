@@ -99,10 +99,12 @@ type row struct {
 	Entries                           int
 }
 
+// rowColumns are the columns of a row.
 const rowColumns = `s.name, s.enabled, s.allow_private, s.popularity, s.options, s.version, s.trust_digest, s.trusted_email, s.trusted_at,
 	s.title, s.cursor, s.pin, s.digest, s.synced_at, s.changed_at, s.failure, s.failure_kind, s.failed_at, s.failures, s.held, s.held_of,
 	s.held_pin, s.held_at, s.accepted, (SELECT count(*) FROM catalog_entries e WHERE e.source = s.name)`
 
+// scanRow reads one row with rowColumns.
 func scanRow(r pgx.CollectableRow) (*row, error) { return pgx.RowToAddrOfStructByPos[row](r) }
 
 // rows are all sources that are stored.
@@ -164,6 +166,7 @@ func (s *Store) Source(ctx context.Context, name string) (*Source, error) {
 	return s.tell(ctx, r)
 }
 
+// known returns not_found for a source that is neither stored nor installed.
 func (s *Store) known(r *row) error {
 	if r.Version == 0 && !s.installed(r.Name) {
 		return problem.New(problem.CodeNotFound, "there is no such source")
@@ -171,6 +174,7 @@ func (s *Store) known(r *row) error {
 	return nil
 }
 
+// installed reports whether a plugin provides the source.
 func (s *Store) installed(name string) bool { return slices.Contains(s.Sources.CatalogNames(), name) }
 
 // tell is a source with what its plugin says of it, where that runs.
@@ -203,6 +207,8 @@ func (s *Store) tell(ctx context.Context, r *row) (*Source, error) {
 	return told, nil
 }
 
+// describe converts an option with its present value. The value of a secret is
+// never shown.
 func describe(o sdk.Option, set map[string]string) Option {
 	told := Option{Key: o.Key, Type: string(o.Type), Values: append([]string{}, o.Values...), Default: o.Default, Description: o.Description,
 		Required: o.Required, Secret: o.Secret}
@@ -217,6 +223,7 @@ func describe(o sdk.Option, set map[string]string) Option {
 	return told
 }
 
+// failed returns the last failure, or nil.
 func (r *row) failed() *Failure {
 	if r.FailedAt == nil || r.Failures == 0 {
 		return nil
@@ -224,6 +231,7 @@ func (r *row) failed() *Failure {
 	return &Failure{Reason: r.FailureKind, Text: r.Failure, At: r.FailedAt.UTC(), Count: r.Failures}
 }
 
+// held returns the sync that waits for an owner's consent, or nil.
 func (r *row) held() *Held {
 	if r.HeldAt == nil {
 		return nil
@@ -251,10 +259,12 @@ func (s *Store) open(r *row) (map[string]string, error) {
 	return options, nil
 }
 
+// binding returns what the encrypted options of a source are bound to.
 func binding(name string) secret.Binding {
 	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(name)}
 }
 
+// utc converts an optional time.
 func utc(t *time.Time) *time.Time {
 	if t == nil {
 		return nil

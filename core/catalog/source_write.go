@@ -82,12 +82,14 @@ func (s *Store) Update(ctx context.Context, name string, edit Edit) (*Source, er
 	return s.Source(ctx, name)
 }
 
+// set copies a value that is given.
 func set[T any](field *T, given *T) {
 	if given != nil {
 		*field = *given
 	}
 }
 
+// seal encrypts the options of a source, any of which may be secret.
 func (s *Store) seal(name string, options map[string]string) ([]byte, error) {
 	text, err := json.Marshal(options)
 	if err != nil {

@@ -86,6 +86,7 @@ func (s *Store) Status(ctx context.Context) (*Status, error) {
 	return status, s.countCategories(ctx, status)
 }
 
+// age returns how long ago a time is in seconds, or nil.
 func age(now time.Time, at *time.Time) *int64 {
 	if at == nil {
 		return nil

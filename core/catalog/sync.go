@@ -28,6 +28,7 @@ type outcome struct {
 	held                  bool
 }
 
+// note writes the result of a sync into the transcript.
 func (o outcome) note(run *job.Run, name string) {
 	at := o.synced.Begin.Pin.String()
 	switch {

@@ -63,6 +63,7 @@ func cleanAll(list []string, most, n int) []string {
 	return list
 }
 
+// guestStatus accepts only the states that the service knows.
 func guestStatus(s string) string {
 	switch s {
 	case hypervisor.GuestRunning, hypervisor.GuestStopped, hypervisor.GuestPaused, hypervisor.GuestSuspended:
@@ -71,6 +72,7 @@ func guestStatus(s string) string {
 	return hypervisor.GuestUnknown
 }
 
+// nodeStatus accepts only the states that the service knows.
 func nodeStatus(s string) string {
 	if s == hypervisor.NodeOnline || s == hypervisor.NodeOffline {
 		return s

@@ -23,6 +23,7 @@ var (
 	postgresEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
+// textOID is the type text in PostgreSQL's catalog, for arrays of it.
 const textOID = 25
 
 // reader is the whole COPY stream.
@@ -44,10 +45,13 @@ func (r *copyRows) row(fields int16) {
 	r.n++
 }
 
+// size appends the length of a value, in PostgreSQL's binary format for COPY.
 func (r *copyRows) size(n int) { r.buf = binary.BigEndian.AppendUint32(r.buf, uint32(int32(n))) }
 
+// null appends the value null.
 func (r *copyRows) null() { r.size(-1) }
 
+// text appends a text.
 func (r *copyRows) text(s string) {
 	r.size(len(s))
 	r.buf = append(r.buf, s...)
@@ -68,6 +72,7 @@ func (r *copyRows) joined(prefix, rest string) {
 	r.buf = append(append(r.buf, prefix...), rest...)
 }
 
+// texts appends an array of texts.
 func (r *copyRows) texts(list []string) {
 	at := len(r.buf)
 	r.size(0)
@@ -88,6 +93,7 @@ func (r *copyRows) texts(list []string) {
 	binary.BigEndian.PutUint32(r.buf[at:], uint32(len(r.buf)-at-4))
 }
 
+// bool appends a boolean.
 func (r *copyRows) bool(v bool) {
 	r.size(1)
 	if v {
@@ -97,13 +103,16 @@ func (r *copyRows) bool(v bool) {
 	}
 }
 
+// int appends an 8-byte integer.
 func (r *copyRows) int(v int64) {
 	r.size(8)
 	r.buf = binary.BigEndian.AppendUint64(r.buf, uint64(v))
 }
 
+// time appends a timestamp, in microseconds since 2000.
 func (r *copyRows) time(t time.Time) { r.int(t.Sub(postgresEpoch).Microseconds()) }
 
+// float appends a double.
 func (r *copyRows) float(v float64) {
 	r.size(8)
 	r.buf = binary.BigEndian.AppendUint64(r.buf, math.Float64bits(v))

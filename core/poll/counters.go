@@ -14,8 +14,10 @@ type Counters struct {
 	Seconds float64
 }
 
+// counters count the polls of this instance.
 type counters struct{ polls, failures, nanoseconds atomic.Int64 }
 
+// done counts one poll.
 func (c *counters) done(took time.Duration, ok bool) {
 	c.polls.Add(1)
 	c.nanoseconds.Add(int64(took))

@@ -25,10 +25,12 @@ type unlisted struct {
 	ref hypervisor.GuestRef
 }
 
+// Error says how much an answer leaves out.
 func (e *doubtError) Error() string {
 	return fmt.Sprintf("the answer leaves out %d guests or other rows", len(e.guests))
 }
 
+// Conditions and counts of what an inventory leaves out.
 const (
 	notListed = `NOT EXISTS (SELECT FROM poll_guests p WHERE p.identity = g.identity)`
 	// A guest whose node is told to be away is left out for that reason. Nodes and storages carry the time of the poll that told of them;
@@ -59,6 +61,7 @@ type omissions struct {
 	storages, storagesVanished, storagesBack int
 }
 
+// vanished, unlisted and back say what changed compared with the last poll.
 func (o omissions) vanished() bool { return o.guestsVanished+o.nodesVanished+o.storagesVanished > 0 }
 func (o omissions) unlisted() bool { return o.guests+o.nodes+o.storages > 0 }
 func (o omissions) back() bool     { return o.guestsBack+o.storagesBack > 0 }
@@ -91,6 +94,7 @@ func (g *good) doubt(ctx context.Context, tx pgx.Tx, cluster int64, nodes []stri
 	return &doubtError{left}
 }
 
+// Statements for guests that are gone.
 const (
 	// One that has another id by now was not asked for by that.
 	dropGone = `DELETE FROM guests g USING unnest($2::bigint[], $3::text[]) AS x (id, ref)

@@ -19,10 +19,13 @@ type gap struct {
 	interval time.Duration
 }
 
+// newGap returns the period for which samples are missing. Half an interval at
+// both ends is left out, because it may have been polled.
 func newGap(since, now time.Time, interval time.Duration) gap {
 	return gap{from: since.Add(interval / 2), to: now.Add(-interval / 2), oldest: now.Add(-24 * time.Hour), interval: interval}
 }
 
+// wants reports whether a sample fills the gap.
 func (g gap) wants(s *hypervisor.Sample) bool {
 	if s.At.Before(g.oldest) || s.At.After(g.to.Add(g.interval)) {
 		return false
@@ -30,6 +33,7 @@ func (g gap) wants(s *hypervisor.Sample) bool {
 	return s.Guest == nil || s.At.After(g.from) && s.At.Before(g.to)
 }
 
+// sampleColumns are the columns of samples.
 const sampleColumns = "at, kind, node, identity, storage, cpu, memory, memory_total, disk, disk_total, " +
 	"net_in, net_out, disk_read, disk_write"
 
@@ -40,6 +44,7 @@ type sampleRow struct {
 	set     [9]bool
 }
 
+// figureOf maps metrics to columns.
 var figureOf = map[string]int{
 	"cpu": 0, "memory": 1, "memory_total": 2, "disk": 3, "disk_total": 4,
 	"net_in": 5, "net_out": 6, "disk_read": 7, "disk_write": 8,
@@ -57,6 +62,7 @@ func (v *inventory) sample(samples []hypervisor.Sample) {
 	}
 }
 
+// sameThing reports whether two samples are of the same thing.
 func sameThing(a, b *hypervisor.Sample) bool {
 	if a.Node != b.Node || a.Storage != b.Storage || (a.Guest == nil) != (b.Guest == nil) {
 		return false
@@ -97,6 +103,7 @@ func known(ref *hypervisor.GuestRef) bool {
 		(ref.UID == "" || hypervisor.ValidUID(ref.UID))
 }
 
+// sampleRow adds a row of samples, up to a limit: the driver is not trusted.
 func (v *inventory) sampleRow(of *hypervisor.Sample, row *sampleRow) {
 	if v.samples.n >= maxSamples {
 		v.dropped++

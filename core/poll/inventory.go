@@ -33,13 +33,17 @@ type inventory struct {
 	restart func()
 }
 
+// guestKey identifies a guest within an inventory. It is small, because there
+// are many.
 type guestKey struct {
 	id        hypervisor.GuestID
 	container bool
 }
 
+// storageKey identifies a storage as a node sees it.
 type storageKey struct{ node, name string }
 
+// newInventory returns an empty inventory.
 func newInventory() *inventory {
 	return &inventory{
 		seenNodes: map[string]bool{}, seenGuests: map[guestKey]struct{}{}, seenUIDs: map[string]struct{}{},
@@ -111,6 +115,8 @@ func (v *inventory) unnamed() bool { return v.cluster.Partial && v.cluster.Name 
 // anonymous reports whether the answer does not say which cluster it is of.
 func (v *inventory) anonymous() bool { return v.unnamed() && v.cluster.ID == "" }
 
+// node adds a node. One without a name, or one that was listed already, is
+// dropped.
 func (v *inventory) node(n *hypervisor.Node) {
 	name := clean(n.Name, maxName)
 	if name == "" || v.seenNodes[name] {
@@ -142,6 +148,7 @@ func (v *inventory) entryAddress() string {
 const guestColumns = "kind, ref, uid, identity, vmid, node, name, status, template, lock, pool, tags, cpu, cpus, memory, " +
 	"memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write, uptime, cpu_seconds"
 
+// guest adds a guest.
 func (v *inventory) guest(g *hypervisor.Guest) {
 	key := guestKey{g.ID, g.Kind == hypervisor.Container}
 	if !g.ID.Valid() || g.Node == "" || !key.container && g.Kind != hypervisor.VM {
@@ -225,8 +232,10 @@ func identity(ref hypervisor.GuestRef) (prefix, rest string) {
 	return "vm:", string(ref.ID)
 }
 
+// storageColumns are the columns of storages.
 const storageColumns = "node, name, type, shared, status, content, used, total"
 
+// storage adds a storage as a node sees it.
 func (v *inventory) storage(s *hypervisor.Storage) {
 	key := storageKey{clean(s.Node, maxName), clean(s.Name, maxName)}
 	if key.node == "" || key.name == "" {

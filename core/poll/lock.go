@@ -21,6 +21,7 @@ type locks struct {
 	held map[int32]bool
 }
 
+// newLocks returns the locks of clusters that this instance polls.
 func newLocks(d *db.DB) *locks { return &locks{db: d, held: map[int32]bool{}} }
 
 // try takes the lock, or reports false without waiting when this or another instance holds it.

@@ -30,6 +30,7 @@ type place struct {
 	others      bool // the cluster has other hosts
 }
 
+// readPlace reads and locks the host's place in a cluster.
 func readPlace(ctx context.Context, tx pgx.Tx, id int64) (place, error) {
 	var at place
 	err := tx.QueryRow(ctx, `SELECT h.team_id, h.cluster_id, COALESCE(c.name, ''), COALESCE(c.ident, ''), EXISTS (SELECT FROM hosts o

@@ -153,6 +153,8 @@ func (g *good) merge(ctx context.Context, tx pgx.Tx, cluster int64) error {
 	return nil
 }
 
+// mergeNodeRows writes the nodes of an inventory in one statement and returns
+// the names of new ones.
 func mergeNodeRows(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory, measured *time.Time) ([]string, error) {
 	nodes := v.nodes
 	n := len(nodes)
@@ -183,6 +185,7 @@ func part(v *float64) *float64 {
 	return v
 }
 
+// amount drops negative figures.
 func amount(v *int64) *int64 {
 	if v == nil || *v < 0 {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
+// Settings of the poller.
 const (
 	// DefaultInterval is the time between two polls of a cluster.
 	DefaultInterval = 30 * time.Second
@@ -181,6 +182,8 @@ func (p *Poller) start(ctx context.Context, u unit, slots chan struct{}, cycles 
 	})
 }
 
+// every returns the present interval, which can be changed while the service
+// runs.
 func (p *Poller) every(ctx context.Context) time.Duration {
 	if p.interval != nil {
 		if d := p.interval(ctx); d > 0 {
@@ -190,6 +193,7 @@ func (p *Poller) every(ctx context.Context) time.Duration {
 	return DefaultInterval
 }
 
+// pause waits for a duration, or until the context ends.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -202,4 +206,6 @@ func pause(ctx context.Context, d time.Duration) {
 // spread is a factor near 1, so that hosts added together are not polled together for ever.
 func spread() float64 { return 0.95 + rand.Float64()/10 }
 
+// jitter spreads a duration, so that clusters which started together do not
+// stay together.
 func jitter(d time.Duration) time.Duration { return time.Duration(float64(d) * spread()) }

@@ -14,6 +14,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
+// Settings of the questions for rights.
 const (
 	// rightsEvery is the time between two questions for what a token may do, and lackingEvery that for one which lacks
 	// something or whose answers leave guests out.

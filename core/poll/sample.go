@@ -9,6 +9,7 @@ import (
 	"github.com/hostler/hostler/core/metric"
 )
 
+// sampleTarget is the beginning of the statements that store samples.
 const sampleTarget = `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in, ` +
 	`net_out, disk_read, disk_write) `
 
@@ -56,6 +57,8 @@ FROM poll_guests p LEFT JOIN guests g ON g.cluster_id = $1 AND g.identity = p.id
 WHERE p.status = 'running' AND (` + readBefore + `) GROUP BY 1
 ON CONFLICT (host_id) DO UPDATE SET ` + added("net_in") + `, ` + added("net_out") + `, ` + added("disk_read") + `, ` + added("disk_write")
 
+// grown is the growth of a counter over the guests of a node. A counter that
+// became smaller was reset and counts nothing.
 func grown(counter string) string {
 	return "CASE WHEN count(p." + counter + ") > 0 THEN LEAST(COALESCE(sum(p." + counter + " - g." + counter + ") FILTER (WHERE p." +
 		counter + " >= g." + counter + "), 0), 9e18)::bigint END"

@@ -79,6 +79,7 @@ func (p *Poller) afterFailure(ctx context.Context, u unit) error {
 	return p.unanswered(ctx, u.cluster)
 }
 
+// dueNow makes a cluster due for a poll.
 func (p *Poller) dueNow(ctx context.Context, cluster int64) error {
 	if _, err := p.db.Pool.Exec(ctx, "UPDATE clusters SET next_poll_at = now() WHERE id = $1", cluster); err != nil {
 		return db.Problem(fmt.Errorf("asking for the cluster's poll: %w", err))
@@ -86,6 +87,7 @@ func (p *Poller) dueNow(ctx context.Context, cluster int64) error {
 	return nil
 }
 
+// memberOf reads a host as a member of what is polled together.
 func (p *Poller) memberOf(ctx context.Context, hostID int64) (member, unit, error) {
 	found, err := p.members(ctx, "WHERE h.id = $1", hostID)
 	if err != nil {

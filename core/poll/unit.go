@@ -103,6 +103,7 @@ type member struct {
 // whole reports whether the host can speak for its cluster, as far as is known.
 func (m member) whole() bool { return m.failures == 0 && !m.limited }
 
+// selectMember selects the hosts to poll with what the poll needs to know.
 const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= now(), c.seen_at, c.detail_at, COALESCE(k.missing, '{}'),
 	k.verified_at,
 	h.error_reason = '` + plugin.ReasonPermission + `',
@@ -112,6 +113,7 @@ const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= n
 	FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
 	LEFT JOIN host_credentials k ON k.host_id = h.id AND k.capability = '` + string(endpoint.Monitoring) + `' `
 
+// members reads the hosts of a condition.
 func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member, error) {
 	rows, err := p.db.Pool.Query(ctx, selectMember+where, arg)
 	if err != nil {

@@ -115,8 +115,7 @@ func (v values) addForm(s string) *apiError {
 	return nil
 }
 
-// add adds a parameter. A repeated one is joined with NUL, as the original
-// does.
+// add adds a parameter. One that is sent again becomes a list.
 func (v values) add(key string, p paramValue) {
 	old, again := v[key]
 	if !again {
