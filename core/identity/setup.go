@@ -14,21 +14,25 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Setup makes the first owner. While no user exists, each instance keeps a token of its own in its state directory; the
-// database holds the hashes of all of them, so any instance accepts the token of any other. The first user ends it for
-// all: the hashes are deleted in the transaction that creates the user.
+// Setup creates the first owner. While no user exists, each instance keeps a
+// token in its state directory. The database contains the hashes of all tokens,
+// so that every instance accepts the token of every other. The first user ends
+// the setup for all: the hashes are deleted in the transaction that creates the
+// user.
 type Setup struct {
 	store *Store
 	path  string
 }
 
-// NewSetup makes the setup of an instance with the given state directory, which must exist.
+// NewSetup returns the setup of an instance with the given state directory,
+// which must exist.
 func NewSetup(store *Store, stateDir string) *Setup {
 	return &Setup{store: store, path: filepath.Join(stateDir, setupFile)}
 }
 
-// Prepare makes sure that the token's file is there and valid while no user exists, and gone otherwise. path is where
-// the operator finds the token when needed is true. Call it at each start; a lost file is replaced by a new token.
+// Prepare makes sure that the file with the token exists and is valid while
+// there is no user, and does not exist otherwise. path is the file, if needed
+// is true. It is called at each start; a lost file is replaced by a new token.
 func (s *Setup) Prepare(ctx context.Context) (path string, needed bool, err error) {
 	if needed, err = s.Needed(ctx); err != nil || !needed {
 		return "", false, err
@@ -58,8 +62,9 @@ func (s *Setup) Prepare(ctx context.Context) (path string, needed bool, err erro
 	return s.path, true, nil
 }
 
-// Needed reports whether there is no user yet. Once there is one, it also removes this instance's file: another
-// instance or the command line may have done the setup.
+// Needed reports whether there is no user yet. Once there is one, it also
+// removes this instance's file, because another instance or the command line
+// may have done the setup.
 func (s *Setup) Needed(ctx context.Context) (bool, error) {
 	needed, err := noUsers(ctx, s.store.db)
 	if err == nil && !needed {
@@ -68,8 +73,9 @@ func (s *Setup) Needed(ctx context.Context) (bool, error) {
 	return needed, err
 }
 
-// Complete creates the first owner. The problems: already_set_up when there is a user, also when another setup was
-// faster; invalid_credentials for a wrong token; invalid for faulty fields.
+// Complete creates the first owner. Problems: already_set_up if there is a
+// user, also if another setup was faster; invalid_credentials for a wrong
+// token; invalid for faulty fields.
 func (s *Setup) Complete(ctx context.Context, token string, in NewUser) (*User, error) {
 	needed, err := s.Needed(ctx)
 	if err != nil {
@@ -182,8 +188,8 @@ func wrongSetupToken() error {
 		"this is not the setup token; it stands in the file setup-token in the service's state directory")
 }
 
-// describeActor makes the user the actor and the target of the context's attempt: at log-in and setup the caller was
-// anonymous when the attempt began.
+// describeActor makes the user both actor and target of the audit entry. At
+// log-in and setup the caller was anonymous when the request began.
 func describeActor(ctx context.Context, user *User) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.ActorType, e.ActorID, e.ActorEmail = audit.ActorUser, &user.ID, user.Email
