@@ -25,7 +25,8 @@ const (
 	mostJobs, mostCrashed = 3, 1
 )
 
-// Run settles drafts that their jobs have left, until the context ends. Every instance runs it.
+// Run settles drafts that their jobs have left, until the context ends. Every
+// instance runs it.
 func (s *Store) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		s.Heartbeat.Beat(settleEvery)
@@ -41,8 +42,10 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-// Settle ends drafts whose job has ended without ending them, as one does that is canceled before it has begun, crashes, or is given up:
-// where nothing was changed the draft is open again, and else another job puts everything back, or keeps it where that was confirmed.
+// Settle ends the drafts whose job ended without ending them: a job that was
+// canceled before it began, that crashed, or that was given up. If nothing was
+// changed the draft is open again; else another job restores everything, or
+// keeps it if that was confirmed.
 func (s *Store) Settle(ctx context.Context) error {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT d.id FROM firewall_drafts d WHERE "+left+" ORDER BY d.id")
 	if err != nil {
@@ -59,7 +62,7 @@ func (s *Store) Settle(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// gone is a job that has left its draft.
+// gone is a job that left its draft.
 type gone struct {
 	status job.Status // empty where it was deleted
 	params params
@@ -68,9 +71,8 @@ type gone struct {
 	crashed bool
 }
 
-// settle enqueues a job for a draft that its job has left behind, or ends the
-// draft if several jobs have. The lock on the row keeps two instances from
-// doing both.
+// settle ends one draft that its job has left, or enqueues another job for it.
+// The lock on the row keeps two instances from doing both.
 func (s *Store) settle(ctx context.Context, id int64) error {
 	// The job is the service's own, whoever's request comes upon the draft.
 	ctx, _ = audit.Begin(identity.WithCaller(ctx, nil), audit.Entry{})
@@ -105,7 +107,7 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 	})
 }
 
-// readGone reads what a draft's job has left behind.
+// readGone reads what the draft's job has left behind.
 func readGone(ctx context.Context, tx *db.Tx, r *record) (was gone, err error) {
 	var asked, work []byte
 	err = tx.Pgx.QueryRow(ctx, "SELECT status, params, coalesce(progress->'work', '{}'), cardinality(crashed) >= $2 FROM jobs WHERE id = $1",

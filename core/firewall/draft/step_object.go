@@ -7,7 +7,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// onAliases is a step of one request on the aliases of a scope.
+// onAliases is a step of one request about the aliases of a scope.
 func onAliases(scope int, apply func(aliases []sdk.Alias) []sdk.Alias,
 	send func(ctx context.Context, able sdk.Aliaser, from sdk.State, digest string) error) step {
 	return request[sdk.Aliaser, sdk.Aliaser]{scope: scope,
@@ -62,7 +62,8 @@ func setNamed(all []sdk.IPSetState, name string) int {
 	return slices.IndexFunc(all, func(s sdk.IPSetState) bool { return s.Name == name })
 }
 
-// onSets is a step of one request on the list of sets of a scope, whatever members they have.
+// onSets is a step of one request about the list of sets of a scope, without
+// their members.
 func onSets(scope int, apply func(sets []sdk.IPSetState) []sdk.IPSetState,
 	send func(ctx context.Context, able sdk.IPSetter, from sdk.State, digest string) error) step {
 	return request[sdk.IPSetter, sdk.IPSetter]{scope: scope,
@@ -93,7 +94,9 @@ func setCreation(scope int, set sdk.IPSet) step {
 		})
 }
 
-// setDeletion deletes a set that has no members any more: one that somebody has put in meanwhile is not lost with it.
+// setDeletion is the step that deletes an empty set. It does not force: a
+// member that somebody has added in the meantime makes the request fail and is
+// not lost.
 func setDeletion(scope int, of sdk.Scope, name string) step {
 	s := onSets(scope, func(sets []sdk.IPSetState) []sdk.IPSetState {
 		at := setNamed(sets, name)
@@ -105,7 +108,7 @@ func setDeletion(scope int, of sdk.Scope, name string) step {
 	return s
 }
 
-// onMembers is a step of one request on the members of a set.
+// onMembers is a step of one request about the members of a set.
 func onMembers(scope int, set string, apply func(members []sdk.IPSetMember) []sdk.IPSetMember,
 	send func(ctx context.Context, able sdk.IPSetMemberEditor, from sdk.State, digest string) error) step {
 	return request[sdk.IPSetMemberEditor, sdk.IPSetMemberEditor]{scope: scope,
@@ -123,7 +126,7 @@ func onMembers(scope int, set string, apply func(members []sdk.IPSetMember) []sd
 		send: send}.step()
 }
 
-// ofSet is a scope that has one set.
+// ofSet returns a state with one set.
 func ofSet(scope sdk.Scope, name string, members []sdk.IPSetMember) sdk.State {
 	return sdk.State{Scope: scope, IPSets: []sdk.IPSetState{{IPSet: sdk.IPSet{Name: name}, Members: members}}}
 }
@@ -170,7 +173,7 @@ func memberRemoval(scope int, set, cidr string) step {
 	})
 }
 
-// optionsChange makes the named options as they are in to.
+// optionsChange is the step that sets the named options to their values in to.
 func optionsChange(scope int, to sdk.Options, names []string) step {
 	s := request[sdk.Optioner, sdk.Optioner]{scope: scope,
 		apply: func(s *sdk.State) { setOptions(&s.Options, to, names) },
@@ -197,7 +200,8 @@ func optionsChange(scope int, to sdk.Options, names []string) step {
 	return s
 }
 
-// onGroup is a step of one request on the group that the scope is.
+// onGroup is a step of one request about the group that is the scope. Groups
+// are listed at the cluster.
 func onGroup(scope int, apply func(s *sdk.State),
 	send func(ctx context.Context, able sdk.Grouper, from sdk.State, digest string) error) step {
 	return request[sdk.Grouper, sdk.Grouper]{scope: scope, at: &sdk.Scope{Kind: sdk.ClusterScope}, apply: apply,
