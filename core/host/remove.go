@@ -58,8 +58,8 @@ func (s *Store) Remove(ctx context.Context, id int64, confirm string, forgetApps
 }
 
 // idle returns the problem conflict if unfinished jobs work on the host, with
-// up to 50 of their ids. The caller holds the host's lock, under which jobs are
-// queued, so that none can come in between.
+// up to 50 of their ids. The caller holds the host's lock, for which the foreign
+// key of a new job waits, so that none can come in between.
 func idle(ctx context.Context, tx *db.Tx, id int64) error {
 	rows, err := tx.Pgx.Query(ctx, "SELECT id FROM jobs WHERE host_id = $1 AND status IN ('queued', 'running') ORDER BY id LIMIT 50", id)
 	if err != nil {

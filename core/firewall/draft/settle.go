@@ -127,7 +127,7 @@ func readGone(ctx context.Context, tx *db.Tx, r *record) (was gone, err error) {
 	return was, nil
 }
 
-// settled ends a draft and gives its scopes back.
+// settled ends a draft and releases its scopes.
 func (r *record) settled(ctx context.Context, tx *db.Tx, to, outcome string) error {
 	_, err := tx.Pgx.Exec(ctx, "UPDATE firewall_drafts SET status = $2, outcome = $3, deadline = NULL, updated_at = now() WHERE id = $1",
 		r.ID, to, outcome)
@@ -140,7 +140,9 @@ func (r *record) settled(ctx context.Context, tx *db.Tx, to, outcome string) err
 	return nil
 }
 
-// goOn has another job put everything back, or keep what was confirmed.
+// goOn enqueues another job that restores everything, or keeps it if that was
+// confirmed. The job gets the progress of the old one, without which it could
+// not tell its own changes from those of others.
 func (s *Store) goOn(ctx context.Context, tx *db.Tx, r *record, was gone, ended string) error {
 	if was.at.From == nil {
 		for i := range r.Scopes {
