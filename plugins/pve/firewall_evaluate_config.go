@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// judged is what packets are held against: the facts, with states that are assumed in place of some.
+// judged is the configuration by which packets are judged: the facts, with
+// assumed states in place of some.
 type judged struct {
 	*facts
 	firewall *pvefirewall.Firewall
@@ -21,7 +22,7 @@ type judged struct {
 	problems map[pvefirewall.RuleRef]string
 }
 
-// with makes what packets are held against.
+// with returns the configuration for assumed states.
 func (k *facts) with(assume []firewall.State) (*judged, error) {
 	assumed := func(s firewall.State) firewall.State {
 		if i := slices.IndexFunc(assume, func(a firewall.State) bool { return a.Scope.Same(s.Scope) }); i >= 0 {
@@ -99,7 +100,8 @@ func (j *judged) node(name string, facts *nodeFacts, s firewall.State) pvefirewa
 	return n
 }
 
-// nodeAddress is the one by which the cluster knows a node; the zero one is not known.
+// nodeAddress returns the address by which the cluster knows a node; the zero
+// value if it is unknown.
 func (k *facts) nodeAddress(name string) netip.Addr {
 	if k.membership == nil || k.membership.nodes[name] == nil {
 		return netip.Addr{}
@@ -119,7 +121,8 @@ func guestOf(g *guestFacts, s firewall.State) pvefirewall.Guest {
 	return out
 }
 
-// setOptions gives the options that are set to what takes them. What it does not know decides nothing that is judged.
+// setOptions passes the options that are set to a setter. Options that it does
+// not know do not influence a verdict.
 func setOptions(o firewall.Options, set func(key, value string) error) {
 	for _, name := range firewall.OptionFlags() {
 		if on := *o.Flag(name); on != nil {
@@ -166,7 +169,7 @@ func rulesOfState(s firewall.State) []pvefirewall.Rule {
 	return out
 }
 
-// evaluatedRule is a rule as it is evaluated.
+// evaluatedRule converts a rule for the evaluator.
 func evaluatedRule(r firewall.Rule) pvefirewall.Rule {
 	return pvefirewall.Rule{Type: r.Direction, Action: r.Action, Disabled: !r.Enabled, Macro: r.Macro, Iface: r.Interface,
 		Proto: r.Protocol, Source: r.Source, Dest: r.Destination, SPort: r.SourcePort, DPort: r.DestinationPort, ICMPType: r.ICMPType}

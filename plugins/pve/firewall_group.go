@@ -35,7 +35,8 @@ func (f *Firewall) Groups(ctx context.Context) ([]firewall.Group, string, error)
 	return groups, digestOf(len(rows), func(i int) pveapi.Text { return rows[i].Digest }), nil
 }
 
-// CreateGroup implements firewall.Grouper. The hypervisor looks at no digest then.
+// CreateGroup implements firewall.Grouper. Proxmox VE ignores a digest here, so
+// the list is read and compared first.
 func (f *Firewall) CreateGroup(ctx context.Context, group firewall.Group, digest string) error {
 	if err := checkObject(group.Name, group.Comment); err != nil {
 		return err
@@ -62,7 +63,8 @@ func (f *Firewall) CreateGroup(ctx context.Context, group firewall.Group, digest
 	})
 }
 
-// ChangeGroup implements firewall.Grouper. Rules that stand for the group follow a new name.
+// ChangeGroup implements firewall.Grouper. Rules that refer to the group follow
+// a new name.
 func (f *Firewall) ChangeGroup(ctx context.Context, name string, change firewall.GroupChange) error {
 	if err := checkChange(name, change.Rename, change.Comment); err != nil {
 		return err
@@ -87,8 +89,8 @@ func (f *Firewall) ChangeGroup(ctx context.Context, name string, change firewall
 	return err
 }
 
-// DeleteGroup implements firewall.Grouper. The hypervisor deletes one that is not there, too, and looks at no digest: so the list is read
-// before.
+// DeleteGroup implements firewall.Grouper. Proxmox VE reports success for a
+// group that does not exist, and ignores a digest; so the list is read first.
 func (f *Firewall) DeleteGroup(ctx context.Context, name, digest string) error {
 	if err := checkChange(name, "", nil); err != nil {
 		return err
