@@ -14,7 +14,8 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Version is one version of an app's script, without its text; the JSON names are those of the API.
+// Version is one version of an app's script, without its text; the JSON names
+// are those of the API.
 type Version struct {
 	Version   int       `json:"version" example:"3" doc:"Counts from 1; the greatest counts"`
 	Source    string    `json:"source" enum:"upstream,edited" doc:"What the catalog published, or a text of somebody's"`
@@ -53,7 +54,8 @@ func scanVersion(row pgx.CollectableRow) (*Version, error) {
 	return v, err
 }
 
-// Versions gives a page of the versions of an app's script, the newest first, and how many there are.
+// Versions returns a page of the versions of an app's script, the newest first,
+// and the number of all.
 func (s *Store) Versions(ctx context.Context, appID int64, offset, limit int) (all []*Version, total int, err error) {
 	err = s.DB.Pool.QueryRow(ctx, "SELECT count(*) FROM app_script_versions WHERE app_id = $1", appID).Scan(&total)
 	if err == nil {
@@ -70,12 +72,14 @@ func (s *Store) Versions(ctx context.Context, appID int64, offset, limit int) (a
 	return all, total, nil
 }
 
-// version gives one version of an app's script: that of a number, or the newest for 0; nil where there is none.
+// version returns a version of an app's script, the newest one for 0; nil if
+// there is none.
 func version(ctx context.Context, q secret.Querier, appID int64, number int) (*Version, error) {
 	return oneVersion(ctx, q, "v.app_id = $1 AND $2 IN (0, v.number) ORDER BY v.number DESC LIMIT 1", appID, number)
 }
 
-// upstream is the newest upstream version of an app's script before a number, that itself included; nil where there is none.
+// upstream returns the newest upstream version up to and including a number;
+// nil if there is none.
 func upstream(ctx context.Context, q secret.Querier, appID int64, number int) (*Version, error) {
 	return oneVersion(ctx, q, "v.app_id = $1 AND v.number <= $2 AND v.origin = 'upstream' ORDER BY v.number DESC LIMIT 1", appID, number)
 }
@@ -96,7 +100,8 @@ func oneVersion(ctx context.Context, q secret.Querier, condition string, args ..
 	return v, nil
 }
 
-// lock keeps all others from adding versions to an app's script until the transaction ends. Its problem is not_found.
+// lock locks an app's script against new versions until the transaction ends.
+// The problem is not_found.
 func lock(ctx context.Context, tx *db.Tx, appID int64) error {
 	err := tx.Pgx.QueryRow(ctx, "SELECT id FROM apps WHERE id = $1 FOR NO KEY UPDATE", appID).Scan(&appID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -108,7 +113,8 @@ func lock(ctx context.Context, tx *db.Tx, appID int64) error {
 	return nil
 }
 
-// add adds a version, whose number and author it fills in. The app is locked.
+// add adds a version, with its number and author. The caller has locked the
+// app.
 func add(ctx context.Context, tx *db.Tx, appID int64, v *Version) error {
 	var by *int64
 	email := ""

@@ -19,7 +19,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
-// Source is a source as it is told; the JSON names are those of the API.
+// Source is a source as it is shown; the JSON names are those of the API.
 type Source struct {
 	Name      string  `json:"name" example:"scripts"`
 	Title     string  `json:"title" example:"Community scripts" doc:"As the source calls itself; empty while nobody knows"`
@@ -54,7 +54,7 @@ type Failure struct {
 	Count  int       `json:"count" example:"1" doc:"Failures since the last sync that was taken"`
 }
 
-// Held is a loss that waits for an owner.
+// Held is a loss of entries that waits for an owner.
 type Held struct {
 	At      time.Time `json:"at"`
 	Pin     string    `json:"pin" doc:"The state at which they are gone"`
@@ -63,7 +63,7 @@ type Held struct {
 	Digest  string    `json:"digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"With which the loss is accepted"`
 }
 
-// Option is what can be configured of a source, with what is.
+// Option is an option of a source with its present value.
 type Option struct {
 	Key         string   `json:"key" example:"base_url"`
 	Type        string   `json:"type" enum:"line,text,whole,switch,choice,url,folder" example:"url"`
@@ -107,7 +107,7 @@ const rowColumns = `s.name, s.enabled, s.allow_private, s.popularity, s.options,
 // scanRow reads one row with rowColumns.
 func scanRow(r pgx.CollectableRow) (*row, error) { return pgx.RowToAddrOfStructByPos[row](r) }
 
-// rows are all sources that are stored.
+// rows returns all stored sources.
 func (s *Store) rows(ctx context.Context) ([]*row, error) {
 	found, err := s.DB.Pool.Query(ctx, "SELECT "+rowColumns+" FROM catalog_sources s ORDER BY s.name")
 	if err == nil {
@@ -119,7 +119,8 @@ func (s *Store) rows(ctx context.Context) ([]*row, error) {
 	return nil, db.Problem(fmt.Errorf("reading the sources of the catalog: %w", err))
 }
 
-// stored is one source; one that was never written is a row that is off.
+// stored returns one source. A source that was never stored is a row that is
+// off.
 func stored(ctx context.Context, q secret.Querier, name, lock string) (*row, error) {
 	found, err := q.Query(ctx, "SELECT "+rowColumns+" FROM catalog_sources s WHERE s.name = $1 "+lock, name)
 	if err != nil {
@@ -132,7 +133,8 @@ func stored(ctx context.Context, q secret.Querier, name, lock string) (*row, err
 	return r, db.Problem(err)
 }
 
-// SourceList are all sources: those whose plugins are installed, and those that were.
+// SourceList returns all sources whose plugins are installed or were
+// configured.
 func (s *Store) SourceList(ctx context.Context) ([]*Source, error) {
 	rows, err := s.rows(ctx)
 	if err != nil {
@@ -154,7 +156,8 @@ func (s *Store) SourceList(ctx context.Context) ([]*Source, error) {
 	return all, errors.Join(failed...)
 }
 
-// Source gives one source; one whose plugin is not installed and was never configured is problem not_found.
+// Source returns one source. The problem is not_found if its plugin is not
+// installed and it was never configured.
 func (s *Store) Source(ctx context.Context, name string) (*Source, error) {
 	r, err := stored(ctx, s.DB.Pool, name, "")
 	if err != nil {
@@ -177,7 +180,7 @@ func (s *Store) known(r *row) error {
 // installed reports whether a plugin provides the source.
 func (s *Store) installed(name string) bool { return slices.Contains(s.Sources.CatalogNames(), name) }
 
-// tell is a source with what its plugin says of it, where that runs.
+// tell combines a source with the description of its plugin, if that runs.
 func (s *Store) tell(ctx context.Context, r *row) (*Source, error) {
 	told := &Source{
 		Name: r.Name, Title: r.Title, Installed: s.installed(r.Name), Enabled: r.Enabled, Namespace: strings.TrimSuffix(pathOf(r.Name, "-"),
@@ -243,7 +246,7 @@ func (r *row) held() *Held {
 	return h
 }
 
-// open opens a source's options.
+// open decrypts a source's options.
 func (s *Store) open(r *row) (map[string]string, error) {
 	options := map[string]string{}
 	if r.Options == nil {
