@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Counters are what the loop of this instance has done since it was started.
+// Counters count the work of this instance's loop since its start.
 type Counters struct {
 	// Polls counts inventories asked for, those that failed included.
 	Polls    int64
@@ -26,7 +26,7 @@ func (c *counters) done(took time.Duration, ok bool) {
 	}
 }
 
-// Counters reads them.
+// Counters returns the present values.
 func (p *Poller) Counters() Counters {
 	return Counters{
 		Polls: p.count.polls.Load(), Failures: p.count.failures.Load(),
