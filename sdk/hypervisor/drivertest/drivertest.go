@@ -13,7 +13,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin/plugintest"
 )
 
-// Config is a driver and the world that it is tried in.
+// Config describes the driver and the hypervisor on which it is tested. Hooks
+// that are nil skip the cases that need them, except where their comment says
+// otherwise.
 type Config struct {
 	// Driver and HostType are as in hypervisor.Service. Required.
 	Driver   hypervisor.Driver
@@ -129,7 +131,8 @@ type Config struct {
 	LockedGuest func(t testing.TB) hypervisor.GuestRef
 }
 
-// Run runs the suite.
+// Run runs the suite as subtests of t: once on the driver itself, and once
+// through gRPC. Cases run in parallel; the hooks must allow that.
 func Run(t *testing.T, cfg Config) {
 	if cfg.Driver == nil || cfg.HostType == nil || cfg.Target == nil {
 		t.Fatal("drivertest: Driver, HostType and Target are required")
@@ -191,7 +194,8 @@ func Run(t *testing.T, cfg Config) {
 	}
 }
 
-// Remote serves a driver over gRPC on loopback for the length of the test and gives its client.
+// Remote serves a driver over gRPC on the loopback until the end of the test,
+// and returns its client.
 func Remote(t testing.TB, service hypervisor.Service) *hypervisor.Client {
 	t.Helper()
 	client := hypervisor.NewClient(plugintest.Connect(t, service))
@@ -203,7 +207,7 @@ func Remote(t testing.TB, service hypervisor.Service) *hypervisor.Client {
 	return client
 }
 
-// suite is one run of all cases with one form of the driver.
+// suite is one run of all cases, with the driver itself or with its client.
 type suite struct {
 	Config
 	driver hypervisor.Driver
@@ -216,7 +220,8 @@ func (s *suite) group(t *testing.T, name string, cases func(*testing.T)) {
 	})
 }
 
-// run is one case.
+// run runs one case as a parallel subtest, with a context that ends after
+// Patience.
 func (s *suite) run(t *testing.T, name string, body func(t *testing.T, ctx context.Context)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
@@ -226,7 +231,7 @@ func (s *suite) run(t *testing.T, name string, body func(t *testing.T, ctx conte
 	})
 }
 
-// need skips a group or case whose ability the driver does not claim.
+// need skips a group or a case if the driver does not claim the ability.
 func need[Optional any](t *testing.T, s *suite) {
 	t.Helper()
 	if !claims[Optional](s) {
@@ -240,7 +245,8 @@ func claims[Optional any](s *suite) bool {
 	return host || driver
 }
 
-// as gives a host or driver as an optional interface that the driver claims.
+// as returns a host or a driver as an optional interface, and fails if it does
+// not have the one that the driver claims.
 func as[Optional any](t *testing.T, v any) Optional {
 	t.Helper()
 	optional, ok := hypervisor.As[Optional](v)
@@ -258,7 +264,7 @@ func hook(t *testing.T, name string, there bool) {
 	}
 }
 
-// open opens a host and closes it with the test.
+// open opens a host and closes it at the end of the test.
 func (s *suite) open(t *testing.T, target endpoint.Target) hypervisor.Host {
 	t.Helper()
 	host, err := s.driver.Open(t.Context(), target)
@@ -273,7 +279,7 @@ func (s *suite) open(t *testing.T, target endpoint.Target) hypervisor.Host {
 	return host
 }
 
-// described is what the driver says of itself.
+// described returns the driver's description of itself.
 func (s *suite) described(t *testing.T) hypervisor.Info {
 	t.Helper()
 	info, err := hypervisor.Describe(t.Context(), s.driver)
@@ -283,7 +289,7 @@ func (s *suite) described(t *testing.T) hypervisor.Info {
 	return info
 }
 
-// kinds are the kinds of guests that can be made.
+// kinds returns the kinds of guests that can be made.
 func (s *suite) kinds() []hypervisor.GuestKind {
 	if s.Kinds == nil {
 		return []hypervisor.GuestKind{hypervisor.VM, hypervisor.Container}
@@ -291,7 +297,7 @@ func (s *suite) kinds() []hypervisor.GuestKind {
 	return s.Kinds
 }
 
-// kind is that of a guest for cases in which any will do.
+// kind returns the kind of guest for cases that work with any.
 func (s *suite) kind() hypervisor.GuestKind { return s.kinds()[0] }
 
 // made skips a case for a kind of guest that cannot be made.
@@ -302,7 +308,7 @@ func (s *suite) made(t *testing.T, kind hypervisor.GuestKind) {
 	}
 }
 
-// wrong is a target whose credential the endpoint does not know.
+// wrong returns a target whose credential the endpoint does not know.
 func (s *suite) wrong(t *testing.T, capability endpoint.Capability) endpoint.Target {
 	t.Helper()
 	if s.Wrong != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// nicsOf lists a guest's NICs with the token that only reads.
+// nicsOf lists the NICs of a guest with the token for monitoring.
 func (s *suite) nicsOf(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) hypervisor.NICList {
 	t.Helper()
 	list, err := as[hypervisor.NICEditor](t, s.host(t, endpoint.Monitoring)).NICs(ctx, ref)
@@ -21,6 +21,7 @@ func (s *suite) nicsOf(t *testing.T, ctx context.Context, ref hypervisor.GuestRe
 	return list
 }
 
+// nic tests NICEditor.
 func (s *suite) nic(t *testing.T) {
 	need[hypervisor.NICEditor](t, s)
 	for _, kind := range s.kinds() {
