@@ -10,7 +10,7 @@ import (
 )
 
 // BackupContent implements hypervisor.BackupReader. A restore over a VM keeps
-// volumes that are not in the backup; a restore over a container destroys them.
+// volumes that are not in the backup; one over a container destroys them.
 func (h *Host) BackupContent(ctx context.Context, b hypervisor.Backup) (hypervisor.BackupContent, error) {
 	c, a, err := h.begun(ctx, "backupcontent", b.Storage)
 	if err != nil {
@@ -31,8 +31,8 @@ func (h *Host) BackupContent(ctx context.Context, b hypervisor.Backup) (hypervis
 	return hypervisor.BackupContent{Disks: slices.Clone(of.config.Disks), Keeps: keeps(of.Kind), Refused: unmountable(of)}, nil
 }
 
-// unmountable returns why a container cannot be restored: it mounts a directory
-// of the node. It is empty for other guests.
+// unmountable returns why a container cannot be restored; empty if it can. The
+// reason is a mounted directory of the node.
 func unmountable(of guest) string {
 	i := slices.IndexFunc(of.config.Disks, func(d hypervisor.Disk) bool { return d.Local })
 	if i < 0 || of.Kind != hypervisor.Container {

@@ -21,7 +21,7 @@ var (
 	keptLine  = regexp.MustCompile(`^kept ([a-z_]+)$`)
 )
 
-// RoleOutput is what the script prints at the cluster when it makes the
+// RoleOutput returns the output of the script at the cluster when it makes the
 // credentials of some capabilities, or one-time codes for them, and keeps those
 // of others.
 func (c *Cluster) RoleOutput(made, kept []endpoint.Capability) plugin.Secret {
@@ -77,7 +77,7 @@ func (d *Driver) ReadRoleOutput(_ context.Context, output plugin.Secret) (hyperv
 	return out, nil
 }
 
-// madeOf is the credential of a line.
+// madeOf returns the credential in a line.
 func (d *Driver) madeOf(line string) (endpoint.Credential, error) {
 	var made endpoint.Credential
 	if token := madeToken.FindStringSubmatch(line); token != nil && !d.certified {

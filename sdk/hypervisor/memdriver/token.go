@@ -37,11 +37,13 @@ func proper(capability endpoint.Capability) []string {
 	return needs[capability]
 }
 
+// token is a known credential with its privileges.
 type token struct {
 	secret     plugin.Secret
 	privileges []string
 }
 
+// tokenID returns the id of a token.
 func tokenID(capability endpoint.Capability, suffix string) string {
 	return "service@mem!" + string(capability) + suffix
 }
@@ -113,6 +115,7 @@ func (c *Cluster) admit(target endpoint.Target) ([]string, error) {
 	return t.privileges, nil
 }
 
+// rejected returns TokenRejected for a credential.
 func rejected(given endpoint.Credential) error {
 	return plugin.Errorf(plugin.TokenRejected, "token %s is wrong or was revoked", given.ID)
 }
