@@ -82,6 +82,8 @@ func (c command) output(ctx context.Context) (string, error) {
 	return strings.TrimSpace(out.String()), err
 }
 
+// credentialOf gives the user and the group of a system user, with which a
+// program is run.
 func credentialOf(name string) (*syscall.Credential, error) {
 	u, err := user.Lookup(name)
 	if err != nil {
@@ -105,6 +107,8 @@ type tail struct {
 	text   []byte
 }
 
+// Write keeps the end of what a program writes. It holds up to twice that, so
+// that not every write copies.
 func (t *tail) Write(p []byte) (int, error) {
 	t.text = append(t.text, p...)
 	if len(t.text) > 2*t.most {

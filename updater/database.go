@@ -16,11 +16,16 @@ import (
 // newer. No password is ever given to them: it is peer authentication, or trust in a test.
 type Database installation.Database
 
+// databaseName is the form of names that need no quotes and no escapes
+// anywhere.
 var databaseName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
 // databaseRoom is what the names of the databases beside the live one add to its name.
 const databaseRoom = len("_failed_20060102t150405_abcdef")
 
+// check refuses a configuration with which names of databases could not be
+// made: PostgreSQL cuts names at 63 bytes without a word, and two of them could
+// become the same.
 func (d Database) check() error {
 	for _, name := range []string{d.Name, d.Owner, d.Admin} {
 		if !databaseName.MatchString(name) {
@@ -99,6 +104,7 @@ func (d Database) create(ctx context.Context, name string) error {
 	return err
 }
 
+// closed is the statement that lets nobody but owner and superusers in.
 func closed(name string) string { return fmt.Sprintf(`REVOKE ALL ON DATABASE %q FROM PUBLIC`, name) }
 
 // admit lets those into a database who may use another one: what takes the live one's place is as open as that was.
@@ -107,6 +113,8 @@ func (d Database) admit(ctx context.Context, like, name string) error {
 	return err
 }
 
+// admission is the statement that gives a database the same rights of
+// connection as another one.
 func admission(like, name string) string {
 	return fmt.Sprintf(`DO $do$ DECLARE of record; BEGIN
 		FOR of IN SELECT privilege_type, is_grantable, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(rolname) END AS who
@@ -157,6 +165,7 @@ func terminate(name string) string {
 		`pg_backend_pid()`
 }
 
+// leftover finds the databases that runs of the updater leave.
 var leftover = regexp.MustCompile(`^_(trial|before|failed)_([0-9]{8}t[0-9]{6}_[a-z0-9]{6})$`)
 
 // left takes a name apart: which kind of database the updater has made for which run. kind is empty for all others.
@@ -167,12 +176,19 @@ func (d Database) left(name string) (kind, run string) {
 	return "", ""
 }
 
+// database gives the name of a database of this run.
 func (r *run) database(kind string) string {
 	return r.cfg.Database.Name + "_" + kind + "_" + strings.ToLower(r.id)
 }
 
 // trialDatabase is where migrations are tried, beforeDatabase the copy of the live one before them, failedDatabase the
 // live one that is put aside: while it is copied and migrated, and when that has failed.
-func (r *run) trialDatabase() string  { return r.database("trial") }
+func (r *run) trialDatabase() string { return r.database("trial") }
+
+// beforeDatabase is where the backup is restored for a comparison and for the
+// way back.
 func (r *run) beforeDatabase() string { return r.database("before") }
+
+// failedDatabase is the name under which a failed run's data stays, for who
+// looks for the cause.
 func (r *run) failedDatabase() string { return r.database("failed") }

@@ -89,6 +89,8 @@ func (r *run) changeKeys(of string) error {
 	return nil
 }
 
+// withdrawKeys removes keys of signers that a release withdraws. It refuses to
+// remove the last one: no release could be verified any more.
 func (r *run) withdrawKeys(ids []string) error {
 	if len(ids) == 0 {
 		return nil

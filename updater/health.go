@@ -17,6 +17,10 @@ const lookEvery = 100 * time.Millisecond
 // health waits until the new version is ready, and then until it has been so for Settled, in one and the same process.
 func (r *run) health(ctx context.Context) error { return r.healthy(ctx, r.plan.To, r.cfg.Settled) }
 
+// healthy waits until the service of the new version is ready, and then as long
+// as settled to see that the process stays the same one. A service that is
+// ready and dies a moment later is restarted by systemd and would look ready
+// again.
 func (r *run) healthy(ctx context.Context, version string, settled time.Duration) error {
 	coming, cancel := contextWithin(ctx, r.cfg.ReadyTime)
 	defer cancel()

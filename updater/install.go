@@ -61,6 +61,7 @@ func (u *Updater) Install(ctx context.Context, tree string, offline bool) (*Resu
 	return u.run(ctx, from, Options{tree: tree})
 }
 
+// treeVersion reads the version that a release's own file names.
 func treeVersion(tree string) (string, error) {
 	f, err := os.Open(filepath.Join(tree, versionFile))
 	if err != nil {

@@ -83,6 +83,8 @@ func (j *journal) add(line installation.Line) error {
 	return nil
 }
 
+// append writes a line and syncs it: a line that is read after a crash was
+// written in full before the step began.
 func (j *journal) append(text []byte) error {
 	if _, err := j.file.Write(text); err != nil {
 		return errors.Join(err, j.mend())
@@ -90,4 +92,5 @@ func (j *journal) append(text []byte) error {
 	return j.file.Sync()
 }
 
+// close closes the file.
 func (j *journal) close() error { return j.file.Close() }

@@ -25,6 +25,8 @@ type Layout struct {
 	Secrets []string
 }
 
+// check refuses paths that are not absolute: updater and service have different
+// working directories.
 func (l Layout) check() error {
 	for _, path := range []string{l.Prefix, l.StateDir, l.Keys} {
 		if !filepath.IsAbs(path) {
@@ -34,14 +36,31 @@ func (l Layout) check() error {
 	return nil
 }
 
-func (l Layout) releases() string              { return filepath.Join(l.Prefix, "releases") }
+// releases holds one folder for each installed release.
+func (l Layout) releases() string { return filepath.Join(l.Prefix, "releases") }
+
+// release is the folder of one.
 func (l Layout) release(version string) string { return filepath.Join(l.releases(), version) }
-func (l Layout) current() string               { return filepath.Join(l.Prefix, "current") }
-func (l Layout) updater() string               { return filepath.Join(l.Prefix, "updater") }
-func (l Layout) quarantine(run string) string  { return filepath.Join(l.Prefix, "quarantine", run) }
-func (l Layout) backups() string               { return filepath.Join(l.StateDir, "backups") }
-func (l Layout) backup(run string) string      { return filepath.Join(l.backups(), run) }
-func (l Layout) seen() string                  { return filepath.Join(l.StateDir, "seen.json") }
+
+// current is the symbolic link to the release that runs. It is exchanged by a
+// rename, so that it leads somewhere at every moment.
+func (l Layout) current() string { return filepath.Join(l.Prefix, "current") }
+
+// updater is the updater's own copy, which a release's exchange leaves alone.
+func (l Layout) updater() string { return filepath.Join(l.Prefix, "updater") }
+
+// quarantine is where a release waits until it was checked.
+func (l Layout) quarantine(run string) string { return filepath.Join(l.Prefix, "quarantine", run) }
+
+// backups holds one folder for each run.
+func (l Layout) backups() string { return filepath.Join(l.StateDir, "backups") }
+
+// backup is the folder of one run's backup.
+func (l Layout) backup(run string) string { return filepath.Join(l.backups(), run) }
+
+// seen is the file that notes the newest release seen of each channel, against
+// a server that offers an old one.
+func (l Layout) seen() string { return filepath.Join(l.StateDir, "seen.json") }
 
 // program is a release's service.
 func (l Layout) program(version string) string {

@@ -13,10 +13,13 @@ import (
 // programTime bounds programs that should answer at once.
 const programTime = 30 * time.Second
 
+// contextWithin is a context that ends after a time, with a cause that people
+// understand.
 func contextWithin(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, d, fmt.Errorf("it took longer than %s", d))
 }
 
+// firstWord gives the first word of a text, bounded, for a message.
 func firstWord(text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	if len(word) > 64 {

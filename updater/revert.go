@@ -125,6 +125,8 @@ func (r *run) restoreBefore(ctx context.Context, of string) error {
 	return nil
 }
 
+// fillBefore restores the backup of an earlier run into a database of this run.
+// The service's own database is not touched before that has succeeded.
 func (r *run) fillBefore(ctx context.Context, of string) error {
 	d := r.cfg.Database
 	if err := d.create(ctx, r.beforeDatabase()); err != nil {

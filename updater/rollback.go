@@ -46,6 +46,7 @@ func (r *run) undoing(how remedy) installation.Step {
 	return installation.StepStop
 }
 
+// undo goes back, as far as the steps that were made demand.
 func (r *run) undo(ctx context.Context, how remedy) error {
 	var err error
 	switch {

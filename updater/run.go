@@ -97,6 +97,7 @@ func (u *Updater) beginNew() (func(), error) {
 	return end, nil
 }
 
+// makeRoom makes the folders that a run needs.
 func (u *Updater) makeRoom() error {
 	for _, dir := range []string{u.cfg.Layout.releases(), filepath.Dir(u.cfg.Layout.quarantine("x"))} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -323,6 +324,8 @@ func (l Layout) loadSeen() (release.Channels, error) {
 	return seen, nil
 }
 
+// storeSeen writes the newest releases seen. It is written before an update: a
+// run that fails has still seen the release.
 func (l Layout) storeSeen(seen release.Channels) error {
 	text, err := json.Marshal(seen)
 	if err != nil {

@@ -26,6 +26,7 @@ type State struct {
 	Restarts int
 }
 
+// String is the state for a message.
 func (s State) String() string {
 	return fmt.Sprintf("process %d after %d restarts", s.Process, s.Restarts)
 }
@@ -62,6 +63,7 @@ func (s Systemd) State(ctx context.Context) (State, error) {
 	return State{Process: values["MainPID"], Restarts: values["NRestarts"]}, nil
 }
 
+// call calls systemctl for the unit.
 func (s Systemd) call(ctx context.Context, verb string, options ...string) error {
 	args := append(append([]string{verb}, options...), s.Unit)
 	if err := (command{name: "systemctl", args: args}).run(ctx); err != nil {

@@ -5,6 +5,7 @@ import "github.com/hostler/hostler/updater/installation"
 // remedy is what becomes of a run that was cut off in a step.
 type remedy int
 
+// These are the ways back, from the least to the most.
 const (
 	// abandon: nothing that runs has changed.
 	abandon remedy = iota
@@ -16,6 +17,7 @@ const (
 	backward
 )
 
+// remedyOf gives the way back from a step that failed or was interrupted.
 func remedyOf(s installation.Step) remedy {
 	switch s {
 	case installation.StepStop, installation.StepSnapshot:

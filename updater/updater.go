@@ -109,12 +109,14 @@ func New(cfg Config) (*Updater, error) {
 	return &Updater{cfg: cfg, log: cfg.Log, hook: func(string) {}}, nil
 }
 
+// orTime sets a time that was left out.
 func orTime(d *time.Duration, fallback time.Duration) {
 	if *d <= 0 {
 		*d = fallback
 	}
 }
 
+// orInt sets a number that was left out.
 func orInt(n *int, fallback int) {
 	if *n <= 0 {
 		*n = fallback

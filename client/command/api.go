@@ -25,6 +25,8 @@ type call struct {
 	fields        []string
 }
 
+// apiCommand makes the command `api`, the way to operations for which there is
+// no command yet. Its flags are those of curl where there is one.
 func (s *session) apiCommand() *cobra.Command {
 	var a call
 	c := &cobra.Command{
@@ -49,6 +51,10 @@ func (s *session) apiCommand() *cobra.Command {
 // base begins the paths of operations.
 const base = "/api/v1"
 
+// api makes one request with the method and the path as the user typed them. It
+// adds /api/v1 if only that makes the path an operation's, and refuses another
+// host, because the key would go there. A GET, and an operation that takes an
+// Idempotency-Key, may be repeated when the connection breaks.
 func (s *session) api(ctx context.Context, method, path string, a call) error {
 	method = strings.ToUpper(method)
 	if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, method) {

@@ -75,6 +75,10 @@ type resolved struct {
 	label string
 }
 
+// resolveArguments turns the words of the command line into path values and
+// body fields. A name is looked up at the service, so that a script may use
+// names where the API has ids; an ambiguous name is an error and no request is
+// made.
 func (s *session) resolveArguments(ctx context.Context, args arguments, words []string) (resolved, error) {
 	r := resolved{path: map[string]string{}, body: map[string]any{}}
 	for i, word := range words {
@@ -118,6 +122,8 @@ func (s *session) resolveArguments(ctx context.Context, args arguments, words []
 	return r, nil
 }
 
+// set writes one value to where the operation expects it: to the path, to a
+// field of the body, or to a list in the body.
 func (r *resolved) set(a argument, text string, value any) {
 	switch {
 	case a.body && a.several:

@@ -61,6 +61,9 @@ func (s *session) names(ctx context.Context, of, word string) []string {
 	return found
 }
 
+// allNames gives the names that a shell offers for a word of a kind. The answer
+// is kept in a file of the user's cache for freshNames, because a shell asks
+// again with each press of the tab key.
 func (s *session) allNames(ctx context.Context, of string, k kind) ([]string, error) {
 	client, err := s.connection()
 	if err != nil {

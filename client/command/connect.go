@@ -40,6 +40,7 @@ func (s *session) connection() (*transport.Client, error) {
 	return s.client, err
 }
 
+// agent is the User-Agent of all requests; the service's audit log shows it.
 func (s *session) agent() string { return "hostler/" + s.version }
 
 // chosen is the context that this run speaks to, and its key.
@@ -63,6 +64,8 @@ func (s *session) chosen() (c contexts.Context, name, key string, err error) {
 	return c, name, key, err
 }
 
+// openContexts reads the file of contexts, and makes none: a file that is not
+// there is an empty one.
 func openContexts() (*contexts.File, error) {
 	path, err := contexts.Path()
 	if err != nil {
@@ -128,6 +131,8 @@ func (s *session) readInput(path string) ([]byte, error) {
 	return readFile(path)
 }
 
+// readBounded reads a whole file of the user, up to maxFile bytes. The bound
+// protects from a device or a pipe without an end.
 func readBounded(from io.Reader, name string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(from, maxFile+1))
 	if err != nil {

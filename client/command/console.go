@@ -47,6 +47,9 @@ func consoleOf(kind string) func(s *session) []*cobra.Command {
 	}
 }
 
+// console connects the user's terminal to the console of a guest or a node. It
+// needs a real terminal on both sides, puts it into raw mode and restores it
+// however it ends.
 func (s *session) console(ctx context.Context, operation, kind, word string, silence time.Duration) error {
 	in, read := s.in.(*os.File)
 	out, write := s.screen.Out.(*os.File)
@@ -84,6 +87,8 @@ func (s *session) console(ctx context.Context, operation, kind, word string, sil
 	return here.Show(ctx, conn, silence)
 }
 
+// readTicket asks for a console ticket. A ticket works once and for a short
+// time only, so it is asked for immediately before the connection.
 func readTicket(ctx context.Context, client *transport.Client, path string, query url.Values, out *api.ConsoleTicket) error {
 	return read(ctx, client, transport.Request{Method: http.MethodPost, Path: path, Query: query}, out)
 }

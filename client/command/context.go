@@ -11,6 +11,8 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
+// whoamiCommand makes the command that shows the user, the roles and the kind
+// of key. It is the test that a context works.
 func (s *session) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "whoami", Short: "Show who you are at the service, and your roles", Args: cobra.NoArgs,
@@ -28,6 +30,8 @@ func (s *session) whoamiCommand() *cobra.Command {
 	}
 }
 
+// contextCommand makes the commands over the file of contexts. None of them
+// asks a service.
 func (s *session) contextCommand() *cobra.Command {
 	c := group(&cobra.Command{Use: "context", Short: "The services that you have logged in to"})
 	c.AddCommand(
@@ -61,6 +65,9 @@ func (s *session) contextCommand() *cobra.Command {
 	return c
 }
 
+// changeContexts reads the file, changes it and writes it back as one. Two
+// commands at a time may overwrite each other's change; the file is one user's
+// and small.
 func changeContexts(change func(*contexts.File) error) error {
 	file, err := openContexts()
 	if err != nil {

@@ -101,6 +101,9 @@ func flagName(field string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "_", "-"), ".", "-")
 }
 
+// addFieldFlag adds the flag of one body field. Its type follows the schema's,
+// and its help names the allowed values, so that the help needs no upkeep of
+// its own.
 func (s *session) addFieldFlag(c *cobra.Command, f fieldFlag) {
 	about := f.About
 	if about == "" {
@@ -192,6 +195,8 @@ func (s *session) missing(ctx context.Context, field fieldFlag, body map[string]
 	return err
 }
 
+// addQuery sets a query parameter in the form the API reads: a list with
+// commas, an object as JSON, all else as its text.
 func addQuery(query url.Values, name string, value any) {
 	if list, ok := value.([]string); ok {
 		query.Set(name, strings.Join(list, ","))

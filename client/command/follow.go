@@ -66,6 +66,8 @@ func (s *session) ended(job *api.JobView) error {
 	return &failure{status, text}
 }
 
+// took writes how long a job took, with a space before it; nothing where it has
+// not run.
 func took(job *api.JobView) string {
 	if job.DurationS == nil {
 		return ""

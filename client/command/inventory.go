@@ -18,6 +18,9 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
+// inventoryCommand makes the command that Ansible calls: `--list` for
+// everything, `--host NAME` for one guest, as its inventory scripts must have
+// it.
 func (s *session) inventoryCommand() *cobra.Command {
 	var list bool
 	var host string
@@ -47,6 +50,10 @@ func (s *session) inventoryCommand() *cobra.Command {
 	return c
 }
 
+// inventory writes the groups and the variables of all guests but templates.
+// The variables of each are in `_meta`, so that Ansible does not ask once for
+// each guest (Ansible, "Developing dynamic inventory", "Tuning the external
+// inventory script").
 func (s *session) inventory(ctx context.Context, host string) error {
 	client, err := s.connection()
 	if err != nil {
@@ -182,6 +189,8 @@ func address(g *api.GuestEntry) string {
 // unsafe marks a text so that Ansible never runs it as a template. Ansible has several ways to mark a template, so every text is unsafe.
 func unsafe(text string) map[string]string { return map[string]string{"__ansible_unsafe": text} }
 
+// unsafeTexts marks each text so that Ansible does not expand it as a template:
+// names and tags come from users of the hypervisor.
 func unsafeTexts(texts []string) []map[string]string {
 	all := []map[string]string{}
 	for _, text := range texts {

@@ -26,6 +26,7 @@ type login struct {
 	keyring, readOnly, plain              bool
 }
 
+// loginCommand makes the command that logs in and writes a context.
 func (s *session) loginCommand() *cobra.Command {
 	var l login
 	c := &cobra.Command{
@@ -59,6 +60,10 @@ func (s *session) loginCommand() *cobra.Command {
 	return c
 }
 
+// login logs in and writes a context. It decides about the certificate first:
+// no password and no key is sent before that. Then it makes a key with e-mail,
+// password and second factor, or checks the key that it was given. The key of
+// the context's earlier log-in is revoked last, when the new one is on disk.
 func (s *session) login(ctx context.Context, where string, l login) error {
 	at, err := serviceURL(where)
 	if err != nil {
@@ -263,6 +268,9 @@ func (s *session) openSession(ctx context.Context, client *transport.Client, ema
 	return cookies, nil
 }
 
+// logInStep sends one step of the log-in. The cookies carry the session between
+// the steps; they are handed on by hand because the transport keeps none, to be
+// sure that no other command has any.
 func (s *session) logInStep(ctx context.Context, client *transport.Client, path string, body []byte, cookies []*http.Cookie) (
 	result api.LogInResult, set []*http.Cookie, err error,
 ) {
@@ -326,6 +334,9 @@ func read(ctx context.Context, client *transport.Client, r transport.Request, ou
 	return nil
 }
 
+// logoutCommand makes the command that revokes the key at the service and
+// removes the context. The context stays when the service cannot be reached:
+// otherwise a key would stay valid that nobody remembers.
 func (s *session) logoutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "logout [CONTEXT]", Short: "Revoke the key of a context, and forget it", Args: cobra.MaximumNArgs(1),

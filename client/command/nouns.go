@@ -88,6 +88,8 @@ var guests = []noun{
 	},
 }
 
+// guestColumns and nicColumns are the columns of tables that several commands
+// show, as names of the API's fields.
 const (
 	guestColumns = "id name status host node vmid cpu cpus memory_bytes memory_total_bytes uptime_s tags"
 	nicColumns   = "key name mac bridge model tag ip addresses firewall link_down"
@@ -117,6 +119,7 @@ func action(name string) string {
 	return name
 }
 
+// powerWords are the beginnings of the help lines, by verb.
 var powerWords = map[string]string{
 	"start": "Start", "stop": "Switch off", "shutdown": "Ask to shut down", "reboot": "Ask to restart", "pause": "Pause", "resume": "Resume",
 	"reset": "Push the reset button of",

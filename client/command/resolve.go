@@ -29,6 +29,9 @@ type kind struct {
 	about []string
 }
 
+// kinds are the sorts of things that an argument or a flag can name, by the
+// word that follows the colon in verb.args. `id` stands for things without a
+// name.
 var kinds = map[string]kind{
 	"vm":       {"VM", "VMs", "list_vms", "q", []string{"name"}, []string{"host", "node", "vmid"}},
 	"app":      {"app", "apps", "list_apps", "q", []string{"name"}, []string{"host", "node", "vmid"}},
@@ -104,6 +107,9 @@ func (s *session) resolve(ctx context.Context, of, word string) (thing, error) {
 	return asThing(of, word, found[0])
 }
 
+// asThing takes a row of a list as the thing that was named. A container that
+// is no app has no operations of apps; that it must be adopted first is said
+// here, because the service would answer only that the app is not found.
 func asThing(of, word string, row any) (thing, error) {
 	number := func(field string) int64 {
 		n, _ := output.At(row, field).(json.Number)

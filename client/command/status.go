@@ -31,6 +31,8 @@ const (
 	statusInterrupted     = 130
 )
 
+// statusTable is the part of the help that scripts rely on: an exit status
+// keeps its meaning, and a new cause gets a new number.
 const statusTable = `Exit status:
     0  done; with --wait also: the job succeeded
     1  failed in a way that has no other status
@@ -55,6 +57,7 @@ type failure struct {
 	text   string
 }
 
+// Error gives the text alone; the status is for the process.
 func (f *failure) Error() string { return f.text }
 
 // usage is the error of a wrong command line.
@@ -92,6 +95,8 @@ func explain(err error) (int, string) {
 	return statusFailed, err.Error()
 }
 
+// problemStatus gives the exit status of a refusal by its HTTP status. Status
+// 429 and 507 count as "not possible now": both may succeed later unchanged.
 func problemStatus(p *transport.Problem) int {
 	switch {
 	case p.Status == 401:

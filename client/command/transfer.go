@@ -31,6 +31,8 @@ type meter struct {
 	begun, last time.Time
 }
 
+// Write counts what passed and draws the bar at most five times a second. It
+// never fails, so that a screen cannot break a transfer.
 func (m *meter) Write(p []byte) (int, error) {
 	now := time.Now()
 	if m.begun.IsZero() {
@@ -56,6 +58,8 @@ type upload struct {
 	timeout                   time.Duration
 }
 
+// uploadCommands makes the command that uploads a file to a storage. It is
+// written by hand because its body is no JSON.
 func uploadCommands(s *session) []*cobra.Command {
 	var u upload
 	c := &cobra.Command{
@@ -83,6 +87,10 @@ func uploadCommands(s *session) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
+// upload sends the file as one multipart request, whose length is known
+// beforehand. The id of the upload is chosen here: if the connection breaks
+// after the last byte, the upload's job is looked up by it, and the file is not
+// sent again.
 func (s *session) upload(ctx context.Context, storage, path string, u upload) error {
 	file, err := os.Open(path)
 	if err != nil {

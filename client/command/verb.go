@@ -57,6 +57,7 @@ type act struct {
 	limit    int
 }
 
+// nounCommand makes the command of a noun with one command for each verb.
 func (s *session) nounCommand(n noun) *cobra.Command {
 	c := group(&cobra.Command{Use: n.name, Aliases: n.aliases, Short: n.short})
 	for _, v := range n.verbs {
@@ -80,6 +81,10 @@ func group(c *cobra.Command) *cobra.Command {
 	return c
 }
 
+// verbCommand makes the command of one verb from the description of its
+// operation: flags of the body's fields and of the query, and --wait, --plan
+// and --confirm where the operation knows them. So a new field of the API has a
+// flag with the next build.
 func (s *session) verbCommand(n noun, v verb) *cobra.Command {
 	op := api.Find(v.op)
 	args := parseArguments(v.args)
@@ -140,6 +145,9 @@ type target struct {
 	columns string
 }
 
+// run makes the request of a command. The body is put together in this order,
+// and the later wins: the file of --body, what the verb sets, the arguments,
+// the flags.
 func (s *session) run(ctx context.Context, v verb, op *api.Operation, args arguments, a *act, words []string) error {
 	values, err := s.resolveArguments(ctx, args, words)
 	if err != nil {
@@ -203,6 +211,7 @@ func (s *session) list(columns string, value any) {
 	s.screen.Table(output.Columns(columns), rows)
 }
 
+// firstOf gives the first row, or nil.
 func firstOf(rows []any) any {
 	if len(rows) == 0 {
 		return nil

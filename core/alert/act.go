@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
+// inOrder sorts events by time, oldest first.
 func inOrder(events []Event) {
 	slices.SortStableFunc(events, func(a, b Event) int { return a.At.Compare(b.At) })
 }

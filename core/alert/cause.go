@@ -29,6 +29,8 @@ var ranks = map[Kind]int{NodeAway: 1, HostAway: 2, QuorumLost: 3}
 var independent = []Kind{CertificateEnding, TokenEnding, TokenPrivileges, BackupStale, VersionsDiffer, SubscriptionEnded, StorageFills,
 	UpdateAvailable, ClockSkew}
 
+// rank returns how far-reaching the kind of an observation is. The alert of a
+// higher rank is the cause of those of a lower one.
 func (c *cycle) rank(o *observation) int { return ranks[c.rules[o.rule].Kind] }
 
 // readCauses reads the causes that have an alert, or had one until lately.
@@ -139,6 +141,7 @@ func (c *cycle) foldEarlier(ctx context.Context, raised []raisedAlert) error {
 	return nil
 }
 
+// kindWords returns kinds as strings for SQL.
 func kindWords(kinds []Kind) []string {
 	words := make([]string, len(kinds))
 	for i, k := range kinds {

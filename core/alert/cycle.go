@@ -49,6 +49,7 @@ type state struct {
 	cluster *int64
 }
 
+// isSampled reports whether a kind is about a measured value.
 func isSampled(kind Kind) bool { return slices.Contains(sampled, string(kind)) }
 
 // begin forgets what an attempt before has found: a transaction may be run again.
@@ -58,6 +59,8 @@ func (c *cycle) begin(tx pgx.Tx) {
 	c.dark, c.unsure, c.causes, c.changes = map[int64]bool{}, map[key]bool{}, nil, changes{}
 }
 
+// run does the steps of a cycle in one transaction, so that all decisions are
+// based on the same readings.
 func (c *cycle) run(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		c.note, c.readRules, c.readStates, c.readDark, c.lookAtSamples, c.lookAtProblems, c.lookAhead, c.lookForSilent,
@@ -90,6 +93,7 @@ func (c *cycle) wants(kinds ...string) bool {
 // afresh has a statement without arguments planned each time, for which the setting of note does not hold.
 const afresh = pgx.QueryExecModeExec
 
+// exec runs a statement of the cycle.
 func (c *cycle) exec(ctx context.Context, what, sql string, args ...any) error {
 	if _, err := c.tx.Exec(ctx, sql, args...); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
@@ -113,6 +117,7 @@ func (c *cycle) note(ctx context.Context) error {
 		c.seldom)
 }
 
+// readRules reads the enabled rules.
 func (c *cycle) readRules(ctx context.Context) error {
 	rows, err := c.tx.Query(ctx, "SELECT "+columns+" FROM alert_rules r WHERE enabled", afresh)
 	if err != nil {
@@ -130,6 +135,8 @@ func (c *cycle) readRules(ctx context.Context) error {
 	return nil
 }
 
+// readStates reads for how long each rule has been broken at each subject. The
+// states are in the database, so another instance can continue.
 func (c *cycle) readStates(ctx context.Context) error {
 	rows, err := c.tx.Query(ctx, `SELECT s.rule_id, s.subject, s.breach_s, s.clear_s, s.alert_id, a.id IS NOT NULL AND a.resolved_at IS NULL,
 		a.cluster_id FROM alert_states s LEFT JOIN alerts a ON a.id = s.alert_id`, afresh)
@@ -149,6 +156,8 @@ func (c *cycle) readStates(ctx context.Context) error {
 	return nil
 }
 
+// readDark reads the clusters of which no host answers. Nothing is decided
+// about them: an old figure is no reason to end an alert.
 func (c *cycle) readDark(ctx context.Context) error {
 	rows, err := c.tx.Query(ctx, `SELECT cluster_id FROM hosts WHERE cluster_id IS NOT NULL GROUP BY cluster_id
 		HAVING NOT bool_or(status = 'online')`, afresh)

@@ -18,6 +18,7 @@ type changes struct {
 // verdict is what is known of a rule and a thing.
 type verdict int
 
+// The verdicts about one subject of a rule.
 const (
 	// unknown changes nothing.
 	unknown verdict = iota
@@ -32,6 +33,7 @@ const (
 // slack is how much earlier than a rule wants something counts as long enough, in seconds: cycles are not exact.
 const slack = 1
 
+// Reasons for the end of an alert, for people.
 const (
 	isOver      = "It is over."
 	isGone      = "It is not there any more."

@@ -28,6 +28,7 @@ type Draft struct {
 	Enabled               bool
 }
 
+// Limits of rules and windows.
 const (
 	maxName = 200
 	maxText = 1000
@@ -39,21 +40,25 @@ const (
 	maxSeconds = 7 * 24 * 3600
 )
 
+// labelName is the form of a label's name.
 var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.-]{0,62}$`)
 
 // faults collects what is wrong with a draft.
 type faults []problem.Fault
 
+// add records a fault of the body.
 func (f *faults) add(msg string, loc ...any) {
 	*f = append(*f, problem.Fault{Loc: append([]any{"body"}, loc...), Msg: msg, Type: "value_error"})
 }
 
+// name checks the name of a rule or window.
 func (f *faults) name(name string) {
 	if name = strings.TrimSpace(name); name == "" || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
 		f.add("must be 1 to 200 characters and hold no control characters", "name")
 	}
 }
 
+// tags checks the tags that a rule selects.
 func (f *faults) tags(tags []string) {
 	for i, tag := range tags {
 		if !sound(tag) {
@@ -73,6 +78,7 @@ func (f *faults) scope(was, is []string) {
 	}
 }
 
+// sound reports whether a text can be a tag or a name from the hypervisor.
 func sound(text string) bool {
 	return text != "" && len(text) <= maxWord && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
@@ -155,8 +161,10 @@ func (d *Draft) levels(f *faults, k *KindInfo) {
 	}
 }
 
+// plainTarget is the form of targets that only alerts have.
 var plainTarget = regexp.MustCompile(`^(container|cluster):[1-9][0-9]{0,17}$`)
 
+// goodTarget reports whether a text names a target.
 func goodTarget(text string) bool {
 	if plainTarget.MatchString(text) {
 		return true

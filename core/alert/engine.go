@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
+// Settings of the engine.
 const (
 	// defaultEvery is the time between two cycles, and seldomEvery between two looks at what changes slowly.
 	defaultEvery = 30 * time.Second
@@ -116,6 +117,7 @@ func (e *Engine) Cycle(ctx context.Context) (done bool, err error) {
 	return done && err == nil, err
 }
 
+// querier is a pool or a transaction.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }

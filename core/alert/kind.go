@@ -70,6 +70,7 @@ type KindInfo struct {
 	problems []string
 }
 
+// Limits of thresholds by unit.
 const (
 	maxPercent = 100
 	maxRate    = 1e15
@@ -82,10 +83,13 @@ const (
 // measurable are the things that have samples; storages have their use alone.
 var measurable = []string{"vm", "app", "container", "node", "host"}
 
+// measured declares a kind that compares a measured value with a threshold.
 func measured(kind Kind, summary string, unit Unit, most float64, targets []string) KindInfo {
 	return KindInfo{Kind: kind, Summary: summary, Unit: &unit, Most: &most, Targets: targets}
 }
 
+// stated declares a kind that reports problems which the service knows, without
+// a threshold.
 func stated(kind Kind, summary string, problems []string, targets ...string) KindInfo {
 	return KindInfo{Kind: kind, Summary: summary, Targets: append([]string{}, targets...), problems: problems}
 }
@@ -126,15 +130,20 @@ var kinds = []KindInfo{
 	seldom(stated(UpdateAvailable, "A newer release of the service can be installed", nil, "service")),
 }
 
+// below makes the alert start when the value falls below the threshold.
 func below(k KindInfo, rarely bool) KindInfo { k.Below, k.seldom = true, rarely; return k }
 
+// seldom marks a kind that is checked every few minutes only, because it costs
+// more or changes slowly.
 func seldom(k KindInfo) KindInfo { k.seldom = true; return k }
 
+// found adds problems to a kind.
 func found(k KindInfo, problems ...string) KindInfo { k.problems = problems; return k }
 
 // Kinds lists all kinds.
 func Kinds() []KindInfo { return slices.Clone(kinds) }
 
+// kindOf returns the description of a kind, or nil.
 func kindOf(kind Kind) *KindInfo {
 	for i := range kinds {
 		if kinds[i].Kind == kind {
@@ -144,6 +153,7 @@ func kindOf(kind Kind) *KindInfo {
 	return nil
 }
 
+// kindNames lists the kinds for an error text.
 func kindNames() string {
 	names := make([]string, len(kinds))
 	for i := range kinds {
@@ -162,6 +172,8 @@ func (k *KindInfo) breach(value, threshold float64) bool {
 	}
 	return value >= threshold
 }
+
+// clear reports whether a value is on the good side of a level.
 func (k *KindInfo) clear(value, level float64) bool {
 	if k.Below {
 		return value > level

@@ -56,6 +56,7 @@ type row struct {
 	resolvedBy *int64
 }
 
+// scanAlert reads one row of an alert.
 func scanAlert(in pgx.CollectableRow) (*row, error) {
 	a := &row{}
 	var ack, silenced, resolved *int64
@@ -154,6 +155,7 @@ type Event struct {
 	Until *time.Time `json:"until" doc:"Until when it was silenced then; null for anything else"`
 }
 
+// silenced is a filter in place of a state.
 const silenced = "silenced"
 
 // acts are what people did about an alert, the newest of them.
@@ -187,6 +189,8 @@ const (
 	maxActs    = 500
 )
 
+// notFound returns the problem of an alert that does not exist or that the
+// caller may not see.
 func notFound() error { return problem.New(problem.CodeNotFound, "there is no such alert") }
 
 // Get gives one alert; one that may not be seen is problem not_found like one that is not there.
@@ -194,6 +198,7 @@ func (s *Store) Get(ctx context.Context, id int64, visible identity.Visible) (*D
 	return get(ctx, s.DB.Pool, id, visible)
 }
 
+// get reads one alert.
 func get(ctx context.Context, q rowsQuerier, id int64, visible identity.Visible) (*Detail, error) {
 	rows, err := q.Query(ctx, "SELECT "+alertColumns+" FROM alerts a WHERE id = $1 AND ($2 OR team_id = ANY ($3))", id, visible.All,
 		visible.Teams)

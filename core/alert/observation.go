@@ -55,6 +55,7 @@ const things = `things AS (SELECT t.*, CASE WHEN t.kind IN ('node', 'storage') T
 // thingColumns are, of things as t, those that scanThing reads after the rule, before the value and whether the rule is about it.
 const thingColumns = `t.subject, t.kind, t.id, t.name, t.node, t.host_id, t.cluster_id, t.team_id, t.tags, t.kept, t.row`
 
+// scanThing reads one row of a measured value.
 func scanThing(row pgx.CollectableRow) (*observation, error) {
 	o := &observation{}
 	err := row.Scan(&o.rule, &o.subject, &o.target.Kind, &o.target.ID, &o.target.Name, &o.target.Node, &o.host, &o.clusterID, &o.team,
@@ -119,6 +120,7 @@ const selectThere = `WITH ` + things + ` SELECT subject, bool_and(off) FROM thin
 // presence is what is known of a thing without a value.
 type presence int
 
+// Why a subject has no value.
 const (
 	gone presence = iota
 	off
@@ -168,6 +170,7 @@ const whyRows = `SELECT i, at, value FROM (SELECT i, at, value, row_number() OVE
 		AND s.at > $1::timestamptz - w.back * interval '1 second' AND s.at <= $1::timestamptz
 	WINDOW o AS (PARTITION BY w.i ORDER BY s.at)) v WHERE value >= 0) n WHERE place <= 60 ORDER BY i, at`
 
+// Settings of the samples that are stored with an alert.
 const (
 	// whyBefore is how much of the time before a breach is shown with it.
 	whyBefore = 5 * time.Minute

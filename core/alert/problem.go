@@ -79,6 +79,7 @@ FROM rules r JOIN things t ON t.watched = r.kind AND (r.threshold IS NULL
 	ELSE t.value <= r.clear_level END) AND ` + scoped
 }
 
+// scanProblem reads one row of a problem.
 func scanProblem(row pgx.CollectableRow) (*observation, error) {
 	o := &observation{covered: true}
 	p := &o.problem

@@ -192,6 +192,7 @@ func (c *cycle) keepStates(ctx context.Context) error {
 		rules, subjects, breaches, clears, alerts)
 }
 
+// utc converts an optional time.
 func utc(t *time.Time) *time.Time {
 	if t == nil {
 		return nil

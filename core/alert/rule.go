@@ -45,6 +45,7 @@ const columns = `r.id, r.key, r.name, r.description, r.kind, r.team_id, r.host_i
 	r.for_s, r.clear_for_s, r.severity, r.labels, r.enabled, r.seeded, r.created_at, r.updated_at,
 	(SELECT count(*) FROM alerts o WHERE o.rule_id = r.id AND o.resolved_at IS NULL)`
 
+// scanRule reads one row of a rule.
 func scanRule(row pgx.CollectableRow) (*Rule, error) {
 	r := &Rule{}
 	err := row.Scan(&r.ID, &r.Key, &r.Name, &r.Description, &r.Kind, &r.On.TeamID, &r.On.HostID, &r.On.Kinds, &r.On.Tags, &r.On.Targets,

@@ -38,6 +38,7 @@ func (s *Store) Rule(ctx context.Context, id int64) (*Rule, error) {
 	return oneRule(ctx, s.DB.Pool, id, "")
 }
 
+// oneRule reads one rule, with a lock clause if it will be changed.
 func oneRule(ctx context.Context, q rowsQuerier, id int64, lock string) (*Rule, error) {
 	rows, err := q.Query(ctx, "SELECT "+columns+" FROM alert_rules r WHERE id = $1"+lock, id)
 	if err != nil {

@@ -96,8 +96,10 @@ func (c *cycle) text(o *observation) (message, remedy string) {
 	return p.Text, p.Remedy
 }
 
+// number formats a value for people.
 func number(n float64) string { return fmt.Sprintf("%.4g", n) }
 
+// lasting formats a duration for people.
 func lasting(seconds int64) string {
 	switch {
 	case seconds == 0:

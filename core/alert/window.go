@@ -34,6 +34,7 @@ type WindowScope struct {
 	Tags   []string `json:"tags" nullable:"false" example:"[\"prod\"]" doc:"Only of guests with one of these tags; all without any"`
 }
 
+// windowColumns are the columns of a window.
 const windowColumns = `id, name, enabled, starts_at, ends_at, cron, timezone, duration_s, team_id, host_id, tags, created_at, updated_at`
 
 // readWindow reads windowColumns and the time by which it is open.
@@ -67,6 +68,7 @@ func (w *Window) openAt(now time.Time) bool {
 	return !opened.IsZero() && !opened.After(now)
 }
 
+// rowsQuerier is a pool or a transaction.
 type rowsQuerier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }

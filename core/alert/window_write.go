@@ -64,6 +64,7 @@ func (d *WindowDraft) Faults() []problem.Fault {
 	return f
 }
 
+// args returns the values of a window's columns.
 func (d *WindowDraft) args() []any {
 	return []any{d.Name, d.Enabled, d.StartsAt, d.EndsAt, d.Cron, d.Timezone, d.DurationS, d.On.TeamID, d.On.HostID, distinct(d.On.Tags)}
 }
@@ -88,6 +89,7 @@ func (s *Store) Window(ctx context.Context, id int64) (*Window, error) {
 	return oneWindow(ctx, s.DB.Pool, id, "")
 }
 
+// oneWindow reads one window, with a lock clause if it will be changed.
 func oneWindow(ctx context.Context, q rowsQuerier, id int64, lock string) (*Window, error) {
 	rows, err := q.Query(ctx, "SELECT "+windowColumns+", clock_timestamp() FROM maintenance_windows WHERE id = $1"+lock, id)
 	if err != nil {

@@ -1,11 +1,26 @@
-// Package appscript knows the scripts of apps: which one an app was installed by, what people made of it since, what the catalog has
-// by now, and how that brings an app up to date.
+// Package appscript keeps the scripts of apps: by which one an app was
+// installed, how people edited it, what the catalog has now, and how that
+// updates an app.
 //
-// A script has versions, which are added and never changed. An upstream version is the main file of a bundle of the catalog; an edited one
-// is a text of somebody's, and is kept, compared and shown, but never run: an app whose newest version is edited is not updated until that
-// was reverted. Upstream versions name their bundle, which is kept while they are there.
+// # Versions
 //
-// An update runs the bundle inside the app's container, as a job: see update_worker.go.
+// A script has versions, which are added and never changed. An upstream version
+// is the main file of a bundle of the catalog. An edited version is a text that
+// somebody wrote; it is stored, compared and shown, but never run: an app whose
+// newest version is edited is not updated until that version is reverted.
+// Upstream versions name their bundle, which is kept as long as a version
+// refers to it.
+//
+// # Updates
+//
+// An update runs a bundle inside the app's container, as a job;
+// update_worker.go describes its steps. Each step is done once, however often
+// the service dies in between. Before the script runs, the job makes a way back
+// (a snapshot, or a backup); afterwards it compares the app with its state
+// before, and goes back if the app became worse.
+//
+// Store is the only main type. Its errors for users are problems of package
+// core/problem.
 package appscript
 
 import (
@@ -20,10 +35,12 @@ import (
 	"github.com/hostler/hostler/core/job"
 )
 
-// Refers is the query for the bundles that scripts and unfinished updates of apps refer to; see bundle.Store.
+// Refers is the query for the bundles to which scripts and unfinished updates
+// refer; see bundle.Store.
 const Refers = `SELECT bundle FROM app_script_versions WHERE bundle IS NOT NULL UNION
 	SELECT u.bundle FROM app_updates u JOIN jobs j ON j.id = u.job_id WHERE j.status IN ('queued', 'running')`
 
+// Limits of scripts.
 const (
 	// MaxScript is the size of an edited script, in bytes of UTF-8.
 	MaxScript = 256 << 10
@@ -31,13 +48,14 @@ const (
 	maxVersions = 2000
 )
 
-// Where a version comes from.
+// These are the origins of versions.
 const (
 	Upstream = "upstream"
 	Edited   = "edited"
 )
 
-// Store has the scripts of an instance. All fields are required.
+// Store keeps the scripts of an instance. All fields are required. It is safe
+// for concurrent use.
 type Store struct {
 	DB      *db.DB
 	Apps    *app.Store
@@ -52,7 +70,7 @@ type Store struct {
 	Pauses Pauses
 }
 
-// Pauses are how long the job of an update waits.
+// Pauses are the waits of an update's job. Zero values stand for the defaults.
 type Pauses struct {
 	// Turn is between two looks whether it is its turn; 3 seconds when zero.
 	Turn time.Duration

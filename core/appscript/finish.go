@@ -14,7 +14,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// finish tidies up, writes what came of the update, and ends the job with that.
+// finish cleans up, stores the result of the update and ends the job.
 func (u *update) finish(ctx context.Context) error {
 	v, w := u.progress.Verdict, u.progress.Way
 	if err := u.tidy(ctx, v, w); err != nil {
@@ -39,11 +39,14 @@ func (u *update) finish(ctx context.Context) error {
 	return nil
 }
 
-// tidyLimit bounds how long a container is asked to remove what a run has left.
+// tidyLimit limits how long the removal of a run's files in a container may
+// take.
 const tidyLimit = 2 * time.Minute
 
-// tidy takes away what is of no use any more: the run in the container, where that was not set back, and snapshots: the one of this update
-// where nothing has changed, and that of the update before where this one has worked.
+// tidy removes what nobody needs any more: the run's files in the container,
+// unless it was set back, and snapshots: the one of this update if nothing
+// changed, and the one of the previous update if this one succeeded. The
+// previous snapshot is kept until then, because it may be the only good state.
 func (u *update) tidy(ctx context.Context, v *verdict, w *way) error {
 	if v.Outcome != RolledBack && !u.progress.Ran.Gone {
 		node := nodeunit.InGuest(u.container(askLimit))
@@ -89,14 +92,16 @@ func (u *update) tidy(ctx context.Context, v *verdict, w *way) error {
 	return err
 }
 
-// refused reports whether the script said that it did not begin, and nothing was changed.
+// refused reports whether the script said that it did not begin, and nothing
+// was changed.
 func (u *update) refused() bool {
 	_, exit := u.failure(u.progress.Ran)
 	return exit != nil && u.progress.After.same(u.progress.Before) && u.progress.Parts["roll-back"] == nil &&
 		u.progress.Parts["stop"] == nil
 }
 
-// record writes what came of the update, and the version of the app's script that has run.
+// record stores the result of the update, and the version of the script that
+// has run.
 func (u *update) record(ctx context.Context, v *verdict, w *way) error {
 	p, r := &u.params, u.progress.Ran
 	var after *string
@@ -132,7 +137,8 @@ func (u *update) record(ctx context.Context, v *verdict, w *way) error {
 	})
 }
 
-// advance adds the version of the app's script that has run, unless the newest one is of the same bundle.
+// advance adds the version of the script that has run, unless the newest
+// version is of the same bundle.
 func (u *update) advance(ctx context.Context, tx *db.Tx) error {
 	p := &u.params
 	newest, err := version(ctx, tx.Pgx, p.AppID, 0)
@@ -150,6 +156,7 @@ func (u *update) advance(ctx context.Context, tx *db.Tx) error {
 		Commit: p.Commit}, "update")
 }
 
+// orNil returns nil for an empty text.
 func orNil(text string) *string {
 	if text == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
-// What comes of an update.
+// These are the results of an update.
 const (
 	Updated     = "updated"
 	NothingToDo = "nothing_to_do"
@@ -19,11 +19,12 @@ const (
 	NeedsHuman  = "needs_human"
 )
 
-// refusals are the reasons of exit statuses by which scripts say that they did not begin; see catalog.Exit.
+// refusals are the reasons for exit statuses with which scripts report that
+// they did not begin; see catalog.Exit.
 var refusals = []string{"needs_human", "aborted", "under_provisioned", "disk_nearly_full", "refused_upstream", "unsupported_release",
 	"unsupported_architecture", "wrong_shell", "not_root"}
 
-// verdict is what comes of an update.
+// verdict is the result of an update.
 type verdict struct {
 	Outcome string `json:"outcome"`
 	Text    string `json:"text"`
@@ -72,6 +73,7 @@ func (u *update) judge(ctx context.Context) error {
 	return u.save(ctx)
 }
 
+// orNone returns a version for a sentence.
 func orNone(version string) string {
 	if version == "" {
 		return "no version"
@@ -79,6 +81,7 @@ func orNone(version string) string {
 	return version
 }
 
+// unchanged says how an update without an effect was recognised.
 func unchanged(o *observation) string {
 	if o.Version != "" {
 		return "the app is still at " + o.Version
@@ -86,12 +89,13 @@ func unchanged(o *observation) string {
 	return "the app keeps no version, and no package of its system was changed"
 }
 
-// same reports whether version and packages are as they were.
+// same reports whether version and packages are as before.
 func (o *observation) same(before *observation) bool {
 	return o.Version == before.Version && o.Packages == before.Packages
 }
 
-// failure says why a run was no success; empty where it was. What its exit status means is told with it, where the source explains it.
+// failure returns why a run did not succeed; empty if it did. It includes the
+// meaning of the exit status, if the source explains it.
 func (u *update) failure(r *ran) (text string, exit *sdk.Exit) {
 	switch {
 	case r.Gone:

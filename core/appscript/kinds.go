@@ -12,12 +12,15 @@ import (
 	"github.com/hostler/hostler/core/scope"
 )
 
+// updateParams are the parameters of schedules for updates.
 type updateParams struct {
 	AppID     *int64 `json:"app_id,omitempty" minimum:"1" example:"2" doc:"The app; all that have an update when it is absent"`
 	StopAfter *int   `json:"stop_after,omitempty" minimum:"1" maximum:"100" example:"2" doc:"Of all apps: after how many failures no further update is begun; 2 when absent"`
 }
 
-// Kinds are what a schedule may ask for: app.update. A schedule agrees to nothing: only bundles run that somebody has agreed to before.
+// Kinds returns the job kinds that a schedule may use: app.update. A schedule
+// cannot agree to anything, so it runs only bundles that somebody has agreed to
+// before.
 func (s *Store) Kinds() []schedule.Kind {
 	kind := schedule.Of(UpdateKind, "Update an app, or all that have an update, by bundles that were agreed to",
 		func(ctx context.Context, p updateParams) (schedule.Enqueue, error) {
@@ -34,6 +37,7 @@ func (s *Store) Kinds() []schedule.Kind {
 	return []schedule.Kind{kind}
 }
 
+// scheduledOne prepares the update of one app for a schedule.
 func (s *Store) scheduledOne(ctx context.Context, appID int64) (schedule.Enqueue, error) {
 	found, err := schedule.Require(ctx, s.DB, scope.App, appID, identity.Operator)
 	if err != nil {
@@ -52,7 +56,8 @@ func (s *Store) scheduledOne(ctx context.Context, appID int64) (schedule.Enqueue
 	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) { return s.enqueue(ctx, tx, o, batch{}) }, nil
 }
 
-// later is a refusal of a run: what is in the way now may not be so the next time.
+// later marks a refusal as one of this run only: the obstacle may be gone at
+// the next run, so the schedule stays enabled.
 func later(err error) (schedule.Enqueue, error) {
 	switch problem.CodeOf(err) {
 	case problem.CodeInvalidState, problem.CodeConsentRequired, problem.CodeSSHNotEnrolled, problem.CodeCatalogSourceError:
@@ -61,6 +66,7 @@ func later(err error) (schedule.Enqueue, error) {
 	return nil, err
 }
 
+// scheduledAll prepares the updates of all apps that have one.
 func (s *Store) scheduledAll(ctx context.Context, stopAfter int) (schedule.Enqueue, error) {
 	a, err := s.stale(ctx, false, stopAfter)
 	if err != nil {
@@ -93,7 +99,8 @@ func (s *Store) scheduledAll(ctx context.Context, stopAfter int) (schedule.Enque
 	}, nil
 }
 
-// enqueueFurther enqueues a job beside the first, which is the schedule's, with its row in the trail.
+// enqueueFurther enqueues one of the jobs after the first. The first one
+// belongs to the schedule's run; each further one has its own audit entry.
 func (s *Store) enqueueFurther(ctx context.Context, tx *db.Tx, o *order, together batch) error {
 	about := o.about
 	own := audit.As(ctx, about)

@@ -22,6 +22,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// Limits of the observation of an app.
 const (
 	// askLimit bounds one question to a machine or a container, and callLimit one call that carries files.
 	askLimit  = time.Minute
@@ -30,7 +31,8 @@ const (
 	maxTold = 64 << 10
 )
 
-// observation is what was seen of an app from outside of it, and what it says of itself.
+// observation is the state of an app, as seen from outside and as reported by
+// its container.
 type observation struct {
 	// Version is what the app keeps as its version, and Packages stands for all that its package manager has; empty where nobody knows.
 	Version  string `json:"version,omitempty"`
@@ -46,7 +48,7 @@ type observation struct {
 	Ports []int `json:"ports,omitempty"`
 }
 
-// container runs programs in an app's container, each by a login of its own.
+// container runs programs in an app's container. Each call is a separate login.
 type container struct {
 	hosts  *host.Store
 	hostID int64
@@ -65,7 +67,8 @@ func (c container) Run(ctx context.Context, command hypervisor.NodeCommand, stre
 		})
 }
 
-// tells is the script by which a container says how it is: $1 is the file with the version, or empty.
+// tells is the script with which a container reports its state. $1 is the file
+// with the version, or empty.
 const tells = `LC_ALL=C; export LC_ALL
 [ -z "$1" ] || [ ! -f "$1" ] || echo "version $(head -c 200 "$1" | head -n 1)"
 for f in /var/lib/dpkg/status /lib/apk/db/installed /usr/lib/apk/db/installed /var/lib/rpm/rpmdb.sqlite; do
@@ -76,7 +79,8 @@ for k in ID VERSION_ID; do
 done
 `
 
-// told reads what a container says of itself. It may say anything.
+// told reads the container's report. The container may print anything, so every
+// value is checked and its size is limited.
 func (u *update) told(ctx context.Context, o *observation) error {
 	var out bytes.Buffer
 	result, err := u.container(askLimit).Run(ctx, hypervisor.NodeCommand{Program: "sh", Limit: askLimit / 2,
@@ -105,12 +109,14 @@ func (u *update) told(ctx context.Context, o *observation) error {
 	return nil
 }
 
-// limited takes no more than a number of bytes.
+// limited is a buffer with a size limit.
 type limited struct {
 	to   io.Writer
 	left int
 }
 
+// Write refuses more than the limit, because a container may answer without
+// end.
 func (l *limited) Write(p []byte) (int, error) {
 	if len(p) > l.left {
 		return 0, errors.New("the answer does not end")
@@ -119,7 +125,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-// listens reads at which ports the app listens. Where that cannot be told, none are.
+// listens reads the ports on which the app listens. If that cannot be found
+// out, there are none.
 func (u *update) listens(ctx context.Context, o *observation) error {
 	list, err := host.OnNode(ctx, u.Hosts, u.params.HostID, askLimit,
 		func(ctx context.Context, node hypervisor.SocketLister) (hypervisor.SocketList, error) {
@@ -139,8 +146,9 @@ func (u *update) listens(ctx context.Context, o *observation) error {
 	return err
 }
 
-// probe is the script that tries an app's pages from the network of the machine: triples of a URL, an address and a port, of which the
-// first that answers is printed with its status, or 1 where no more than a connection can be tried.
+// probe is the script that requests an app's pages from the machine's network.
+// Its arguments are triples of URL, address and port. It prints the first that
+// answers with its HTTP status, or with 1 if only a connection could be made.
 const probe = `while [ $# -ge 3 ]; do
 	code=000
 	if command -v curl >/dev/null; then
@@ -156,7 +164,7 @@ done
 echo "0 -"
 `
 
-// tries tries the app's pages.
+// tries requests the app's pages.
 func (u *update) tries(ctx context.Context, web app.Web, addresses []netip.Addr, o *observation) error {
 	if web.Port == 0 || len(addresses) == 0 {
 		return nil
@@ -188,7 +196,7 @@ func (u *update) tries(ctx context.Context, web app.Web, addresses []netip.Addr,
 	return nil
 }
 
-// observe looks at the app.
+// observe returns the present state of the app.
 func (u *update) observe(ctx context.Context) (*observation, error) {
 	if err := u.locate(ctx); err != nil {
 		return nil, err
@@ -211,7 +219,8 @@ func (u *update) observe(ctx context.Context) (*observation, error) {
 	return o, u.tries(ctx, web, addresses, o)
 }
 
-// worse says what of an app is not as it was before; empty where nothing is. Where its pages answered, these tell; else its ports do.
+// worse returns what is worse than before; empty if nothing is. If the pages
+// answered before, they decide; otherwise the ports do.
 func (o *observation) worse(now *observation) string {
 	if o.Web > 0 {
 		switch {
@@ -230,7 +239,9 @@ func (o *observation) worse(now *observation) string {
 	return ""
 }
 
-// observeUntil looks at the app until it is as it was before, so many times at most, and gives the last look.
+// observeUntil observes the app until it is as before, at most times times, and
+// returns the last observation. An app may need minutes to start after an
+// update.
 func (u *update) observeUntil(ctx context.Context, before *observation, times int) (now *observation, worse string, err error) {
 	for try := 0; ; try++ {
 		err := u.run.Patiently(ctx, func(ctx context.Context) (err error) {
@@ -251,6 +262,8 @@ func (u *update) observeUntil(ctx context.Context, before *observation, times in
 	}
 }
 
+// probes returns how often the app's page is requested before it counts as
+// unavailable.
 func (u *update) probes() int {
 	if u.Pauses.Probes > 0 {
 		return u.Pauses.Probes

@@ -33,8 +33,10 @@ type ran struct {
 	Gone bool `json:"gone,omitempty"`
 }
 
-// enter brings the bundle to its place in the container, compares what is there then, and becomes its program. $1 is the bundle's folder,
-// $2 the interpreter, $3 the program; the folders of PATH come before "--", and the program's arguments after it.
+// enter moves the bundle to its place in the container, verifies it there, and
+// executes its program. $1 is the bundle's folder, $2 the interpreter, $3 the
+// program; the folders of PATH come before "--", and the program's arguments
+// after it.
 const enter = `#!/bin/sh
 set -u; umask 022
 run=$(dirname -- "$PWD")
@@ -57,7 +59,7 @@ HOSTLER_RUN=$run; export PATH HOSTLER_RUN
 cd / && exec "$interpreter" "$at/$program" "$@"
 `
 
-// spec is the run of the bundle in the container.
+// spec returns the run of the bundle in the container.
 func (u *update) spec(b *bundle.Bundle) nodeunit.Spec {
 	l, m := u.params.Launch, &b.Manifest
 	arguments := []string{sdk.BundleFolder + "/" + m.Place, l.Interpreter, l.Program}
@@ -90,8 +92,11 @@ func (u *update) spec(b *bundle.Bundle) nodeunit.Spec {
 	return spec
 }
 
+// runName returns the name of the run's folder. It is in the checkpoint, so
+// that a continued job finds its run.
 func (u *update) runName() string { return u.progress.Run }
 
+// limit returns how long the script may run.
 func (u *update) limit() time.Duration {
 	switch {
 	case u.params.Launch.Limit > 0:
@@ -102,7 +107,8 @@ func (u *update) limit() time.Duration {
 	return time.Hour
 }
 
-// runScript brings the bundle into the container, starts it once, and follows it to its end.
+// runScript copies the bundle into the container, starts it once, and follows
+// it to its end.
 func (u *update) runScript(ctx context.Context) error {
 	node := nodeunit.InGuest(u.container(callLimit))
 	if !u.progress.Started {
@@ -130,7 +136,7 @@ func (u *update) runScript(ctx context.Context) error {
 	return u.save(u.hold)
 }
 
-// start starts the run. Nothing of it has run where the error is a verdict.
+// start starts the run. If the error is a verdict, nothing has run.
 func (u *update) start(ctx context.Context, node hypervisor.NodeExecutor) error {
 	key, err := u.params.key()
 	if err != nil {
@@ -143,7 +149,7 @@ func (u *update) start(ctx context.Context, node hypervisor.NodeExecutor) error 
 	if !ok || b.Sum != u.params.Sum {
 		return job.Fail("the bundle that was agreed to is not kept any more; nothing was run")
 	}
-	// What is not what was agreed to is not even brought there.
+	// A bundle that is not what the user agreed to is not even copied.
 	err = u.Bundles.Each(ctx, b.Manifest, func(sdk.File, io.Reader) error { return nil })
 	if errors.Is(err, bundle.ErrAltered) {
 		return job.Fail("a file of the bundle is not what was agreed to any more: %w", err)
@@ -155,7 +161,7 @@ func (u *update) start(ctx context.Context, node hypervisor.NodeExecutor) error 
 	u.run.Note("bringing the bundle %.12s into the container, %d files", b.Sum, len(b.Manifest.Files))
 	err = u.run.Patiently(ctx, func(ctx context.Context) error { return nodeunit.Prepare(ctx, node, spec) })
 	if err == nil {
-		// From here on it may run.
+		// From here on the script may run.
 		u.progress.Starting = true
 		err = u.save(ctx)
 	}
@@ -170,11 +176,12 @@ func (u *update) start(ctx context.Context, node hypervisor.NodeExecutor) error 
 	return u.save(u.hold)
 }
 
-// patience is for how much longer than its limit a script is waited for that cannot be asked about.
+// patience is how much longer than its limit the job waits for a script whose
+// state cannot be read.
 const patience = 30 * time.Minute
 
-// follow takes over what the script prints until it has ended. A cancel stops it. A state without a phase is one that nobody could find
-// out.
+// follow copies the script's output into the transcript until it ends. A cancel
+// stops the script. A state without a phase means that nobody could find out.
 func (u *update) follow(ctx context.Context, node hypervisor.NodeExecutor) (nodeunit.State, error) {
 	limited, cancel := context.WithTimeout(u.hold, u.limit()+patience)
 	defer cancel()
@@ -193,7 +200,7 @@ func (u *update) follow(ctx context.Context, node hypervisor.NodeExecutor) (node
 		failed = u.save(u.hold)
 		return failed
 	}}
-	// The script goes on while a plugin is started again.
+	// The script continues while a plugin restarts.
 	var state nodeunit.State
 	next := u.progress.Offset
 	err := u.run.Patiently(limited, func(ctx context.Context) (err error) {
@@ -219,7 +226,8 @@ func (u *update) follow(ctx context.Context, node hypervisor.NodeExecutor) (node
 	return state, nil
 }
 
-// takeLine takes a line of the script's output into the transcript. What it draws over itself is there for a moment only.
+// takeLine takes one line of output into the transcript. A line that the script
+// overwrites is shown only for a moment.
 func (u *update) takeLine(size int64, shown []string) {
 	launch := &u.params.Launch
 	u.progress.Offset += size
@@ -238,7 +246,8 @@ func (u *update) takeLine(size int64, shown []string) {
 	}
 }
 
-// collects is the script that tells what a run has left in its folder $1: whether it was begun, and what is in the sentinel $2.
+// collects is the script that reports what a run has left in its folder $1:
+// whether it began, and the content of the sentinel $2.
 const collects = `cd "$1" 2>/dev/null || { echo none; exit 0; }
 [ ! -e begun ] || echo begun
 [ -z "$2" ] || [ ! -s "$2" ] || head -c 2000 "$2" | sed 's/^/asked /'

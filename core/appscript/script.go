@@ -25,7 +25,7 @@ type Script struct {
 	Drift   *Drift  `json:"drift" doc:"What is different from upstream; null where the app has no upstream version before this one"`
 }
 
-// Drift is what is different from the upstream version that was there last.
+// Drift is the difference from the last upstream version.
 type Drift struct {
 	Drifted bool    `json:"drifted" doc:"The text is another one"`
 	Version int     `json:"version" example:"1" doc:"The upstream version that it is compared with"`
@@ -35,7 +35,8 @@ type Drift struct {
 	Diff    *string `json:"diff" doc:"From upstream to this version, in the unified form; null where nothing is different, and for what is no text"`
 }
 
-// Get gives an app's script: the version of a number, or the newest for 0. One that is not there is problem not_found.
+// Get returns a version of an app's script; 0 stands for the newest. The
+// problem is not_found.
 func (s *Store) Get(ctx context.Context, appID int64, number int) (*Script, error) {
 	newest, err := version(ctx, s.DB.Pool, appID, 0)
 	if err != nil {
@@ -56,7 +57,7 @@ func (s *Store) Get(ctx context.Context, appID int64, number int) (*Script, erro
 	return s.show(ctx, appID, found, newest)
 }
 
-// show is a version with its text.
+// show adds the text to a version.
 func (s *Store) show(ctx context.Context, appID int64, v, newest *Version) (*Script, error) {
 	text, err := s.text(ctx, v)
 	if err != nil {
@@ -80,7 +81,8 @@ func (s *Store) show(ctx context.Context, appID int64, v, newest *Version) (*Scr
 	return shown, nil
 }
 
-// text is a version's text, held against its checksum; nil for what is no text.
+// text returns the text of a version, verified against its checksum; nil if it
+// is no text.
 func (s *Store) text(ctx context.Context, v *Version) (*string, error) {
 	if v.content != nil {
 		return v.content, nil
@@ -95,9 +97,12 @@ func (s *Store) text(ctx context.Context, v *Version) (*string, error) {
 	return new(string(data)), nil
 }
 
-// Put adds an edited version to an app's script. digest is the SHA-256 of the version that was edited, and empty to add it to whichever is
-// there. The text that is the newest edited version already is not added again. Problems: not_found, invalid for a text that is too large,
-// digest_conflict where another version is there by now, guest_busy while the app is updated, invalid_state for too many versions.
+// Put adds an edited version to an app's script. digest is the SHA-256 of the
+// version that was edited; an empty one skips the comparison. A text that is
+// the newest edited version already is not added again. Problems: not_found,
+// invalid for a text that is too large, digest_conflict if another version is
+// the newest now, guest_busy during an update of the app, invalid_state above
+// maxVersions.
 func (s *Store) Put(ctx context.Context, appID int64, content, digest string) (*Script, error) {
 	if len(content) > MaxScript {
 		return nil, problem.InvalidField("must be at most "+problem.Size(MaxScript), "string_too_long", "body", "content")
@@ -110,8 +115,9 @@ func (s *Store) Put(ctx context.Context, appID int64, content, digest string) (*
 	return s.append(ctx, appID, v, &digest)
 }
 
-// Revert adds the catalog's present script as an upstream version. Nothing is run by it. Problems: not_found, guest_busy, invalid_state
-// with a reason, and those of catalog.Store.UpdateBundle.
+// Revert adds the catalog's present script as an upstream version. It runs
+// nothing. Problems: not_found, guest_busy, invalid_state with a reason, and
+// those of catalog.Store.UpdateBundle.
 func (s *Store) Revert(ctx context.Context, appID int64) (*Script, error) {
 	slug, err := s.slug(ctx, appID)
 	if err != nil {
@@ -134,7 +140,8 @@ func (s *Store) Revert(ctx context.Context, appID int64) (*Script, error) {
 	return s.append(ctx, appID, v, nil)
 }
 
-// append adds a version that somebody asked for, with the row of the trail. digest is that of the newest version; nil is not checked.
+// append adds a version that a user asked for, with the audit entry. digest is
+// that of the newest version; nil skips the comparison.
 func (s *Store) append(ctx context.Context, appID int64, v *Version, digest *string) (*Script, error) {
 	kept := *v
 	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
@@ -187,7 +194,8 @@ func (s *Store) append(ctx context.Context, appID int64, v *Version, digest *str
 	return s.show(ctx, appID, v, v)
 }
 
-// idle refuses to change the script of an app that is updated: problem guest_busy. The app is locked.
+// idle returns the problem guest_busy during an update of the app. The caller
+// has locked the app.
 func idle(ctx context.Context, tx *db.Tx, appID int64) error {
 	var id int64
 	err := tx.Pgx.QueryRow(ctx, `SELECT j.id FROM app_updates u JOIN jobs j ON j.id = u.job_id WHERE u.app_id = $1
@@ -201,7 +209,8 @@ func idle(ctx context.Context, tx *db.Tx, appID int64) error {
 	return problem.New(problem.CodeGuestBusy, "job %d updates the app", id).With("job_id", id)
 }
 
-// slug is the path of the catalog's entry that an app was installed from; empty for none. Its problem is not_found.
+// slug returns the path of the catalog entry from which an app was installed;
+// empty for none. The problem is not_found.
 func (s *Store) slug(ctx context.Context, appID int64) (slug string, err error) {
 	a, err := s.Apps.Get(ctx, appID)
 	if err != nil || a.Slug == nil {
@@ -210,7 +219,7 @@ func (s *Store) slug(ctx context.Context, appID int64) (slug string, err error) 
 	return *a.Slug, nil
 }
 
-// upstreamVersion is a version that is a file of a bundle.
+// upstreamVersion returns the version for a file of a bundle.
 func upstreamVersion(source, slug, commit, path string, b *bundle.Bundle) *Version {
 	v := &Version{Source: Upstream, Path: &path, Bundle: &b.Sum, Commit: &commit, Pin: new(b.Manifest.Pin.String()), catalogSource: source,
 		slug: slug}

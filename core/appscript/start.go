@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Installed is by what an app was installed.
+// Installed describes an installation.
 type Installed struct {
 	AppID int64
 	// JobID is the job that installed it; 0 for none.
@@ -28,11 +28,12 @@ type Installed struct {
 	Commit  string
 }
 
-// Start adds the first version of the script of an app that was installed, in the transaction that makes the app. A bundle that is not
-// kept, or has no such program, is problem not_found.
+// Start adds the first version of an app's script, in the transaction that
+// creates the app. The problem is not_found if the bundle is not stored or does
+// not have the program.
 func Start(ctx context.Context, tx *db.Tx, i Installed) error { return start(ctx, tx, i, "install") }
 
-// start adds the version of a script that was run, for a reason.
+// start adds the version of a script that has run, with the reason.
 func start(ctx context.Context, tx *db.Tx, i Installed, reason string) error {
 	b := &bundle.Bundle{Sum: i.Sum}
 	var manifest []byte

@@ -19,10 +19,11 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// StopAfter is after how many failures no further update is begun of those that were asked for at once, where nobody says another number.
+// StopAfter is the default number of failures after which no further update of
+// a batch begins.
 const StopAfter = 2
 
-// Skipped is an app that is not updated.
+// Skipped is an app that is not updated, with the reason.
 type Skipped struct {
 	AppID  int64  `json:"app_id" example:"3"`
 	App    string `json:"app" example:"wiki"`
@@ -30,19 +31,19 @@ type Skipped struct {
 	Detail string `json:"detail"`
 }
 
-// All is the answer to a request to update all apps.
+// All is the result of a request to update all apps.
 type All struct {
 	Jobs    []job.View `json:"jobs" doc:"One for each app that was not skipped; they run one after the other"`
 	Skipped []Skipped  `json:"skipped" doc:"Apps without a job, and why"`
 }
 
-// kept is what an answer is made of again.
+// kept is stored for the answer to a repeated request.
 type kept struct {
 	Jobs    []int64   `json:"jobs"`
 	Skipped []Skipped `json:"skipped"`
 }
 
-// several are updates that are asked for at once.
+// several are updates that were requested together.
 type several struct {
 	ready   []*order
 	skipped []Skipped
@@ -50,8 +51,10 @@ type several struct {
 	stopAfter int
 }
 
-// UpdateAll asks for an update of every app that has one, of those that the context's caller may update; consent says that the caller
-// agrees to each of their bundles. stopAfter of 0 is StopAfter. A caller who only plans gets a plan.Answer.
+// UpdateAll requests an update of every app that has one and that the caller
+// may update. consent is the caller's agreement to all of their bundles.
+// stopAfter 0 stands for StopAfter. A caller who asks for the plan gets a
+// plan.Answer as error.
 func (s *Store) UpdateAll(ctx context.Context, consent bool, stopAfter int) (All, error) {
 	a, err := s.stale(ctx, consent, stopAfter)
 	if err != nil {
@@ -83,7 +86,8 @@ func (s *Store) UpdateAll(ctx context.Context, consent bool, stopAfter int) (All
 	return done, err
 }
 
-// UpdatedAll is the answer of UpdateAll again, with its jobs as they are now. Jobs that the caller may no longer see are left out.
+// UpdatedAll returns the result of UpdateAll again, with the present state of
+// its jobs. Jobs that the caller may no longer see are left out.
 func (s *Store) UpdatedAll(ctx context.Context, made idempotency.Made) (All, error) {
 	var was kept
 	if err := made.Decode(&was); err != nil {
@@ -104,7 +108,7 @@ func (s *Store) UpdatedAll(ctx context.Context, made idempotency.Made) (All, err
 	return done, nil
 }
 
-// listed is an app of whoever asks.
+// listed is one app of the caller.
 type listed struct {
 	ID     int64
 	Name   string
@@ -112,7 +116,8 @@ type listed struct {
 	TeamID int64
 }
 
-// stale finds the apps that have an update, and why the others have none. Each that has one is checked as if it were asked for alone.
+// stale finds the apps that have an update, and why the others have none. Each
+// app is checked as if its update were requested alone.
 func (s *Store) stale(ctx context.Context, consent bool, stopAfter int) (*several, error) {
 	a := &several{stopAfter: cmp.Or(stopAfter, StopAfter), skipped: []Skipped{}}
 	apps, err := s.listed(ctx)
@@ -158,11 +163,13 @@ func (s *Store) stale(ctx context.Context, consent bool, stopAfter int) (*severa
 	return a, nil
 }
 
+// skip records an app that is not updated, and why.
 func (a *several) skip(l listed, reason, detail string) {
 	a.skipped = append(a.skipped, Skipped{AppID: l.ID, App: l.Name, Reason: reason, Detail: detail})
 }
 
-// listed are all apps that the caller may see. An app that has lost its host is the instance's.
+// listed returns all apps that the caller may see. An app without a host
+// belongs to the instance.
 func (s *Store) listed(ctx context.Context) ([]listed, error) {
 	visible := identity.Visible{All: true}
 	if caller := identity.FromContext(ctx); caller != nil {
@@ -180,7 +187,8 @@ func (s *Store) listed(ctx context.Context) ([]listed, error) {
 	return all, nil
 }
 
-// scripts are the newest versions of the scripts of apps, and what the catalog has of them.
+// scripts returns the newest versions of the scripts of apps, and their present
+// entries in the catalog.
 func (s *Store) scripts(ctx context.Context, apps []listed) (map[int64]*Version, map[string]*catalog.Current, error) {
 	var ids []int64
 	paths := []string{}
@@ -225,7 +233,7 @@ func (a *several) tell(_ context.Context, p *plan.Plan) error {
 	return nil
 }
 
-// about is the row of the trail for the job of one update of several.
+// about fills the audit entry of one update of a batch.
 func (o *order) about(e *audit.Entry) {
 	target := o.request.Target
 	e.Action = UpdateKind
@@ -234,7 +242,8 @@ func (o *order) about(e *audit.Entry) {
 	e.Details = map[string]any{"bundle": o.params.Sum, "commit": o.params.Commit, "consent": o.given && !o.consent.Given}
 }
 
-// enqueueAll enqueues the jobs. Apps that are busy by now are skipped. Each job has a row of its own in the trail.
+// enqueueAll enqueues the jobs. Apps that have become busy are skipped. Each
+// job has its own audit entry.
 func (s *Store) enqueueAll(ctx context.Context, tx *db.Tx, a *several) (made []*job.Job, skipped []Skipped, err error) {
 	together := batch{stopAfter: a.stopAfter}
 	for _, o := range a.ready {

@@ -35,7 +35,7 @@ type order struct {
 	diff    *Diff
 }
 
-// params are those of an update's job.
+// params are the parameters of an update's job.
 type params struct {
 	Asked guest.Asked `json:"asked"`
 	AppID int64       `json:"app_id"`
@@ -62,13 +62,15 @@ type params struct {
 	By string `json:"by"`
 }
 
-// variable is one of the program's environment. Its value is sealed with the job.
+// variable is one variable of the program's environment. Its value is sealed
+// together with the job's parameters.
 type variable struct {
 	Name   string        `json:"name"`
 	Value  secret.String `json:"value"`
 	Secret bool          `json:"secret,omitempty"`
 }
 
+// key returns the key of the update's bundle.
 func (p *params) key() (bundle.Key, error) {
 	pin, ok := sdk.ParsePin(p.Pin)
 	if !ok {
@@ -77,15 +79,17 @@ func (p *params) key() (bundle.Key, error) {
 	return bundle.Key{Source: p.Source, Slug: p.Slug, Purpose: sdk.Update, Pin: pin}, nil
 }
 
-// asked is what was asked for, as the operation takes it.
+// asked is the request, as the operation received it.
 type asked struct {
 	Consent bool `json:"consent,omitempty"`
 }
 
-// Update asks for an update of an app of the team, by the bundle that the catalog has now; consent says that the caller agrees that it
-// runs. A caller who only plans gets a plan.Answer. Problems: not_found, invalid_state with a reason, ssh_not_enrolled, consent_required
-// with what is agreed to, guest_busy, capability_missing and unsupported where there would be no way back, and those of
-// catalog.Store.UpdateBundle.
+// Update requests an update of an app by the bundle that the catalog has now.
+// consent is the caller's agreement that it runs. A caller who asks for the
+// plan gets a plan.Answer as error. Problems: not_found, invalid_state with a
+// reason, ssh_not_enrolled, consent_required with the text to agree to,
+// guest_busy, capability_missing and unsupported if there would be no way back,
+// and those of catalog.Store.UpdateBundle.
 func (s *Store) Update(ctx context.Context, appID, team int64, consent bool) (guest.Started, error) {
 	draft := plan.Begin(ctx)
 	o, err := s.check(ctx, appID, team, consent)
@@ -117,7 +121,8 @@ func (s *Store) Update(ctx context.Context, appID, team int64, consent bool) (gu
 	return guest.Started{Job: made.View()}, nil
 }
 
-// check finds out whether an app can be updated, and by what. No consent is asked for.
+// check finds out whether an app can be updated, and by which bundle. It does
+// not look at the consent.
 func (s *Store) check(ctx context.Context, appID, team int64, consent bool) (*order, error) {
 	r, err := s.Apps.Request(ctx, appID, team, nil)
 	if err != nil {
@@ -196,7 +201,8 @@ func (s *Store) choose(ctx context.Context, o *order) (err error) {
 	return err
 }
 
-// agreed is problem consent_required where nobody has agreed that the bundle runs on the host, and the caller does not do so now.
+// agreed returns the problem consent_required if nobody has agreed that the
+// bundle runs on the host, neither before nor with this request.
 func (o *order) agreed() error {
 	if o.consent.Given || o.given {
 		return nil
@@ -205,7 +211,7 @@ func (o *order) agreed() error {
 		With("sum", o.bundle.Sum).With("text", o.consent.Text).With("text_version", o.consent.Version)
 }
 
-// tell writes the plan: what is different first.
+// tell writes the plan, beginning with the differences.
 func (o *order) tell(_ context.Context, p *plan.Plan) error {
 	name := o.request.Target.Name
 	if o.base() == nil {
@@ -230,14 +236,14 @@ func (o *order) tell(_ context.Context, p *plan.Plan) error {
 	return nil
 }
 
-// batch is what several updates have in common that were asked for at once.
+// batch is what several updates that were requested together have in common.
 type batch struct {
 	// id is that of the first job, 0 for that itself; stopAfter is after how many failures the others are not begun, and 0 alone.
 	id        int64
 	stopAfter int
 }
 
-// enqueue writes the consent, where it is given now, and the job.
+// enqueue stores the consent, if it is given now, and enqueues the job.
 func (s *Store) enqueue(ctx context.Context, tx *db.Tx, o *order, b batch) (*job.Job, error) {
 	if err := lock(ctx, tx, o.appID); err != nil {
 		return nil, err

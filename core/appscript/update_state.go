@@ -16,8 +16,9 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
-// Why there is no update of an app, in the order in which it is looked. ReasonNoScript is why one is not updated together with others: it
-// was adopted, and nobody has said yet that the entry is the right one.
+// These are the reasons why an app has no update, in the order in which they
+// are checked. ReasonNoScript keeps an adopted app out of a batch: nobody has
+// confirmed yet that the entry is the right one.
 const (
 	ReasonEdited   = "edited"
 	ReasonNoEntry  = "no_entry"
@@ -26,6 +27,7 @@ const (
 	ReasonCurrent  = "current"
 )
 
+// reasons explains to people why an app cannot be updated with others.
 var reasons = map[string]string{
 	ReasonEdited:   "the app's script was edited: revert it first",
 	ReasonNoEntry:  "the catalog has no entry of the app",
@@ -34,7 +36,8 @@ var reasons = map[string]string{
 	ReasonCurrent:  "the app's script is the one that the catalog has",
 }
 
-// State is whether there is an update of an app; the JSON names are those of the API.
+// State tells whether an app has an update; the JSON names are those of the
+// API.
 type State struct {
 	Available     bool     `json:"available" doc:"The catalog has another state of the entry's own files than the app's script is of, or that one is not known"`
 	Reason        *string  `json:"reason" enum:"edited,no_entry,no_commit,current" doc:"Why there is no update; null where there is one"`
@@ -48,7 +51,7 @@ type State struct {
 	Last          *Last    `json:"last" doc:"What came of the last update; null where there was none"`
 }
 
-// Diff is what is different of a bundle.
+// Diff is the difference between two bundles.
 type Diff struct {
 	Own     catalog.DiffCount `json:"own" doc:"Of the entry's own files"`
 	Engine  catalog.DiffCount `json:"engine" doc:"Of files that all entries of the source share"`
@@ -56,7 +59,7 @@ type Diff struct {
 	Files   []bundle.Change   `json:"files" nullable:"false" doc:"The entry's own files first, the engine's last"`
 }
 
-// Consent is what is agreed to, and whether somebody has.
+// Consent is the text to agree to, and whether somebody has agreed.
 type Consent struct {
 	Text    string     `json:"text"`
 	Version int        `json:"version" doc:"Release of the text"`
@@ -65,7 +68,7 @@ type Consent struct {
 	At      *time.Time `json:"at"`
 }
 
-// Last is an update that was asked for.
+// Last is the last update that was requested.
 type Last struct {
 	JobID         int64      `json:"job_id"`
 	Status        string     `json:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"Of the job"`
@@ -78,8 +81,9 @@ type Last struct {
 	EndedAt       *time.Time `json:"ended_at"`
 }
 
-// UpdateState tells whether there is an update of an app, and what it would change. The bundle is made where it is not kept yet. Problems:
-// not_found, and those of catalog.Store.UpdateBundle.
+// UpdateState tells whether an app has an update, and what it would change. It
+// creates the bundle if it is not stored yet. Problems: not_found, and those of
+// catalog.Store.UpdateBundle.
 func (s *Store) UpdateState(ctx context.Context, appID int64) (*State, error) {
 	c, err := s.candidate(ctx, appID)
 	if err != nil {
@@ -116,13 +120,14 @@ func (s *Store) UpdateState(ctx context.Context, appID int64) (*State, error) {
 	return st, err
 }
 
-// candidate is an app with its script and what the catalog has of it.
+// candidate is an app with its script and its entry in the catalog.
 type candidate struct {
 	appID  int64
 	newest *Version
 	entry  *catalog.Current
 }
 
+// candidate reads an app and its entry in the catalog.
 func (s *Store) candidate(ctx context.Context, appID int64) (*candidate, error) {
 	slug, err := s.slug(ctx, appID)
 	if err != nil {
@@ -140,7 +145,8 @@ func (s *Store) candidate(ctx context.Context, appID int64) (*candidate, error) 
 	return c, err
 }
 
-// refused is why an app cannot be updated; empty where it can, although there may be nothing new.
+// refused returns why an app cannot be updated; empty if it can, even if there
+// is nothing new.
 func (c *candidate) refused() string {
 	switch {
 	case c.newest != nil && c.newest.Source == Edited:
@@ -153,8 +159,9 @@ func (c *candidate) refused() string {
 	return ""
 }
 
-// base is the newest version of the app's script where that is of its entry; nil where nobody knows which state of it the app is of: it
-// was adopted, or has got another entry since.
+// base returns the newest version of the app's script if it is of the app's
+// entry. It returns nil if the state of the app is unknown: the app was
+// adopted, or its entry was changed since.
 func (c *candidate) base() *Version {
 	if v, e := c.newest, c.entry; v != nil && v.Source == Upstream && (e == nil || v.catalogSource == e.Source && v.slug == e.Slug) {
 		return v
@@ -162,7 +169,7 @@ func (c *candidate) base() *Version {
 	return nil
 }
 
-// number is that of the newest version of the app's script; 0 where there is none.
+// number returns the number of the newest version; 0 if there is none.
 func (v *Version) number() int {
 	if v == nil {
 		return 0
@@ -170,7 +177,7 @@ func (v *Version) number() int {
 	return v.Version
 }
 
-// reason is why there is no update of an app; empty where there is one.
+// reason returns why there is no update; empty if there is one.
 func (c *candidate) reason() string {
 	if reason := c.refused(); reason != "" {
 		return reason
@@ -181,7 +188,8 @@ func (c *candidate) reason() string {
 	return ""
 }
 
-// entry is what the catalog has of an app; what it lacks is problem invalid_state with a reason.
+// entry returns the catalog entry of an app. The problem is invalid_state with
+// a reason.
 func (s *Store) entry(ctx context.Context, slug string) (*catalog.Current, error) {
 	if slug != "" {
 		entries, err := s.Catalog.Current(ctx, []string{slug})
@@ -197,12 +205,14 @@ func (s *Store) entry(ctx context.Context, slug string) (*catalog.Current, error
 	return nil, refuse(ReasonNoEntry)
 }
 
+// refuse returns the problem invalid_state with a reason.
 func refuse(reason string) error {
 	return problem.New(problem.CodeInvalidState, "%s", reasons[reason]).With("reason", reason)
 }
 
-// diff is what is different of a bundle from that of a version; all of it for nil. Where the source has a bundle for updates of the
-// version's pin too, that is what is compared.
+// diff returns the difference of a bundle from that of a version; the whole
+// bundle for nil. If the source has a bundle for updates at the version's pin,
+// that one is compared, because the bundle of an installation has other files.
 func (s *Store) diff(ctx context.Context, v *Version, b *bundle.Bundle) (*Diff, error) {
 	if v == nil {
 		return s.compare(ctx, sdk.Manifest{}, b)
@@ -218,6 +228,8 @@ func (s *Store) diff(ctx context.Context, v *Version, b *bundle.Bundle) (*Diff, 
 	return s.compare(ctx, before.Manifest, b)
 }
 
+// compare returns the differences between two bundles, which the user sees
+// before agreeing.
 func (s *Store) compare(ctx context.Context, before sdk.Manifest, b *bundle.Bundle) (*Diff, error) {
 	d := &Diff{}
 	var err error
@@ -228,7 +240,8 @@ func (s *Store) compare(ctx context.Context, before sdk.Manifest, b *bundle.Bund
 	return d, nil
 }
 
-// machine is the host, with its name, whose machine an app's container is on; 0 where it is on none that is enrolled.
+// machine returns the host, with its name, on whose machine the app's container
+// is; 0 if that machine is not enrolled.
 func (s *Store) machine(ctx context.Context, appID int64) (id int64, name string, err error) {
 	var at int64
 	var node string
@@ -252,7 +265,7 @@ func (s *Store) machine(ctx context.Context, appID int64) (id int64, name string
 	return id, name, nil
 }
 
-// consent is what is agreed to by letting a bundle run on a host.
+// consent returns the text for letting a bundle run on a host.
 func (s *Store) consent(ctx context.Context, hostID int64, hostName string, entry *catalog.Current, b *bundle.Bundle) (*Consent, error) {
 	c := &Consent{Text: entry.ConsentText(hostName, &b.Manifest, b.Sum), Version: bundle.TextVersion}
 	given, err := s.Bundles.Holds(ctx, hostID, sdk.Update, b.Sum)
@@ -262,7 +275,7 @@ func (s *Store) consent(ctx context.Context, hostID int64, hostName string, entr
 	return c, err
 }
 
-// last is the newest update of an app.
+// last returns the last update of an app.
 func (s *Store) last(ctx context.Context, appID int64) (*Last, error) {
 	l := &Last{}
 	err := s.DB.Pool.QueryRow(ctx, `SELECT u.job_id, j.status, u.outcome, u.text, u.version_before, u.version_after, u.exit_code, u.snapshot,

@@ -13,8 +13,8 @@ import (
 	"github.com/hostler/hostler/core/nodeunit"
 )
 
-// turn waits until the job may begin: one that was asked for with others begins when those before it have ended, unless too many of these
-// have failed.
+// turn waits until the job may begin. A job of a batch begins when those before
+// it have ended, unless too many of them have failed.
 func (u *update) turn(ctx context.Context) error {
 	told := false
 	for {
@@ -40,8 +40,8 @@ func (u *update) turn(ctx context.Context) error {
 	}
 }
 
-// take takes the lease of the machine, and reports whether the job has it. A host that is gone has nothing to be waited for: what is done
-// there next says so.
+// take takes the lease of the machine, and reports whether the job has it. For
+// a host that is gone it does not wait: the next step reports that.
 func (u *update) take(ctx context.Context) (bool, error) {
 	var cluster *int64
 	var node string
@@ -69,7 +69,7 @@ func (u *update) wait(ctx context.Context) error {
 	}
 }
 
-// orStopped is the end of a job that is canceled while it waits.
+// orStopped returns the end of a job that was canceled while it waited.
 func (u *update) orStopped(ctx context.Context, err error) error {
 	if u.canceled() && u.hold.Err() == nil && ctx.Err() != nil {
 		return job.Stopped("canceled before anything was done")
@@ -77,7 +77,7 @@ func (u *update) orStopped(ctx context.Context, err error) error {
 	return err
 }
 
-// ready reports whether the jobs before this one, of those that were asked for at once, have ended.
+// ready reports whether the earlier jobs of the batch have ended.
 func (u *update) ready(ctx context.Context) (bool, error) {
 	var waits, failed int
 	var most *int

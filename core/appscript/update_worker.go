@@ -15,9 +15,11 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// update is the run of one update's job. In its order: it waits for its turn; looks at the app; takes a snapshot of the container, or
-// makes a backup where that cannot be; runs the bundle in the container; looks at the app again; and keeps what has come of it, or sets
-// the container back. Each of these is done once, however often the service dies.
+// update is one run of an update's job. The steps: wait for the turn; observe
+// the app; take a snapshot of the container, or make a backup if that is
+// impossible; run the bundle in the container; observe the app again; keep the
+// result, or set the container back. Each step is done once, however often the
+// service dies.
 type update struct {
 	*Store
 	run      *job.Run
@@ -52,9 +54,11 @@ type progress struct {
 	Verdict *verdict `json:"verdict,omitempty"`
 }
 
-// Register makes the store the worker of the jobs that update apps. They mostly wait: for their turn, and for scripts.
+// Register makes the store the worker of the jobs that update apps. They run
+// beside other jobs, because they mostly wait: for their turn, and for scripts.
 func (s *Store) Register(q *job.Queue) { q.RegisterBeside(UpdateKind, job.WorkerFunc(s.perform)) }
 
+// perform runs the job, from its checkpoint if it was interrupted.
 func (s *Store) perform(ctx context.Context, run *job.Run) error {
 	u := &update{Store: s, run: run}
 	if err := run.Params(&u.params); err != nil {
@@ -97,7 +101,8 @@ func (s *Store) perform(ctx context.Context, run *job.Run) error {
 	return u.update(ctx)
 }
 
-// begin waits for the job's turn, and looks again whether what was agreed to still holds.
+// begin waits for the job's turn, and checks again whether the agreement still
+// applies: hours may have passed.
 func (u *update) begin(ctx context.Context) error {
 	if err := u.turn(ctx); err != nil {
 		return err
@@ -121,7 +126,7 @@ func (u *update) begin(ctx context.Context) error {
 	return u.save(ctx)
 }
 
-// update does all that is left.
+// update runs the remaining steps.
 func (u *update) update(ctx context.Context) error {
 	if u.progress.Ran == nil && u.progress.Verdict == nil {
 		if err := u.change(ctx); err != nil {
@@ -141,7 +146,8 @@ func (u *update) update(ctx context.Context) error {
 	return u.finish(u.hold)
 }
 
-// change looks at the app, makes a way back and runs the script. Its verdicts are of what was done before the script.
+// change observes the app, makes a way back and runs the script. A verdict as
+// error means that the script was not started.
 func (u *update) change(ctx context.Context) error {
 	if u.progress.Before == nil {
 		u.run.Note("looking at the app")
@@ -177,7 +183,8 @@ func (u *update) change(ctx context.Context) error {
 		return u.early(err, "the script could not be brought into the container")
 	}
 	if u.progress.Ran == nil {
-		// It may have run, and its start was refused or its answer lost: what is there tells.
+		// The script may have run: its start was refused, or the answer was
+		// lost. The container tells.
 		u.run.Note("whether the script was started is not sure: %s", job.Explain(err))
 		if err := u.keepFromStarting(ctx); err != nil {
 			return err
@@ -190,7 +197,8 @@ func (u *update) change(ctx context.Context) error {
 	return nil
 }
 
-// keepFromStarting sees to it that a run which was not started stays so.
+// keepFromStarting makes sure that a run which was not started never starts,
+// also by a late request.
 func (u *update) keepFromStarting(ctx context.Context) error {
 	node := nodeunit.InGuest(u.container(callLimit))
 	err := u.run.Patiently(u.hold, func(ctx context.Context) error {
@@ -209,7 +217,7 @@ func (u *update) keepFromStarting(ctx context.Context) error {
 	return nil
 }
 
-// early is the end of a job of which nothing was run.
+// early returns the end of a job that has run nothing.
 func (u *update) early(err error, what string) error {
 	if u.hold.Err() != nil {
 		return context.Cause(u.hold)
@@ -234,6 +242,7 @@ func (u *update) early(err error, what string) error {
 	return job.Fail("%s: %s; nothing was run%s", what, job.Text(err), left)
 }
 
+// tellBefore writes the state of the app before the update into the transcript.
 func (u *update) tellBefore() {
 	o := u.progress.Before
 	if o.Version != "" {
@@ -249,7 +258,8 @@ func (u *update) tellBefore() {
 	}
 }
 
-// otherSystem says that the container's system is not the one that the script is for; empty where it is.
+// otherSystem says that the script is for another operating system than the
+// container's; empty if it is not.
 func (u *update) otherSystem() string {
 	o, p := u.progress.Before, &u.params
 	if o == nil || p.OS == "" || o.OS == "" || o.OS == p.OS && (p.OSVersion == "" || o.OSVersion == p.OSVersion) {
@@ -258,10 +268,12 @@ func (u *update) otherSystem() string {
 	return fmt.Sprintf("the container has %s %s, and the script is for %s %s", o.OS, o.OSVersion, p.OS, p.OSVersion)
 }
 
+// save stores the checkpoint even if the job was just canceled.
 func (u *update) save(ctx context.Context) error {
 	return u.run.SaveProgress(context.WithoutCancel(ctx), &u.progress)
 }
 
+// canceled reports whether somebody has canceled the job.
 func (u *update) canceled() bool {
 	select {
 	case <-u.run.Canceled():
@@ -271,16 +283,18 @@ func (u *update) canceled() bool {
 	}
 }
 
-// parts does work on the container.
+// parts returns the steps that change the container.
 func (u *update) parts() *guest.Parts {
 	return &guest.Parts{Worker: u.Worker, Run: u.run, Asked: u.params.Asked, Kept: u.progress.Parts, Save: u.save}
 }
 
+// container returns access to the app's container, with a limit for each call.
 func (u *update) container(limit time.Duration) container {
 	return container{hosts: u.Hosts, hostID: u.params.HostID, ref: u.ref, limit: limit}
 }
 
-// locate finds the container, which must still be on the machine for which the consent is.
+// locate finds the container. It must still be on the machine to which the
+// agreement applies.
 func (u *update) locate(ctx context.Context) error {
 	hostID, _, err := u.machine(ctx, u.params.AppID)
 	if err != nil {

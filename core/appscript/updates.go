@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Update is whether there is an update of one of several apps; the JSON names are those of the API.
+// Update tells for one of several apps whether it has an update; the JSON names
+// are those of the API.
 type Update struct {
 	AppID         int64   `json:"app_id" example:"3"`
 	App           string  `json:"app" example:"wiki"`
@@ -23,7 +24,9 @@ type Update struct {
 	Outcome       *string `json:"outcome" enum:"updated,nothing_to_do,rolled_back,needs_human" doc:"Of the last update that is over; null where there was none"`
 }
 
-// Updates tells of all apps that the context's caller may see whether there is an update of each. Nobody is asked, and no bundle is made.
+// Updates tells for all apps that the caller may see whether they have an
+// update. It asks no source and creates no bundle, so that a list of hundreds
+// of apps is fast.
 func (s *Store) Updates(ctx context.Context) ([]*Update, error) {
 	apps, err := s.listed(ctx)
 	if err != nil {
@@ -47,8 +50,8 @@ func (s *Store) Updates(ctx context.Context) ([]*Update, error) {
 	return all, s.outcomes(ctx, ids, byID)
 }
 
-// update is what an app's script and the catalog tell. Where nobody knows which state of the entry an app is of, there is none: such an
-// app is updated alone.
+// update compares an app's script with the catalog. If the state of the app is
+// unknown, it has no update here; it can be updated alone.
 func (c *candidate) update(name string) *Update {
 	u := &Update{AppID: c.appID, App: name}
 	if c.newest != nil {
@@ -70,7 +73,7 @@ func (c *candidate) update(name string) *Update {
 	return u
 }
 
-// outcomes adds what came of the last update of each app that is over.
+// outcomes adds the result of the last finished update of each app.
 func (s *Store) outcomes(ctx context.Context, ids []int64, byID map[int64]*Update) error {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT DISTINCT ON (u.app_id) u.app_id, u.version_after, u.outcome FROM app_updates u
 		WHERE u.app_id = ANY($1) AND u.outcome IS NOT NULL ORDER BY u.app_id, u.job_id DESC`, ids)

@@ -14,7 +14,8 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Version is one version of an app's script, without its text; the JSON names are those of the API.
+// Version is one version of an app's script, without its text; the JSON names
+// are those of the API.
 type Version struct {
 	Version   int       `json:"version" example:"3" doc:"Counts from 1; the greatest counts"`
 	Source    string    `json:"source" enum:"upstream,edited" doc:"What the catalog published, or a text of somebody's"`
@@ -33,12 +34,14 @@ type Version struct {
 	content             *string
 }
 
+// versionColumns are the columns of a Version.
 const versionColumns = listedColumns + ", v.content"
 
 // listedColumns are those of versionColumns that a list needs: without the text.
 const listedColumns = `v.number, v.origin, v.reason, v.sha256, v.size, v.path, v.bundle, v.app_commit, v.pin, v.job_id, v.created_email,
 	v.created_at, coalesce(v.source, ''), coalesce(v.slug, '')`
 
+// scanVersion reads one row with versionColumns.
 func scanVersion(row pgx.CollectableRow) (*Version, error) {
 	v := &Version{}
 	var by string
@@ -51,7 +54,8 @@ func scanVersion(row pgx.CollectableRow) (*Version, error) {
 	return v, err
 }
 
-// Versions gives a page of the versions of an app's script, the newest first, and how many there are.
+// Versions returns a page of the versions of an app's script, the newest first,
+// and the number of all.
 func (s *Store) Versions(ctx context.Context, appID int64, offset, limit int) (all []*Version, total int, err error) {
 	err = s.DB.Pool.QueryRow(ctx, "SELECT count(*) FROM app_script_versions WHERE app_id = $1", appID).Scan(&total)
 	if err == nil {
@@ -68,16 +72,19 @@ func (s *Store) Versions(ctx context.Context, appID int64, offset, limit int) (a
 	return all, total, nil
 }
 
-// version gives one version of an app's script: that of a number, or the newest for 0; nil where there is none.
+// version returns a version of an app's script, the newest one for 0; nil if
+// there is none.
 func version(ctx context.Context, q secret.Querier, appID int64, number int) (*Version, error) {
 	return oneVersion(ctx, q, "v.app_id = $1 AND $2 IN (0, v.number) ORDER BY v.number DESC LIMIT 1", appID, number)
 }
 
-// upstream is the newest upstream version of an app's script before a number, that itself included; nil where there is none.
+// upstream returns the newest upstream version up to and including a number;
+// nil if there is none.
 func upstream(ctx context.Context, q secret.Querier, appID int64, number int) (*Version, error) {
 	return oneVersion(ctx, q, "v.app_id = $1 AND v.number <= $2 AND v.origin = 'upstream' ORDER BY v.number DESC LIMIT 1", appID, number)
 }
 
+// oneVersion reads one version of a script.
 func oneVersion(ctx context.Context, q secret.Querier, condition string, args ...any) (*Version, error) {
 	rows, err := q.Query(ctx, "SELECT "+versionColumns+" FROM app_script_versions v WHERE "+condition, args...)
 	var v *Version
@@ -93,7 +100,8 @@ func oneVersion(ctx context.Context, q secret.Querier, condition string, args ..
 	return v, nil
 }
 
-// lock keeps all others from adding versions to an app's script until the transaction ends. Its problem is not_found.
+// lock locks an app's script against new versions until the transaction ends.
+// The problem is not_found.
 func lock(ctx context.Context, tx *db.Tx, appID int64) error {
 	err := tx.Pgx.QueryRow(ctx, "SELECT id FROM apps WHERE id = $1 FOR NO KEY UPDATE", appID).Scan(&appID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -105,7 +113,8 @@ func lock(ctx context.Context, tx *db.Tx, appID int64) error {
 	return nil
 }
 
-// add adds a version, whose number and author it fills in. The app is locked.
+// add adds a version, with its number and author. The caller has locked the
+// app.
 func add(ctx context.Context, tx *db.Tx, appID int64, v *Version) error {
 	var by *int64
 	email := ""

@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// way is how a container is set back: by a snapshot, or by a backup.
+// way is how a container is set back: by a snapshot or by a backup.
 type way struct {
 	Snapshot string             `json:"snapshot,omitempty"`
 	Backup   *hypervisor.Backup `json:"backup,omitempty"`
@@ -19,6 +19,7 @@ type way struct {
 	Deleted bool `json:"deleted,omitempty"`
 }
 
+// left describes what remains of the saved state if the job cannot remove it.
 func (w *way) left() string {
 	switch {
 	case w == nil || w.Deleted:
@@ -59,7 +60,8 @@ func (u *update) makeWay(ctx context.Context) error {
 	return u.save(ctx)
 }
 
-// setBack sets the container back, starts it and looks whether the app is as it was. What comes of it is the verdict.
+// setBack sets the container back, starts it and checks whether the app is as
+// before. The result becomes the verdict.
 func (u *update) setBack(ctx context.Context) error {
 	v := u.progress.Verdict
 	u.run.Note("%s: setting the container back", v.Text)
@@ -110,7 +112,8 @@ func (u *update) goBack(ctx context.Context) error {
 	return u.parts().Act(ctx, "start", hypervisor.Start)
 }
 
-// forget deletes a snapshot that nobody needs any more. The job ends as it does whatever comes of that.
+// forget deletes a snapshot that nobody needs any more. A failure does not
+// change the result of the job.
 func (u *update) forget(ctx context.Context, part, name string) (gone bool, err error) {
 	err = u.parts().DeleteSnapshot(ctx, part, name)
 	if ctx.Err() != nil || errors.Is(err, job.ErrLost) || errors.Is(err, job.ErrStopping) {

@@ -26,6 +26,7 @@ func (a *anchor) genuine(hash *hasher) bool {
 	return hmac.Equal(own[:], a.mac)
 }
 
+// scanAnchor reads one anchor.
 func scanAnchor(row pgx.CollectableRow) (anchor, error) {
 	var a anchor
 	var hash []byte
@@ -106,6 +107,7 @@ func signAnchors(ctx context.Context, tx *db.Tx, hash *hasher) error {
 	}
 }
 
+// queueAnchor adds the statement that stores a changed anchor.
 func queueAnchor(writes *pgx.Batch, hash *hasher, a *anchor, changed bool) {
 	if a == nil || !changed {
 		return

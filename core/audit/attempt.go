@@ -73,6 +73,7 @@ type Attempt struct {
 	onWrite func(ctx context.Context, tx *db.Tx, entry Entry) error
 }
 
+// attemptKey is the key of the attempt in a context.
 type attemptKey struct{}
 
 // Begin opens an attempt and puts it into the context.
@@ -113,6 +114,8 @@ func Describe(ctx context.Context, fill func(*Entry)) {
 // there is kept with the change or not at all, and its error undoes the change. It is set before the attempt is used.
 func (a *Attempt) OnWrite(f func(ctx context.Context, tx *db.Tx, entry Entry) error) { a.onWrite = f }
 
+// commit marks the attempt as recorded, so that no second row is written for
+// it.
 func (a *Attempt) commit() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

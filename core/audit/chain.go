@@ -19,6 +19,7 @@ import (
 // Sealed is the column of the chain's key, for rotating the key of the secrets.
 var Sealed = secret.Table{Name: "audit_chain", Column: "key", Key: []string{"id"}}
 
+// keyPlace is what the encrypted key of the chain is bound to.
 var keyPlace = secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(1)}
 
 // Chain makes the trail tell of whoever changes it in the database. Every row gets a place (1, 2, 3 …), and with it the
@@ -120,6 +121,8 @@ func lastPlace(ctx context.Context, tx *db.Tx) (last int64, err error) {
 	return last, nil
 }
 
+// newKey creates the key of the chain. It is encrypted in the database: who can
+// change rows there cannot compute valid hashes.
 func (c *Chain) newKey() ([]byte, error) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // it never fails

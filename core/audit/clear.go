@@ -99,6 +99,7 @@ func (c *Chain) Prune(ctx context.Context, before time.Time) (int64, error) {
 	}
 }
 
+// pruneOnce removes one batch of rows older than before.
 func (c *Chain) pruneOnce(ctx context.Context, before time.Time) (n int64, err error) {
 	err = c.db.Tx(ctx, func(tx *db.Tx) error {
 		var err error

@@ -39,15 +39,20 @@ type hasher struct {
 	small []byte
 }
 
+// newHasher returns a hasher with the key of the chain.
 func newHasher(key []byte) *hasher { return &hasher{key: key, mac: hmac.New(sha256.New, key)} }
 
+// clone returns a hasher for another goroutine.
 func (h *hasher) clone() *hasher { return newHasher(h.key) }
 
+// sum returns the hash of what was written.
 func (h *hasher) sum() (d digest) {
 	h.mac.Sum(d[:0])
 	return d
 }
 
+// begin starts a hash. The domain keeps a hash of one purpose from being
+// accepted for another one.
 func (h *hasher) begin(domain string, numbers ...int64) {
 	h.mac.Reset()
 	h.small = append(h.small[:0], domain...)
@@ -76,12 +81,14 @@ func (h *hasher) row(seq int64, previous digest, columns [][]byte) digest {
 	return h.sum()
 }
 
+// head returns the hash of the end of the chain.
 func (h *hasher) head(seq int64, last digest) digest {
 	h.begin(domainHead, seq)
 	h.mac.Write(last[:])
 	return h.sum()
 }
 
+// anchor returns the hash of a range of rows that were removed.
 func (h *hasher) anchor(first, last int64, end digest) digest {
 	h.begin(domainAnchor, first, last)
 	h.mac.Write(end[:])

@@ -92,6 +92,7 @@ func (f Filter) impossible() bool {
 	return !f.AllTeams && len(f.Teams) == 0
 }
 
+// narrow adds the conditions of the filter.
 func (f Filter) narrow(q *gorm.DB) *gorm.DB {
 	if prefix, open := strings.CutSuffix(f.Action, "*"); open {
 		q = q.Where("starts_with(action, ?)", prefix)

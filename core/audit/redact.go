@@ -43,6 +43,8 @@ const (
 // it is, and in which all text can be stored.
 func Redact(details map[string]any) map[string]any { return redactMap(details, 0) }
 
+// redactMap returns a map without secrets. A secret is recognised by the name
+// of its key.
 func redactMap(in map[string]any, depth int) map[string]any {
 	out := make(map[string]any, len(in))
 	for key, value := range in {
@@ -56,6 +58,7 @@ func redactMap(in map[string]any, depth int) map[string]any {
 	return out
 }
 
+// redactValue returns a value without secrets, up to a depth.
 func redactValue(value any, depth int) any {
 	if depth > maxDetailDepth {
 		return Redacted
@@ -103,6 +106,7 @@ func redactOther(v any, depth int) any {
 	return redactValue(plain, depth+1)
 }
 
+// named reports whether a key names a secret, in any spelling.
 func named(key string) bool {
 	key = strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -57,6 +57,7 @@ func Write(ctx context.Context, tx *db.Tx) error {
 // WriteEntry adds a complete entry to a transaction: for what the system does by itself, outside any request.
 func WriteEntry(tx *db.Tx, entry Entry) error { return insert(tx, entry) }
 
+// insert writes a row. The sealer adds it to the chain afterwards.
 func insert(tx *db.Tx, entry Entry) error {
 	row, err := rowOf(entry)
 	if err != nil {
@@ -68,6 +69,7 @@ func insert(tx *db.Tx, entry Entry) error {
 	return nil
 }
 
+// rowOf converts an entry. Texts come from requests and are cleaned.
 func rowOf(entry Entry) (*Row, error) {
 	details, err := encode(Redact(entry.Details))
 	if err != nil {
@@ -87,6 +89,7 @@ const maxText = 512
 // clean makes text that PostgreSQL takes and that is no longer than a row of a trail should hold.
 func clean(s string) string { return cleanTo(s, maxText) }
 
+// cleanTo returns text that PostgreSQL accepts, cut to most characters.
 func cleanTo(s string, most int) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
 	if len(s) <= most {

@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/heartbeat"
 )
 
+// Settings of the sealer.
 const (
 	defaultSealEvery = 250 * time.Millisecond
 	defaultSealBatch = 1000

@@ -77,6 +77,7 @@ func sizeOf(v any) int {
 // leftOut returns the note for omitted entries. It is shorter than noteSize.
 func leftOut(n int) string { return fmt.Sprintf("%s and %d more", cut, n) }
 
+// noteSize is the space for the note about what was removed, in bytes.
 const noteSize = 40
 
 // shorten returns a value whose JSON has at most room bytes; ok is false if not even its beginning fits.

@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
+// Settings of the signs of life.
 const (
 	// defaultSignEvery is the time between two signs of life of what is under way, and lostAfter how many of these times without one show
 	// that its process has ended.
@@ -49,6 +50,7 @@ type Underway struct {
 	believe time.Time
 }
 
+// every returns the time between two signs of life.
 func (u *Underway) every() time.Duration {
 	if u.Every <= 0 {
 		return defaultSignEvery
@@ -76,6 +78,8 @@ func (u *Underway) Run(ctx context.Context) {
 	}
 }
 
+// turn writes signs of life, and looks for processes that have stopped doing
+// so.
 func (u *Underway) turn(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, signLimit)
 	defer cancel()
@@ -135,6 +139,7 @@ func (u *Underway) endLost(ctx context.Context) error {
 	})
 }
 
+// write writes the row of an operation whose process has ended before it could.
 func (l lost) write(tx *db.Tx) error {
 	row := &Row{}
 	details := map[string]any{}
@@ -184,6 +189,7 @@ func (u *Underway) note(ctx context.Context, tx *db.Tx, entry Entry) error {
 	return nil
 }
 
+// have records whether this process has an operation under way.
 func (u *Underway) have(key string, has bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -87,6 +87,7 @@ type verifier struct {
 	report   *Report
 }
 
+// run compares all rows with the chain.
 func (v *verifier) run(ctx context.Context, c *Chain) error {
 	if err := v.tx.Pgx.QueryRow(ctx, "SELECT count(*) FROM audit_pending").Scan(&v.report.Unsealed); err != nil {
 		return fmt.Errorf("counting new rows: %w", err)

@@ -10,9 +10,11 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Accept accepts the loss of entries that a source waits with, which digest names, and has all sources asked anew: what goes then is no
-// more than what was accepted, else the loss waits again. Problems: not_found for an unknown source; invalid_state while nothing waits;
-// plan_stale when another loss waits by now; conflict while a refresh is under way.
+// Accept accepts the loss of entries with which a source waits, named by its
+// digest, and starts a refresh. Only these entries may go then; a larger loss
+// waits again. Problems: not_found for an unknown source, invalid_state if
+// nothing waits, plan_stale if another loss waits now, conflict during a
+// refresh.
 func (s *Store) Accept(ctx context.Context, name, digest string) (*Started, error) {
 	var made *job.Job
 	err := s.DB.Tx(ctx, func(tx *db.Tx) error {

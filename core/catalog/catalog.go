@@ -1,10 +1,26 @@
-// Package catalog has what can be installed. Sources are plugins, which an owner of the instance switches on; a refresh asks them for
-// their entries and keeps these in the database. Nothing that a source says is believed: a sync is taken whole or not at all, in one
-// transaction and only when the digest of all entries is right, and a source that suddenly loses more than a fifth of its entries waits
-// for an owner. A bad row decides nothing of what is executed: what runs is a bundle (core/bundle), which people look at before.
+// Package catalog keeps what can be installed. Sources are plugins, which an
+// owner of the instance switches on. A refresh asks them for their entries and
+// stores these in the database.
 //
-// The entries of the source "scripts" are known by their slug alone; those of every other source have its name before them, as in
-// "folder/wiki". So none can take the place of another's.
+// # Trust
+//
+// The service does not trust a source. A sync is taken completely or not at
+// all, in one transaction, and only if the digest over all entries is correct.
+// A source that suddenly loses more than a fifth of its entries waits for an
+// owner. A wrong row does not decide what is executed: that is a bundle
+// (package core/bundle), which people see before they agree.
+//
+// # Names
+//
+// Entries of the source "scripts" are named by their slug alone; those of every
+// other source begin with the source's name, as in "folder/wiki". So no source
+// can replace an entry of another.
+//
+// # Main types
+//
+// Store is the catalog. Item and Entry are entries in a list and alone, Plan
+// and Offer what an installation would do, Source and Status the sources and
+// their state. Errors for users are problems of package core/problem.
 package catalog
 
 import (
@@ -21,13 +37,13 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
-// Sealed is the column of the sources' options, for rotating the key.
+// Sealed is the column with the options of sources, for the rotation of keys.
 var Sealed = secret.Table{Name: "catalog_sources", Column: "options", Key: []string{"name"}}
 
 // firstSource is the name of the source whose entries have no prefix.
 const firstSource = "scripts"
 
-// Sources are the plugins that are sources.
+// Sources gives access to the plugins that are sources.
 type Sources interface {
 	// CatalogNames are those that are installed on the machine of this instance.
 	CatalogNames() []string
@@ -35,7 +51,8 @@ type Sources interface {
 	Catalog(name string) sdk.Source
 }
 
-// Config is what a Store works with. DB, Keys, Queue, Sources and Bundles are required.
+// Config is what a Store works with. DB, Keys, Queue, Sources and Bundles are
+// required.
 type Config struct {
 	DB      *db.DB
 	Keys    *secret.Box
@@ -56,17 +73,18 @@ type Config struct {
 	SyncTime, IconTime time.Duration
 }
 
-// Store has the catalog of an instance.
+// Store is the catalog of an instance. It is safe for concurrent use, also by
+// several instances on one database.
 type Store struct {
 	Config
 	// hook is called at named points, for tests that stop there.
 	hook func(point string)
 }
 
-// askTime is how long a source may take to say what it is.
+// askTime limits how long a source may take to describe itself.
 const askTime = 5 * time.Second
 
-// New makes a store.
+// New returns a store. It asks nothing.
 func New(c Config) *Store {
 	if c.Logger == nil {
 		c.Logger = hclog.NewNullLogger()
@@ -80,7 +98,8 @@ func New(c Config) *Store {
 	return &Store{Config: c, hook: func(string) {}}
 }
 
-// pathOf is how users name an entry. The first source's entries have no prefix, but for those that would hide an operation of the API.
+// pathOf returns the name of an entry for users. Entries of the first source
+// have no prefix, except those whose slug would hide an operation of the API.
 func pathOf(source, slug string) string {
 	if source == firstSource && slug != "status" && slug != "refresh" && slug != "sources" && slug != "installs" {
 		return slug
@@ -88,7 +107,7 @@ func pathOf(source, slug string) string {
 	return source + "/" + slug
 }
 
-// info asks a source what it is, within some seconds.
+// info asks a source for its description, within askTime.
 func (s *Store) info(ctx context.Context, name string) (sdk.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

@@ -7,12 +7,15 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
-// Unpinned says what no pin reaches. It is part of the text that people agree to.
+// Unpinned says what the pin does not cover. It is part of the text that people
+// agree to.
 const Unpinned = "The pin fixes the scripts, and not what they fetch: releases of the program, packages of the system and of languages, " +
 	"and " +
 	"images are those of the day, and nobody has checked their bytes beforehand."
 
-// consentText is what people agree to. What it says changes only together with bundle.TextVersion.
+// consentText returns the text that people agree to. Its content may change
+// only together with bundle.TextVersion: otherwise an old agreement would be
+// taken for one to the new text.
 func consentText(h *planHost, e *sdk.Entry, m *sdk.Manifest, sum string) string {
 	lines := []string{fmt.Sprintf("On the host %s, as root on the machine itself, these scripts will run: the %d files of the bundle with "+
 		"the SHA-256 %s, "+
@@ -31,8 +34,9 @@ func consentText(h *planHost, e *sdk.Entry, m *sdk.Manifest, sum string) string 
 	return strings.Join(append(lines, "This consent is for these bytes on this host, and for nothing else."), "\n")
 }
 
-// updateText is what people agree to for an update, which runs inside a container. As with consentText, what it says changes only together
-// with bundle.TextVersion.
+// updateText returns the text for an update, which runs inside a container. As
+// with consentText, its content may change only together with
+// bundle.TextVersion.
 func updateText(host, name string, m *sdk.Manifest, sum string) string {
 	lines := []string{fmt.Sprintf("On the host %s, as root inside the container of an app, these scripts will run: the %d files of the "+
 		"bundle with the SHA-256 %s, for %s.", host, len(m.Files), sum, name),

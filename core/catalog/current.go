@@ -13,7 +13,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
-// Current is an entry as it stands in the catalog, for an app that was installed from it.
+// Current is the present entry of an app that was installed from it.
 type Current struct {
 	// Path names it for users, Source and Slug at its source.
 	Path, Source, Slug string
@@ -22,7 +22,8 @@ type Current struct {
 	Entry       sdk.Entry
 }
 
-// Current gives those of some entries, by their paths, that are there and whose sources are switched on.
+// Current returns the entries with these paths that exist and whose sources are
+// switched on.
 func (s *Store) Current(ctx context.Context, paths []string) (map[string]*Current, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT e.path, e.source, e.slug, s.pin, e.entry FROM catalog_entries e
 		JOIN catalog_sources s ON s.name = e.source WHERE e.path = ANY($1) AND s.enabled`, paths)
@@ -46,8 +47,9 @@ func (s *Store) Current(ctx context.Context, paths []string) (map[string]*Curren
 	return found, nil
 }
 
-// UpdateBundle gives the bundle that updates what an entry has installed, as it stands in the catalog; it is made where it is not kept
-// yet. Problems: invalid_state where the source has none, catalog_source_error, plugin_unavailable.
+// UpdateBundle returns the bundle that updates an installation of an entry; it
+// is created if it is not stored yet. Problems: invalid_state if the source has
+// none, catalog_source_error, plugin_unavailable.
 func (s *Store) UpdateBundle(ctx context.Context, c *Current) (*bundle.Bundle, error) {
 	b, err := s.bundleOf(ctx, &found{source: c.Source, slug: c.Slug, pin: c.Pin, entry: c.Entry}, sdk.Update)
 	if err == nil && b == nil {
@@ -56,8 +58,8 @@ func (s *Store) UpdateBundle(ctx context.Context, c *Current) (*bundle.Bundle, e
 	return b, err
 }
 
-// UpdateLaunch asks the source of an entry how the bundle of UpdateBundle is run inside a container of a name. What it says is checked.
-// Problems are those of UpdateBundle.
+// UpdateLaunch asks the source how to run the bundle of UpdateBundle inside a
+// container, and checks the answer. Problems are those of UpdateBundle.
 func (s *Store) UpdateLaunch(ctx context.Context, c *Current, m *sdk.Manifest, container string) (sdk.Launch, error) {
 	var launch sdk.Launch
 	err := s.ask(ctx, c.Source, func(opened sdk.Catalog) (err error) {
@@ -70,7 +72,7 @@ func (s *Store) UpdateLaunch(ctx context.Context, c *Current, m *sdk.Manifest, c
 	return launch, err
 }
 
-// ask puts a question to a source that is switched on. What goes wrong with it is a problem.
+// ask asks a question to a source that is switched on. Its errors are problems.
 func (s *Store) ask(ctx context.Context, source string, question func(sdk.Catalog) error) error {
 	r, err := stored(ctx, s.DB.Pool, source, "")
 	if err != nil {
@@ -98,7 +100,8 @@ func (s *Store) ask(ctx context.Context, source string, question func(sdk.Catalo
 	return nil
 }
 
-// ConsentText is what people agree to who let the entry's bundle run inside a container of a host, where it updates an app.
+// ConsentText returns the text for letting the entry's bundle run inside a
+// container of a host.
 func (c *Current) ConsentText(host string, m *sdk.Manifest, sum string) string {
 	return updateText(host, c.Entry.Name, m, sum)
 }

@@ -16,7 +16,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
-// Item is an entry as lists have it; the JSON names are those of the API.
+// Item is an entry in a list; the JSON names are those of the API.
 type Item struct {
 	Slug       string     `json:"slug" example:"wiki" doc:"Names it in paths. Those of all sources but the first have the source's name and a slash before"`
 	Name       string     `json:"name" example:"Wiki"`
@@ -35,7 +35,7 @@ type Item struct {
 	Popularity  *float64 `json:"popularity" doc:"Greater for what is installed more; null where nobody was asked"`
 }
 
-// Entry is all that is known of an entry.
+// Entry is one entry with everything that is known about it.
 type Entry struct {
 	Item
 	Description   string      `json:"description" doc:"Plain text"`
@@ -64,14 +64,15 @@ type Entry struct {
 	Digest        string      `json:"digest" doc:"Another one whenever anything of the entry is"`
 }
 
-// Web is where an app's page is.
+// Web is the address of an app's page.
 type Web struct {
 	Protocol string `json:"protocol" enum:"http,https"`
 	Port     int    `json:"port" example:"8080"`
 	Path     string `json:"path" example:"/"`
 }
 
-// Defaults are what is made when nothing else is asked for. Zero is for what nobody knows.
+// Defaults are the values for an installation without options. Zero means
+// unknown.
 type Defaults struct {
 	Cores      int    `json:"cores" example:"2"`
 	MemoryMB   int    `json:"memory_mb" example:"2048"`
@@ -81,26 +82,28 @@ type Defaults struct {
 	Privileged bool   `json:"privileged" doc:"The container's root is the node's"`
 }
 
-// Note is something that people should read before they install.
+// Note is a text that people should read before they install.
 type Note struct {
 	Level string `json:"level" enum:"info,warning"`
 	Text  string `json:"text"`
 }
 
-// Privilege is one right beyond the usual.
+// Privilege is one right beyond the usual ones.
 type Privilege struct {
 	Key  string `json:"key" example:"privileged"`
 	Text string `json:"text" example:"A privileged container"`
 }
 
-// installable reports whether nothing of an entry is in the way of an install.
+// installable reports whether the entry itself does not prevent an
+// installation.
 func installable(e *sdk.Entry) bool {
 	return e.Type == sdk.ContainerEntry && e.Removed == "" && e.Disabled == ""
 }
 
+// maxSummary is the length of a summary in characters.
 const maxSummary = 120
 
-// summary is the beginning of a description on one line.
+// summary returns the beginning of a description on one line.
 func summary(text string) string {
 	words := strings.Join(strings.Fields(text), " ")
 	if len(words) <= maxSummary {
@@ -113,10 +116,11 @@ func summary(text string) string {
 	return strings.TrimRightFunc(strings.ToValidUTF8(cut, ""), unicode.IsPunct) + "..."
 }
 
-// maxWords is how much of a description a search looks through, in bytes.
+// maxWords is how much of a description is searched, in bytes.
 const maxWords = 1000
 
-// searched is what a search looks through: name and slug, then all else behind a line break.
+// searched returns the text that is searched: name and slug, and all other
+// words after a line break.
 func searched(e *sdk.Entry, categories map[string]string) string {
 	rest := append([]string{}, e.Tags...)
 	for _, key := range e.Categories {
@@ -127,16 +131,17 @@ func searched(e *sdk.Entry, categories map[string]string) string {
 	return fold(e.Name+" "+e.Slug) + "\n" + fold(strings.Join(rest, " "))
 }
 
-// fold brings a text into the form in which texts are compared.
+// fold returns the form in which texts are compared.
 func fold(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
 
-// found is where an entry is.
+// found is the place of an entry.
 type found struct {
 	source, slug, pin string
 	entry             sdk.Entry
 }
 
-// find finds an entry of a source that is switched on by its path; else it is problem not_found.
+// find finds an entry of a source that is switched on by its path. The problem
+// is not_found.
 func (s *Store) find(ctx context.Context, path string) (*found, error) {
 	f := &found{}
 	var text []byte
@@ -154,7 +159,7 @@ func (s *Store) find(ctx context.Context, path string) (*found, error) {
 	return f, nil
 }
 
-// Entry gives one entry by its path.
+// Entry returns one entry by its path. The problem is not_found.
 func (s *Store) Entry(ctx context.Context, path string) (*Entry, error) {
 	f, err := s.find(ctx, path)
 	if err != nil {
@@ -192,6 +197,7 @@ func (s *Store) Entry(ctx context.Context, path string) (*Entry, error) {
 	return told, nil
 }
 
+// variants returns the installable variants of an entry.
 func (s *Store) variants(ctx context.Context, f *found) ([]string, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT path FROM catalog_entries WHERE source = $1 AND variant_of = $2 AND installable
 		ORDER BY path COLLATE "C"`, f.source, f.slug)
@@ -204,6 +210,7 @@ func (s *Store) variants(ctx context.Context, f *found) ([]string, error) {
 	return nil, db.Problem(fmt.Errorf("reading the variants of an entry: %w", err))
 }
 
+// privileges converts the privileges of an entry.
 func privileges(e *sdk.Entry) []Privilege {
 	all := []Privilege{}
 	for _, p := range e.Privileges {
@@ -212,6 +219,7 @@ func privileges(e *sdk.Entry) []Privilege {
 	return all
 }
 
+// overrides converts the overrides of an entry.
 func overrides(e *sdk.Entry) []Option {
 	all := []Option{}
 	for _, o := range e.Overrides {
@@ -220,8 +228,10 @@ func overrides(e *sdk.Entry) []Option {
 	return all
 }
 
+// list returns a copy that is never nil.
 func list(texts []string) []string { return append([]string{}, texts...) }
 
+// text returns nil for an empty text.
 func text(t string) *string {
 	if t == "" {
 		return nil

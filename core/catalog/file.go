@@ -20,7 +20,8 @@ type File struct {
 	Cut  bool    `json:"cut" doc:"The text is the first MiB of it"`
 }
 
-// File gives one file of a bundle of an entry that is kept; problem not_found where there is none. The file is held against its checksum.
+// File returns one file of a stored bundle of an entry. The content is verified
+// against its checksum. The problem is not_found.
 func (s *Store) File(ctx context.Context, path, sum, file string) (*File, error) {
 	f, err := s.find(ctx, path)
 	if err != nil {

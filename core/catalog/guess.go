@@ -13,7 +13,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
-// Has implements app.Catalog. Entries of a source that is off count as such that are not there.
+// Has implements app.Catalog. Entries of a source that is off count as missing.
 func (s *Store) Has(ctx context.Context, path string) (bool, error) {
 	f, err := s.find(ctx, path)
 	if problem.CodeOf(err) == problem.CodeNotFound {
@@ -22,8 +22,9 @@ func (s *Store) Has(ctx context.Context, path string) (bool, error) {
 	return err == nil && f.entry.Type == sdk.ContainerEntry, err
 }
 
-// Guess implements app.Catalog: an entry that can be installed has made a container that is called like its slug or its name, but for
-// capitals and for what is no letter and no digit.
+// Guess implements app.Catalog. It assumes that an installable entry created a
+// container whose name is the entry's slug or name, ignoring case and
+// everything except letters and digits.
 func (s *Store) Guess(ctx context.Context) (func(name string) string, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT e.path, e.slug, e.name FROM catalog_entries e JOIN catalog_sources s ON s.name = e.source
 		WHERE s.enabled AND e.installable AND e.entry_type = $1`, string(sdk.ContainerEntry))
@@ -48,7 +49,7 @@ func (s *Store) Guess(ctx context.Context) (func(name string) string, error) {
 	return func(name string) string { return paths[bare(name)] }, nil
 }
 
-// bare is a name in small letters and digits alone.
+// bare returns the small letters and digits of a name.
 func bare(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

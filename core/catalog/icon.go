@@ -34,10 +34,12 @@ type Icon struct {
 	Data       []byte
 }
 
-// iconTypes are the pictures that are served, by the ending of their names. SVG is not among them: it can hold programs.
+// iconTypes are the types of pictures that are served, by the extensions of
+// their names. SVG is not one of them, because it can contain scripts.
 var iconTypes = map[string]string{"png": "image/png", "webp": "image/webp", "jpg": "image/jpeg"}
 
-// pictureOf says what bytes are by their beginnings, and nothing else; empty for what is no picture that is served.
+// pictureOf recognises a picture by its first bytes alone; empty for everything
+// that is not served. The type that a server claims is ignored.
 func pictureOf(data []byte) string {
 	switch {
 	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")): // RFC 2083 section 3.1
@@ -50,7 +52,7 @@ func pictureOf(data []byte) string {
 	return ""
 }
 
-// nameOf is the name of a picture's file; false for what is none.
+// nameOf returns the name of a picture's file; false for other data.
 func nameOf(data []byte) (string, bool) {
 	ending := pictureOf(data)
 	if ending == "" {
@@ -60,7 +62,8 @@ func nameOf(data []byte) (string, bool) {
 	return hex.EncodeToString(sum[:]) + "." + ending, true
 }
 
-// Icon gives the picture of an entry; problem not_found where there is no such entry, or it has none.
+// Icon returns the picture of an entry. The problem is not_found, also if the
+// entry has none.
 func (s *Store) Icon(ctx context.Context, path string) (*Icon, error) {
 	icon := &Icon{}
 	err := s.DB.Pool.QueryRow(ctx, `SELECT i.name, i.data FROM catalog_entries e JOIN catalog_sources s ON s.name = e.source
@@ -80,7 +83,7 @@ func (s *Store) Icon(ctx context.Context, path string) (*Icon, error) {
 	return icon, nil
 }
 
-// reference is where a picture is, with what is known of it.
+// reference is the address of a picture, with its state.
 type reference struct{ text, etag string }
 
 // found is what was fetched of a reference.
@@ -90,8 +93,9 @@ type fetched struct {
 	err  error
 }
 
-// fetchIcons fetches the pictures of a source that are not here yet, and once a week asks whether those that are have changed. What
-// cannot be fetched is tried again after a day, then after longer waits.
+// fetchIcons fetches the missing pictures of a source, and once a week checks
+// the others for changes. After a failure it tries again after a day, then
+// after longer waits.
 func (s *Store) fetchIcons(ctx context.Context, run *job.Run, r *row, opened sdk.Catalog) error {
 	due, err := s.dueIcons(ctx, r.Name)
 	if err != nil {
@@ -146,7 +150,8 @@ func (s *Store) fetchIcons(ctx context.Context, run *job.Run, r *row, opened sdk
 	return errors.Join(failed, s.pruneIcons(ctx))
 }
 
-// dueIcons brings the references in line with the entries, and gives those to be looked at.
+// dueIcons updates the references to those of the entries, and returns those
+// that are due.
 func (s *Store) dueIcons(ctx context.Context, source string) (due []reference, err error) {
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
 		batch := &pgx.Batch{}
@@ -168,7 +173,8 @@ func (s *Store) dueIcons(ctx context.Context, source string) (due []reference, e
 	return due, err
 }
 
-// fetchIcon gets one picture: https addresses by itself, everything else from the source.
+// fetchIcon gets one picture: https addresses directly, everything else from
+// the source.
 func (d *downloader) fetchIcon(ctx context.Context, fetcher sdk.IconFetcher, ref reference) (icon sdk.Icon, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.IconTime)
 	defer cancel()
@@ -200,11 +206,13 @@ func (d *downloader) fetchIcon(ctx context.Context, fetcher sdk.IconFetcher, ref
 	return icon, nil
 }
 
+// tooLarge returns the error of a picture that exceeds the limit.
 func tooLarge() error {
 	return plugin.Errorf(plugin.Protocol, "the picture has more than %d KiB", sdk.MaxIcon>>10)
 }
 
-// keepIcon keeps what came of a reference. A picture that is here stays when it cannot be fetched again.
+// keepIcon stores the result for a reference. A picture that was fetched before
+// stays if it cannot be fetched again.
 func (s *Store) keepIcon(ctx context.Context, source string, f fetched) error {
 	return s.DB.Tx(ctx, func(tx *db.Tx) error {
 		if f.err != nil {
@@ -234,7 +242,7 @@ func (s *Store) keepIcon(ctx context.Context, source string, f fetched) error {
 	})
 }
 
-// pruneIcons deletes the pictures that nothing refers to.
+// pruneIcons deletes pictures without a reference.
 func (s *Store) pruneIcons(ctx context.Context) error {
 	_, err := s.DB.Pool.Exec(ctx, `DELETE FROM catalog_icons i WHERE NOT EXISTS (SELECT FROM catalog_icon_references r WHERE r.icon =
 		i.name)`)

@@ -13,23 +13,25 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// maxRedirects is how often a server may send on to another address.
+// maxRedirects is how many redirects are followed.
 const maxRedirects = 2
 
-// downloader fetches pictures from https addresses. It keeps the connections to each server until it is closed.
+// downloader fetches pictures from https addresses. It keeps the connections to
+// each server; the caller closes it.
 type downloader struct {
 	*Store
 	mu      sync.Mutex
 	clients map[string]*http.Client
 }
 
+// close closes the connections of all clients.
 func (d *downloader) close() {
 	for _, client := range d.clients {
 		client.CloseIdleConnections()
 	}
 }
 
-// client is that of a server.
+// client returns the client for a server.
 func (d *downloader) client(target outbound.Target) (*http.Client, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,7 +49,8 @@ func (d *downloader) client(target outbound.Target) (*http.Client, error) {
 	return client, nil
 }
 
-// download fetches the picture of an address. Only public addresses are dialled, whatever the name says, and at every redirect anew.
+// download fetches a picture. It connects only to public addresses, whatever
+// the name resolves to, and checks each redirect again.
 func (d *downloader) download(ctx context.Context, ref reference) (sdk.Icon, error) {
 	address := ref.text
 	for range maxRedirects + 1 {
@@ -64,6 +67,8 @@ func (d *downloader) download(ctx context.Context, ref reference) (sdk.Icon, err
 	return sdk.Icon{}, plugin.Errorf(plugin.Refused, "the server sends on more than %d times", maxRedirects)
 }
 
+// iconTarget checks the address of a picture. It comes from a catalog, so
+// private addresses must not be reachable through it.
 func (s *Store) iconTarget(address string) (*url.URL, outbound.Target, error) {
 	rules := outbound.Rules{AllowLocal: s.AllowLocal}
 	u, dialled, err := rules.ParseURL(address)
@@ -76,7 +81,7 @@ func (s *Store) iconTarget(address string) (*url.URL, outbound.Target, error) {
 	return u, outbound.Target{Rules: rules, Address: dialled}, nil
 }
 
-// get makes one request. It gives the address that the server sends on to, where it does.
+// get makes one request. It returns the new address for a redirect.
 func (d *downloader) get(ctx context.Context, u *url.URL, target outbound.Target, etag string) (icon sdk.Icon, next string, err error) {
 	client, err := d.client(target)
 	if err != nil {

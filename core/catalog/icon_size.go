@@ -8,7 +8,8 @@ import (
 	"image/png"
 )
 
-// maxPixels is how many pixels an icon may have: whoever shows it takes four bytes of memory for each, however small the file is.
+// maxPixels limits the pixels of an icon: a browser needs four bytes of memory
+// for each, however small the file is.
 const maxPixels = 4 << 20
 
 // sizeOf reads the width and the height of a picture from its header, without decoding the picture; false where the header has none.
@@ -28,8 +29,9 @@ func sizeOf(data []byte) (size image.Point, ok bool) {
 	return image.Pt(config.Width, config.Height), err == nil && config.Width > 0 && config.Height > 0
 }
 
-// sizeOfWebP is the largest size in the headers of a WebP picture: of its canvas and of its images (RFC 9649, sections 2.5 to 2.7, and
-// RFC 6386, section 9.1, for VP8).
+// sizeOfWebP returns the largest size in the headers of a WebP picture: of its
+// canvas and of its images (RFC 9649, sections 2.5 to 2.7; RFC 6386, section
+// 9.1, for VP8).
 func sizeOfWebP(data []byte) (size image.Point, ok bool) {
 	for rest := data[min(len(data), 12):]; len(rest) >= 8; {
 		kind, length := string(rest[:4]), uint64(binary.LittleEndian.Uint32(rest[4:]))
@@ -58,8 +60,10 @@ func sizeOfWebP(data []byte) (size image.Point, ok bool) {
 	return size, ok && size.X > 0 && size.Y > 0
 }
 
+// uint24 reads a little-endian number of three bytes.
 func uint24(p []byte) int { return int(p[0]) | int(p[1])<<8 | int(p[2])<<16 }
 
+// larger returns the larger of two sizes in each direction.
 func larger(size image.Point, width, height int) image.Point {
 	return image.Pt(max(size.X, width), max(size.Y, height))
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Filter narrows a list; what is empty narrows nothing.
+// Filter restricts a list; empty fields do not.
 type Filter struct {
 	Category, Query, EntryType string
 	// Sort is "name", "popularity", "newest" or "updated", and "name" when it is anything else. Without one, a query's best come first.
 	Sort string
 }
 
-// listed is an item with what sorts it and what a search looks through.
+// listed is an item with the values for sorting and searching.
 type listed struct {
 	Item
 	// names are the words of its name and slug, and folded its name, in lower case. has says of each term of a query whether it is in any
@@ -29,8 +29,9 @@ type listed struct {
 	has           []bool
 }
 
-// items reads the entries of the sources that are switched on by one statement, in which the first argument is the terms of a query: texts
-// are looked through where they are.
+// items reads the entries of the sources that are switched on in one statement.
+// Its first argument is the terms of the query: PostgreSQL searches the texts,
+// so that descriptions need not be read.
 func (s *Store) items(ctx context.Context, condition string, args ...any) ([]*listed, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT e.source, e.slug, e.path, e.name, e.entry_type, e.categories, e.summary, e.tags, e.created_at,
 		e.updated_at, e.installable, e.variant_of, r.icon IS NOT NULL, CASE WHEN s.popularity THEN e.popularity END,
@@ -47,6 +48,7 @@ func (s *Store) items(ctx context.Context, condition string, args ...any) ([]*li
 	return nil, db.Problem(fmt.Errorf("reading the entries of the catalog: %w", err))
 }
 
+// scanListed reads one row of the list.
 func scanListed(row pgx.CollectableRow) (*listed, error) {
 	l := &listed{}
 	var slug, variant string
@@ -67,10 +69,11 @@ func scanListed(row pgx.CollectableRow) (*listed, error) {
 	return l, nil
 }
 
-// hidden leaves out what is another build of an entry that can be installed: that one offers it.
+// hidden leaves out variants of an installable entry, which offers them itself.
 const hidden = ` AND NOT EXISTS (SELECT FROM catalog_entries v WHERE v.source = e.source AND v.slug = e.variant_of AND v.installable)`
 
-// List gives all entries that fit. With the type "ct" it has no other builds of an entry that is there.
+// List returns all entries that match. With the type "ct" it leaves out
+// variants of listed entries.
 func (s *Store) List(ctx context.Context, f Filter) ([]Item, error) {
 	condition := "($2 = '' OR $2 = ANY (e.categories)) AND ($3 = '' OR e.entry_type = $3)"
 	if f.EntryType == "ct" {
@@ -94,7 +97,8 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Item, error) {
 	return items, nil
 }
 
-// order is how the list is sorted: what nobody knows comes last, and the name decides what is the same.
+// order returns the comparison for sorting. Unknown values come last, and the
+// name decides between equal ones.
 func (f Filter) order(ranks map[*listed]int) func(a, b *listed) int {
 	return func(a, b *listed) int {
 		first := 0
@@ -112,6 +116,7 @@ func (f Filter) order(ranks map[*listed]int) func(a, b *listed) int {
 	}
 }
 
+// descending compares optional values, larger first and nil last.
 func descending[T any](a, b *T, compare func(a, b T) int) int {
 	switch {
 	case a == nil && b == nil:

@@ -9,7 +9,7 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// How well an entry fits a query; the smaller the better.
+// These rank how well an entry matches a query; smaller is better.
 const (
 	rankSame = iota
 	rankBegins
@@ -19,6 +19,7 @@ const (
 	rankTypo
 )
 
+// Limits of a search. They bound its time.
 const (
 	// maxTerms bounds what a query costs.
 	maxTerms = 12
@@ -26,8 +27,9 @@ const (
 	maxTypo = 40
 )
 
-// match gives the entries in which every term is, and how well each fits. Only where there are none, a term may have typos: one in words
-// of four or five letters, two in longer ones.
+// match returns the entries that contain every term, and how well each matches.
+// Only if there are none, a term may contain typos: one in words of four or
+// five letters, two in longer ones.
 func match(all []*listed, terms []string) ([]*listed, map[*listed]int) {
 	ranks := map[*listed]int{}
 	fits := keep(all, ranks, func(l *listed) (int, bool) { return literal(l, terms) })
@@ -37,6 +39,7 @@ func match(all []*listed, terms []string) ([]*listed, map[*listed]int) {
 	return keep(all, ranks, func(l *listed) (int, bool) { return typo(l, terms) }), ranks
 }
 
+// keep returns the entries that fit and records their ranks.
 func keep(all []*listed, ranks map[*listed]int, rank func(*listed) (int, bool)) []*listed {
 	var fits []*listed
 	for _, l := range all {
@@ -48,7 +51,7 @@ func keep(all []*listed, ranks map[*listed]int, rank func(*listed) (int, bool)) 
 	return fits
 }
 
-// literal ranks an entry that has every term as it is.
+// literal ranks an entry that contains every term literally.
 func literal(l *listed, terms []string) (int, bool) {
 	if slices.Contains(l.has, false) {
 		return 0, false
@@ -63,6 +66,7 @@ func literal(l *listed, terms []string) (int, bool) {
 	return rank, true
 }
 
+// rankOf returns how well a word fits an entry; smaller is better.
 func (l *listed) rankOf(term string) int {
 	at := strings.Index(l.names, term)
 	switch {
@@ -84,7 +88,8 @@ func letter(before string) bool {
 	return unicode.IsLetter(last) || unicode.IsDigit(last)
 }
 
-// typo ranks an entry that has every term but for typos, which are looked for in its name, slug and tags.
+// typo ranks an entry that contains every term with typos, in its name, slug
+// and tags.
 func typo(l *listed, terms []string) (int, bool) {
 	words := strings.FieldsFunc(l.names+" "+strings.ToLower(strings.Join(l.Tags, " ")), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -106,7 +111,7 @@ func typo(l *listed, terms []string) (int, bool) {
 	return rankTypo + worst, true
 }
 
-// allowed is how many typos a term may have.
+// allowed returns how many typos a term may have.
 func allowed(term string) int {
 	switch n := utf8.RuneCountInString(term); {
 	case n < 4 || n > maxTypo:
@@ -118,8 +123,9 @@ func allowed(term string) int {
 	}
 }
 
-// distance is how many letters make one word of the other, or its beginning: whoever is typing has not got to the end. It is maxTypo for
-// words of which that need not be known.
+// distance returns how many edits turn one word into the other, or into its
+// beginning, because the user may still be typing. It returns maxTypo for words
+// that cannot match.
 func distance(term, word string) int {
 	most, length := allowed(term), utf8.RuneCountInString(term)
 	if most == 0 || utf8.RuneCountInString(word) < length-most {
@@ -134,7 +140,7 @@ func distance(term, word string) int {
 	return best
 }
 
-// prefix is where so many characters of a word end.
+// prefix returns the byte offset after n characters of a word.
 func prefix(word string, n int) int {
 	for at := range word {
 		if n == 0 {

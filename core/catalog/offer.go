@@ -12,7 +12,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Offer is an entry as it can be installed on a host: what would run there, and the text to agree to.
+// Offer is an entry as it can be installed on a host: what would run there, and
+// the text to agree to.
 type Offer struct {
 	Path, Source, Slug string
 	Entry              sdk.Entry
@@ -29,9 +30,11 @@ func (o *Offer) Key() bundle.Key {
 	return bundle.Key{Source: o.Source, Slug: o.Slug, Purpose: m.Purpose, Pin: m.Pin}
 }
 
-// Offer finds what an entry installs on a host: the bundle with a checksum, which may be one of an earlier state of the catalog that is
-// kept, or with an empty sum that of the present one, which is made where it is not kept. Problems: not_found; invalid_state for an entry
-// that nobody can install, and for a bundle that is not kept or is for something else; catalog_source_error.
+// Offer returns what an entry installs on a host: the stored bundle with a
+// checksum, which may be of an earlier state of the catalog, or for an empty
+// sum the bundle of the present state, which is created if it is not stored.
+// Problems: not_found; invalid_state for an entry that cannot be installed and
+// for a bundle that is not stored or has another purpose; catalog_source_error.
 func (s *Store) Offer(ctx context.Context, path string, hostID int64, sum string) (*Offer, error) {
 	f, err := s.find(ctx, path)
 	if err != nil {
@@ -64,9 +67,10 @@ func (s *Store) Offer(ctx context.Context, path string, hostID int64, sum string
 		ConsentText: consentText(h, e, &b.Manifest, b.Sum)}, nil
 }
 
-// Launch asks the source how the bundle of an offer is run, and holds the answer against the bundle. The slug, pin, purpose and place of
-// the request are filled in. An error of the kind plugin.Invalid with a field is the source's about a value of the request; all others are
-// problems: catalog_source_error.
+// Launch asks the source how to run the bundle of an offer, and verifies the
+// answer against the bundle. It fills in slug, pin, purpose and place of the
+// request. An error of the kind plugin.Invalid with a field concerns a value of
+// the request; all others are problems: catalog_source_error.
 func (s *Store) Launch(ctx context.Context, o *Offer, request sdk.LaunchRequest) (sdk.Launch, error) {
 	m := &o.Bundle.Manifest
 	request.Slug, request.Pin, request.Purpose, request.Place = o.Slug, m.Pin, m.Purpose, m.Place
@@ -104,7 +108,8 @@ func (s *Store) Launch(ctx context.Context, o *Offer, request sdk.LaunchRequest)
 	return launch, nil
 }
 
-// unsaid is an error of a source whose words would repeat a secret of a request, without them.
+// unsaid returns the error of a source without its text, if that would repeat a
+// secret of the request.
 func unsaid(err error, o *Offer, request sdk.LaunchRequest) error {
 	for _, option := range o.Entry.Overrides {
 		if value := request.Overrides[option.Key]; option.Secret && value != "" && strings.Contains(err.Error(), value) {

@@ -16,26 +16,27 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Executors tell whether programs can be run as root on the machine of a host.
+// Executors tell whether programs can run as root on the machine of a host.
 type Executors interface {
 	// Node says what is known of the machine that installs on a host run on, and what is in the way of running anything there.
 	Node(ctx context.Context, hostID int64) (Node, error)
 }
 
-// Node is the machine that installs on a host run on.
+// Node is the machine on which installations for a host run.
 type Node struct {
 	// Architecture is such as "amd64"; empty while nobody knows.
 	Architecture string
 	Blockers     []Blocker
 }
 
-// Blocker is something that is in the way.
+// Blocker is an obstacle.
 type Blocker struct {
 	Code string `json:"code" example:"ssh_not_enrolled"`
 	Text string `json:"text" example:"no SSH key of the service is on this host"`
 }
 
-// Plan is what people see before they agree to anything; the JSON names are those of the API.
+// Plan is what people see before they agree; the JSON names are those of the
+// API.
 type Plan struct {
 	Slug    string   `json:"slug" example:"wiki"`
 	Name    string   `json:"name" example:"Wiki"`
@@ -68,7 +69,7 @@ type Plan struct {
 	Consent  Consent   `json:"consent"`
 }
 
-// PlanHost is where it would run.
+// PlanHost is the host of an installation.
 type PlanHost struct {
 	ID   int64  `json:"id" example:"1"`
 	Name string `json:"name" example:"lab"`
@@ -86,14 +87,14 @@ type PlanFile struct {
 	Rewritten  int     `json:"rewritten" doc:"In how many places the source has changed it"`
 }
 
-// Fetch is a place that fetches something which nobody has pinned.
+// Fetch is a place in a file that downloads something without a pin.
 type Fetch struct {
 	File string `json:"file" example:"install/wiki-install.sh"`
 	Line int    `json:"line" example:"12"`
 	Text string `json:"text"`
 }
 
-// PlanStorage is a storage that the host has.
+// PlanStorage is a storage of the host.
 type PlanStorage struct {
 	Name    string   `json:"name" example:"local-lvm"`
 	Type    string   `json:"type" example:"lvmthin"`
@@ -104,7 +105,7 @@ type PlanStorage struct {
 	Total   *int64   `json:"total"`
 }
 
-// PlanDiff is what is different from an earlier bundle.
+// PlanDiff is the difference from an earlier bundle.
 type PlanDiff struct {
 	Sum       string          `json:"sum" doc:"The bundle that was consented to"`
 	Pin       string          `json:"pin"`
@@ -115,14 +116,14 @@ type PlanDiff struct {
 	Files     []bundle.Change `json:"files" nullable:"false" doc:"The entry's own files first"`
 }
 
-// DiffCount is how much is different.
+// DiffCount counts differences.
 type DiffCount struct {
 	Files   int `json:"files"`
 	Added   int `json:"added" doc:"Lines"`
 	Removed int `json:"removed" doc:"Lines"`
 }
 
-// Consent is what is agreed to, and whether somebody has.
+// Consent is the text to agree to, and whether somebody has agreed.
 type Consent struct {
 	Text    string     `json:"text"`
 	Version int        `json:"version" doc:"Release of the text"`
@@ -131,9 +132,10 @@ type Consent struct {
 	At      *time.Time `json:"at"`
 }
 
-// Plan tells all that is known of an install or update of an entry on a host of which the caller is an admin, and has the bundle made
-// where it is not kept yet. Problems: not_found, forbidden; catalog_source_error where the source cannot give the bundle;
-// plugin_unavailable.
+// Plan returns everything that is known about an installation or update of an
+// entry on a host, and creates the bundle if it is not stored yet. The caller
+// is an admin of the host. Problems: not_found, forbidden, catalog_source_error
+// if the source cannot provide the bundle, plugin_unavailable.
 func (s *Store) Plan(ctx context.Context, path string, hostID int64, purpose sdk.Purpose) (*Plan, error) {
 	if _, err := schedule.Require(ctx, s.DB, scope.Host, hostID, identity.Admin); err != nil {
 		return nil, err
@@ -172,15 +174,17 @@ func (s *Store) Plan(ctx context.Context, path string, hostID int64, purpose sdk
 	return p, nil
 }
 
+// blocked adds a blocker.
 func (p *Plan) blocked(code, format string, args ...any) {
 	p.Blockers = append(p.Blockers, Blocker{Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
+// warn adds a warning.
 func (p *Plan) warn(format string, args ...any) {
 	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
 }
 
-// blockEntry tells what of the entry itself is in the way.
+// blockEntry adds the obstacles in the entry itself.
 func (p *Plan) blockEntry(e *sdk.Entry) {
 	switch {
 	case e.Type != sdk.ContainerEntry:
@@ -192,7 +196,7 @@ func (p *Plan) blockEntry(e *sdk.Entry) {
 	}
 }
 
-// block tells what is in the way.
+// block adds all obstacles.
 func (s *Store) block(ctx context.Context, p *Plan, h *planHost, e *sdk.Entry) error {
 	p.blockEntry(e)
 	if h.status != "online" {
@@ -219,8 +223,9 @@ func (s *Store) block(ctx context.Context, p *Plan, h *planHost, e *sdk.Entry) e
 	return nil
 }
 
-// bundleOf gives the bundle of an entry at the pin of the last sync, where its own files are those of its own pin and the engine is that
-// of the sync; nil where the source has none.
+// bundleOf returns the bundle of an entry at the pin of the last sync; nil if
+// the source has none. The entry's own files are those of its own pin, and the
+// engine is that of the sync.
 func (s *Store) bundleOf(ctx context.Context, f *found, purpose sdk.Purpose) (*bundle.Bundle, error) {
 	pin, ok := sdk.ParsePin(f.pin)
 	if !ok {
@@ -260,7 +265,7 @@ func (s *Store) bundleOf(ctx context.Context, f *found, purpose sdk.Purpose) (*b
 	return b, nil
 }
 
-// sourceProblem is what callers are told of a source that failed.
+// sourceProblem returns the problem for the error of a source.
 func (s *Store) sourceProblem(err error, info sdk.Info, options map[string]string) error {
 	var known *problem.Error
 	var said *plugin.Error
@@ -278,7 +283,7 @@ func (s *Store) sourceProblem(err error, info sdk.Info, options map[string]strin
 	return p
 }
 
-// show tells of a bundle.
+// show describes a bundle.
 func (s *Store) show(ctx context.Context, p *Plan, h *planHost, f *found, b *bundle.Bundle) error {
 	m := &b.Manifest
 	p.Sum, p.Size = &b.Sum, m.Size()
@@ -307,7 +312,8 @@ func (s *Store) show(ctx context.Context, p *Plan, h *planHost, f *found, b *bun
 	return s.compare(ctx, p, f, b)
 }
 
-// compare tells what is different from the bundle that was last consented to on the host.
+// compare describes the difference from the bundle to which somebody last
+// agreed on the host.
 func (s *Store) compare(ctx context.Context, p *Plan, f *found, b *bundle.Bundle) error {
 	last, err := s.Bundles.Last(ctx, p.Host.ID, f.source, f.slug)
 	if err != nil || last == nil {
@@ -330,7 +336,7 @@ func (s *Store) compare(ctx context.Context, p *Plan, f *found, b *bundle.Bundle
 	return nil
 }
 
-// Count counts what is different, by whose files it is.
+// Count counts differences by the owner of the files.
 func Count(changes []bundle.Change) (own, engine, overlay DiffCount) {
 	counts := map[string]*DiffCount{"own": &own, "engine": &engine, "overlay": &overlay}
 	for _, c := range changes {

@@ -7,7 +7,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// planHost is what is known of a host, with what it has.
+// planHost is what is known about a host.
 type planHost struct {
 	PlanHost
 	status   string
@@ -15,7 +15,8 @@ type planHost struct {
 	bridges  []string
 }
 
-// planHost reads what the last polls found. A cluster has several nodes; the host's own is the one that the service connects through.
+// planHost reads the results of the last polls. Of a cluster's nodes it is the
+// one through which the service connects.
 func (s *Store) planHost(ctx context.Context, hostID int64) (*planHost, error) {
 	h := &planHost{storages: []PlanStorage{}}
 	var cluster *int64

@@ -8,6 +8,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
+// Settings of popularity.
 const (
 	// rankDays is the time over which installs are counted.
 	rankDays = 30
@@ -15,7 +16,8 @@ const (
 	maxScores = 2 * sdk.MaxEntries
 )
 
-// rank asks a source how much its entries are installed, where it knows. What it does not tell of is known no more.
+// rank asks a source how often its entries are installed. Entries that the
+// answer does not contain lose their rank.
 func (s *Store) rank(ctx context.Context, r *row, opened sdk.Catalog) error {
 	ranker, ok := sdk.As[sdk.Ranker](opened)
 	if !ok {

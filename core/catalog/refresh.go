@@ -19,10 +19,11 @@ import (
 // RefreshKind is the kind of job that asks all sources for their entries.
 const RefreshKind = "catalog.refresh"
 
-// Register tells the queue who refreshes the catalog.
+// Register makes the store the worker of refreshes.
 func (s *Store) Register() { s.Queue.Register(RefreshKind, job.WorkerFunc(s.refresh)) }
 
-// Kinds is what schedules may ask for. A caller must be an admin of the instance.
+// Kinds returns the job kinds that a schedule may use. The caller must be an
+// admin of the instance.
 func (s *Store) Kinds() []schedule.Kind {
 	return []schedule.Kind{schedule.Of(RefreshKind, "Ask the sources of the catalog for their entries",
 		func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
@@ -33,6 +34,7 @@ func (s *Store) Kinds() []schedule.Kind {
 		})}
 }
 
+// enqueue enqueues a refresh, unless one is queued or running.
 func (s *Store) enqueue(ctx context.Context, tx *db.Tx) (*job.Job, error) {
 	made, err := s.Queue.Enqueue(ctx, tx, job.Spec{Kind: RefreshKind, Target: job.Target{Kind: "instance", Name: "Hostler"},
 		Exclusive: RefreshKind})
@@ -47,7 +49,8 @@ type Started struct {
 	Job job.View `json:"job"`
 }
 
-// Refresh has all sources that are switched on asked, by a job: the one that is under way where there is one.
+// Refresh starts a job that asks all sources that are switched on, or returns
+// the one that is running.
 func (s *Store) Refresh(ctx context.Context) (*Started, error) {
 	var made *job.Job
 	var under *int64
@@ -72,7 +75,7 @@ func (s *Store) Refresh(ctx context.Context) (*Started, error) {
 	return &Started{Job: made.View()}, nil
 }
 
-// Started is the answer again, with the job as it is now.
+// Started returns the answer again, with the present state of the job.
 func (s *Store) Started(ctx context.Context, jobID int64) (*Started, error) {
 	visible := identity.Visible{All: true} // of the service itself
 	if caller := identity.FromContext(ctx); caller != nil {
@@ -85,8 +88,9 @@ func (s *Store) Started(ctx context.Context, jobID int64) (*Started, error) {
 	return &Started{Job: j.View()}, nil
 }
 
-// refresh asks one source after the other. What one does wrong is told and keeps none of the others from being asked. It begins anew
-// after a death: what was taken is then found unchanged.
+// refresh asks one source after the other. A failure of one is reported and
+// does not stop the others. After a restart it begins again; what was taken
+// already is found unchanged.
 func (s *Store) refresh(ctx context.Context, run *job.Run) error {
 	rows, err := s.rows(ctx)
 	if err != nil {
@@ -122,7 +126,8 @@ func (s *Store) refresh(ctx context.Context, run *job.Run) error {
 	return nil
 }
 
-// refreshSource asks one source, and keeps what came of it. Its error was told already.
+// refreshSource asks one source and stores the result. Its error was reported
+// already.
 func (s *Store) refreshSource(ctx context.Context, run *job.Run, r *row, options map[string]string) error {
 	outcome, info, err := s.syncSource(ctx, r, options)
 	if ctx.Err() != nil {
@@ -138,7 +143,8 @@ func (s *Store) refreshSource(ctx context.Context, run *job.Run, r *row, options
 	return s.decorate(ctx, run, r, options)
 }
 
-// decorate fetches what makes entries look well. It decides nothing, and its failures fail no refresh.
+// decorate fetches pictures and ranks. Its failures do not fail a refresh,
+// because nothing is decided by them.
 func (s *Store) decorate(ctx context.Context, run *job.Run, r *row, options map[string]string) error {
 	opened, err := s.openSource(ctx, r, options)
 	if err != nil {
@@ -162,7 +168,8 @@ func (s *Store) decorate(ctx context.Context, run *job.Run, r *row, options map[
 	return context.Cause(ctx)
 }
 
-// The reasons of a sync that was not taken, beside the kinds of errors of plugins.
+// These are the reasons for not taking a sync, besides the kinds of errors of
+// plugins.
 const (
 	reasonGone    = "not_installed"
 	reasonTrust   = "trust"
@@ -173,9 +180,11 @@ const (
 // refusal is a sync that the service itself does not take.
 type refusal struct{ reason, text string }
 
+// Error implements error.
 func (r *refusal) Error() string { return r.reason + ": " + r.text }
 
-// because says why a sync was not taken, in a word and in a sentence without secrets.
+// because returns why a sync was not taken, as a word and as a sentence without
+// secrets.
 func because(err error, info sdk.Info, options map[string]string) (reason, text string) {
 	var own *refusal
 	var said *plugin.Error
@@ -195,7 +204,7 @@ func because(err error, info sdk.Info, options map[string]string) (reason, text 
 	return reasonFailed, "it failed inside the source or the service; the log has the reason"
 }
 
-// fail keeps why a sync was not taken.
+// fail stores why a sync was not taken.
 func (s *Store) fail(ctx context.Context, r *row, reason, text string) error {
 	_, err := s.DB.Pool.Exec(ctx, `UPDATE catalog_sources SET failure = $3, failure_kind = $4, failed_at = now(), tried_at = now(),
 		failures = failures + 1 WHERE name = $1 AND version = $2`, r.Name, r.Version, text, reason)

@@ -19,7 +19,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
-// Source is a source as it is told; the JSON names are those of the API.
+// Source is a source as it is shown; the JSON names are those of the API.
 type Source struct {
 	Name      string  `json:"name" example:"scripts"`
 	Title     string  `json:"title" example:"Community scripts" doc:"As the source calls itself; empty while nobody knows"`
@@ -54,7 +54,7 @@ type Failure struct {
 	Count  int       `json:"count" example:"1" doc:"Failures since the last sync that was taken"`
 }
 
-// Held is a loss that waits for an owner.
+// Held is a loss of entries that waits for an owner.
 type Held struct {
 	At      time.Time `json:"at"`
 	Pin     string    `json:"pin" doc:"The state at which they are gone"`
@@ -63,7 +63,7 @@ type Held struct {
 	Digest  string    `json:"digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"With which the loss is accepted"`
 }
 
-// Option is what can be configured of a source, with what is.
+// Option is an option of a source with its present value.
 type Option struct {
 	Key         string   `json:"key" example:"base_url"`
 	Type        string   `json:"type" enum:"line,text,whole,switch,choice,url,folder" example:"url"`
@@ -99,13 +99,15 @@ type row struct {
 	Entries                           int
 }
 
+// rowColumns are the columns of a row.
 const rowColumns = `s.name, s.enabled, s.allow_private, s.popularity, s.options, s.version, s.trust_digest, s.trusted_email, s.trusted_at,
 	s.title, s.cursor, s.pin, s.digest, s.synced_at, s.changed_at, s.failure, s.failure_kind, s.failed_at, s.failures, s.held, s.held_of,
 	s.held_pin, s.held_at, s.accepted, (SELECT count(*) FROM catalog_entries e WHERE e.source = s.name)`
 
+// scanRow reads one row with rowColumns.
 func scanRow(r pgx.CollectableRow) (*row, error) { return pgx.RowToAddrOfStructByPos[row](r) }
 
-// rows are all sources that are stored.
+// rows returns all stored sources.
 func (s *Store) rows(ctx context.Context) ([]*row, error) {
 	found, err := s.DB.Pool.Query(ctx, "SELECT "+rowColumns+" FROM catalog_sources s ORDER BY s.name")
 	if err == nil {
@@ -117,7 +119,8 @@ func (s *Store) rows(ctx context.Context) ([]*row, error) {
 	return nil, db.Problem(fmt.Errorf("reading the sources of the catalog: %w", err))
 }
 
-// stored is one source; one that was never written is a row that is off.
+// stored returns one source. A source that was never stored is a row that is
+// off.
 func stored(ctx context.Context, q secret.Querier, name, lock string) (*row, error) {
 	found, err := q.Query(ctx, "SELECT "+rowColumns+" FROM catalog_sources s WHERE s.name = $1 "+lock, name)
 	if err != nil {
@@ -130,7 +133,8 @@ func stored(ctx context.Context, q secret.Querier, name, lock string) (*row, err
 	return r, db.Problem(err)
 }
 
-// SourceList are all sources: those whose plugins are installed, and those that were.
+// SourceList returns all sources whose plugins are installed or were
+// configured.
 func (s *Store) SourceList(ctx context.Context) ([]*Source, error) {
 	rows, err := s.rows(ctx)
 	if err != nil {
@@ -152,7 +156,8 @@ func (s *Store) SourceList(ctx context.Context) ([]*Source, error) {
 	return all, errors.Join(failed...)
 }
 
-// Source gives one source; one whose plugin is not installed and was never configured is problem not_found.
+// Source returns one source. The problem is not_found if its plugin is not
+// installed and it was never configured.
 func (s *Store) Source(ctx context.Context, name string) (*Source, error) {
 	r, err := stored(ctx, s.DB.Pool, name, "")
 	if err != nil {
@@ -164,6 +169,7 @@ func (s *Store) Source(ctx context.Context, name string) (*Source, error) {
 	return s.tell(ctx, r)
 }
 
+// known returns not_found for a source that is neither stored nor installed.
 func (s *Store) known(r *row) error {
 	if r.Version == 0 && !s.installed(r.Name) {
 		return problem.New(problem.CodeNotFound, "there is no such source")
@@ -171,9 +177,10 @@ func (s *Store) known(r *row) error {
 	return nil
 }
 
+// installed reports whether a plugin provides the source.
 func (s *Store) installed(name string) bool { return slices.Contains(s.Sources.CatalogNames(), name) }
 
-// tell is a source with what its plugin says of it, where that runs.
+// tell combines a source with the description of its plugin, if that runs.
 func (s *Store) tell(ctx context.Context, r *row) (*Source, error) {
 	told := &Source{
 		Name: r.Name, Title: r.Title, Installed: s.installed(r.Name), Enabled: r.Enabled, Namespace: strings.TrimSuffix(pathOf(r.Name, "-"),
@@ -203,6 +210,8 @@ func (s *Store) tell(ctx context.Context, r *row) (*Source, error) {
 	return told, nil
 }
 
+// describe converts an option with its present value. The value of a secret is
+// never shown.
 func describe(o sdk.Option, set map[string]string) Option {
 	told := Option{Key: o.Key, Type: string(o.Type), Values: append([]string{}, o.Values...), Default: o.Default, Description: o.Description,
 		Required: o.Required, Secret: o.Secret}
@@ -217,6 +226,7 @@ func describe(o sdk.Option, set map[string]string) Option {
 	return told
 }
 
+// failed returns the last failure, or nil.
 func (r *row) failed() *Failure {
 	if r.FailedAt == nil || r.Failures == 0 {
 		return nil
@@ -224,6 +234,7 @@ func (r *row) failed() *Failure {
 	return &Failure{Reason: r.FailureKind, Text: r.Failure, At: r.FailedAt.UTC(), Count: r.Failures}
 }
 
+// held returns the sync that waits for an owner's consent, or nil.
 func (r *row) held() *Held {
 	if r.HeldAt == nil {
 		return nil
@@ -235,7 +246,7 @@ func (r *row) held() *Held {
 	return h
 }
 
-// open opens a source's options.
+// open decrypts a source's options.
 func (s *Store) open(r *row) (map[string]string, error) {
 	options := map[string]string{}
 	if r.Options == nil {
@@ -251,10 +262,12 @@ func (s *Store) open(r *row) (map[string]string, error) {
 	return options, nil
 }
 
+// binding returns what the encrypted options of a source are bound to.
 func binding(name string) secret.Binding {
 	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(name)}
 }
 
+// utc converts an optional time.
 func utc(t *time.Time) *time.Time {
 	if t == nil {
 		return nil

@@ -22,7 +22,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Edit is a change of a source's configuration; what is nil stays.
+// Edit is a change of a source's configuration; nil leaves a value unchanged.
 type Edit struct {
 	Enabled, AllowPrivate, Popularity *bool
 	// Options are set by key, and a nil one is cleared.
@@ -31,15 +31,17 @@ type Edit struct {
 	TrustDigest *string
 }
 
-// trustDigest names a statement of trust.
+// trustDigest returns the digest of a statement of trust.
 func trustDigest(info sdk.Info) string {
 	sum := sha256.Sum256([]byte(info.Trust))
 	return hex.EncodeToString(sum[:])
 }
 
-// Update changes the configuration of a source, which is asked whether it makes sense. Problems: not_found; invalid_state where its
-// plugin does not run on this instance; consent_required, with trust and trust_digest, when it would be on without that its present
-// statement of trust was read; invalid for options that are wrong; conflict when somebody else has changed it at the same time.
+// Update changes the configuration of a source and has the source check it.
+// Problems: not_found; invalid_state if its plugin does not run on this
+// instance; consent_required, with trust and trust_digest, if it would be on
+// although nobody has read its present statement of trust; invalid for wrong
+// options; conflict if somebody else changed it at the same time.
 func (s *Store) Update(ctx context.Context, name string, edit Edit) (*Source, error) {
 	was, err := stored(ctx, s.DB.Pool, name, "")
 	if err != nil {
@@ -82,12 +84,14 @@ func (s *Store) Update(ctx context.Context, name string, edit Edit) (*Source, er
 	return s.Source(ctx, name)
 }
 
+// set copies a value that is given.
 func set[T any](field *T, given *T) {
 	if given != nil {
 		*field = *given
 	}
 }
 
+// seal encrypts the options of a source, any of which may be secret.
 func (s *Store) seal(name string, options map[string]string) ([]byte, error) {
 	text, err := json.Marshal(options)
 	if err != nil {
@@ -100,7 +104,8 @@ func (s *Store) seal(name string, options map[string]string) ([]byte, error) {
 	return sealed, nil
 }
 
-// fits holds a configuration against what the source says of itself, and has the source look at it.
+// fits checks a configuration against the description of the source, and has
+// the source check it.
 func (s *Store) fits(ctx context.Context, is *row, edit Edit, options map[string]string) error {
 	info, err := s.info(ctx, is.Name)
 	if err != nil {
@@ -132,7 +137,8 @@ func (s *Store) fits(ctx context.Context, is *row, edit Edit, options map[string
 	return problem.InvalidField("the source does not take this: "+plain(err, info, options), "value_error", "body", "options").Because(err)
 }
 
-// faults are all options that are wrong. No value is repeated: it may be a secret.
+// faults returns all wrong options. It repeats no value, because it may be a
+// secret.
 func (s *Store) faults(info sdk.Info, is *row, options map[string]string) (faults []problem.Fault) {
 	fault := func(key, msg string) {
 		faults = append(faults, problem.Fault{Loc: []any{"body", "options", key}, Msg: msg, Type: "value_error"})
@@ -162,7 +168,8 @@ func (s *Store) faults(info sdk.Info, is *row, options map[string]string) (fault
 	return faults
 }
 
-// openSource opens a source under its configuration. The caller closes what it gets.
+// openSource opens a source with its configuration. The caller closes the
+// result.
 func (s *Store) openSource(ctx context.Context, r *row, options map[string]string) (sdk.Catalog, error) {
 	config := sdk.Config{Options: options, AllowPrivate: r.AllowPrivate, AllowLoopback: s.AllowLocal}
 	if s.Folder != "" {
@@ -174,7 +181,8 @@ func (s *Store) openSource(ctx context.Context, r *row, options map[string]strin
 	return s.Sources.Catalog(r.Name).Open(ctx, config)
 }
 
-// write stores what may be changed of a source, where nobody has changed it since it was read.
+// write stores the changed columns of a source, if nobody has changed it since
+// it was read.
 func (s *Store) write(ctx context.Context, was, is *row, keys []string, changed bool) error {
 	return s.DB.Tx(ctx, func(tx *db.Tx) error {
 		if _, err := tx.Pgx.Exec(ctx, "INSERT INTO catalog_sources (name, version) VALUES ($1, 0) ON CONFLICT DO NOTHING", is.Name); err != nil {
@@ -208,7 +216,8 @@ func (s *Store) write(ctx context.Context, was, is *row, keys []string, changed 
 	})
 }
 
-// plain is what a source says of a failure, on one line and without the secrets of its options.
+// plain returns the error of a source on one line, without the secrets of its
+// options.
 func plain(err error, info sdk.Info, options map[string]string) string {
 	var secrets []string
 	for _, o := range info.Options {

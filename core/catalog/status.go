@@ -12,7 +12,7 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
-// Status is how old the catalog is; the JSON names are those of the API.
+// Status is the age of the catalog; the JSON names are those of the API.
 type Status struct {
 	Stale       bool           `json:"stale" doc:"It was never synced, no source is on, or its age is more than stale_after_s"`
 	AgeS        *int64         `json:"age_s" example:"3600" doc:"Seconds since the source that was longest not synced was; null while one that is on never was"`
@@ -24,14 +24,14 @@ type Status struct {
 	Sources     []SourceStatus `json:"sources" nullable:"false" doc:"Those that are switched on"`
 }
 
-// Category is what entries are sorted under.
+// Category is a category of entries.
 type Category struct {
 	Key     string `json:"key" example:"documents"`
 	Name    string `json:"name" example:"Documents"`
 	Entries int    `json:"entries" example:"31" doc:"How many entries are in it"`
 }
 
-// SourceStatus is how a source does that is switched on.
+// SourceStatus is the state of a source that is switched on.
 type SourceStatus struct {
 	Name     string     `json:"name" example:"scripts"`
 	Title    string     `json:"title" example:"Community scripts"`
@@ -44,7 +44,7 @@ type SourceStatus struct {
 	Held     *Held      `json:"held" doc:"A loss of entries that waits for an owner"`
 }
 
-// Status tells how old the catalog is, by the clock of the database.
+// Status returns the age of the catalog, by the database's clock.
 func (s *Store) Status(ctx context.Context) (*Status, error) {
 	after, err := setting.Get(ctx, s.DB, setting.CatalogStaleAfter)
 	if err != nil {
@@ -86,6 +86,7 @@ func (s *Store) Status(ctx context.Context) (*Status, error) {
 	return status, s.countCategories(ctx, status)
 }
 
+// age returns how long ago a time is in seconds, or nil.
 func age(now time.Time, at *time.Time) *int64 {
 	if at == nil {
 		return nil
@@ -93,7 +94,8 @@ func age(now time.Time, at *time.Time) *int64 {
 	return new(max(0, int64(now.Sub(*at)/time.Second)))
 }
 
-// countCategories gives the categories in the order of the sources, each once, by the name that the first of these has for it.
+// countCategories returns the categories in the order of the sources, each
+// once, with the name that the first source gives it.
 func (s *Store) countCategories(ctx context.Context, status *Status) error {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT s.categories, coalesce((SELECT json_object_agg(key, n) FROM (SELECT c.key, count(*) AS n
 		FROM catalog_entries e, unnest(e.categories) c (key) WHERE e.source = s.name GROUP BY c.key) counted), '{}')

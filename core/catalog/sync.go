@@ -18,16 +18,17 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// maxSync is how much a sync may bring, in bytes of JSON.
+// maxSync limits the size of a sync, in bytes of JSON.
 const maxSync = 64 << 20
 
-// outcome is what a sync did.
+// outcome is the effect of a sync.
 type outcome struct {
 	synced                sdk.Synced
 	changed, removed, had int
 	held                  bool
 }
 
+// note writes the result of a sync into the transcript.
 func (o outcome) note(run *job.Run, name string) {
 	at := o.synced.Begin.Pin.String()
 	switch {
@@ -40,8 +41,8 @@ func (o outcome) note(run *job.Run, name string) {
 	}
 }
 
-// syncSource asks a source what has changed and takes it. A source whose answer does not fit what is there is asked once more, for
-// everything.
+// syncSource asks a source for its changes and takes them. If the answer does
+// not fit the stored entries, it asks once more for everything.
 func (s *Store) syncSource(ctx context.Context, r *row, options map[string]string) (o outcome, info sdk.Info, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.SyncTime)
 	defer cancel()
@@ -63,7 +64,8 @@ func (s *Store) syncSource(ctx context.Context, r *row, options map[string]strin
 	return o, info, err
 }
 
-// trusts is nil while somebody has read what the source says of trust now.
+// trusts returns nil if somebody has read the source's present statement of
+// trust.
 func (r *row) trusts(info sdk.Info) error {
 	if r.TrustDigest != trustDigest(info) {
 		return &refusal{reasonTrust, "what the source says of whom one trusts by using it has changed; an owner has to read it again"}
@@ -101,7 +103,7 @@ func (s *Store) sync(ctx context.Context, r *row, info sdk.Info, opened sdk.Cata
 	return o, err
 }
 
-// digests are those of a source's entries by slug.
+// digests returns the digests of a source's entries by slug.
 func (s *Store) digests(ctx context.Context, q interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }, name string) (map[string]string, error) {
@@ -115,7 +117,8 @@ func (s *Store) digests(ctx context.Context, q interface {
 	return known, db.Problem(err)
 }
 
-// take brings a verified sync into the database. It refuses when the source's configuration or its entries have changed since it began.
+// take writes a verified sync. It refuses if the source's configuration or
+// entries have changed since the sync began.
 func (s *Store) take(ctx context.Context, tx *db.Tx, r *row, info sdk.Info, o *outcome, known map[string]string, came []sdk.Entry) error {
 	now, err := stored(ctx, tx.Pgx, r.Name, "FOR UPDATE OF s")
 	if err != nil {
@@ -148,7 +151,7 @@ func (s *Store) take(ctx context.Context, tx *db.Tx, r *row, info sdk.Info, o *o
 	return s.taken(ctx, tx, r, info, o, now)
 }
 
-// taken keeps how far the source is.
+// taken stores the cursor of the source.
 func (s *Store) taken(ctx context.Context, tx *db.Tx, r *row, info sdk.Info, o *outcome, now *row) error {
 	type category struct {
 		Key  string `json:"key"`
@@ -173,7 +176,8 @@ func (s *Store) taken(ctx context.Context, tx *db.Tx, r *row, info sdk.Info, o *
 	return nil
 }
 
-// separator stands between the texts of a list on their way to PostgreSQL; no entry has a control character in one.
+// separator separates the texts of a list on their way to PostgreSQL. No entry
+// contains a control character.
 const separator = "\x1f"
 
 // upsert writes entries in one statement.
@@ -217,7 +221,8 @@ func upsert(ctx context.Context, tx *db.Tx, source string, categories map[string
 	return nil
 }
 
-// timeOf is a time, and nil for one that nobody knows or that PostgreSQL does not take.
+// timeOf returns nil for an unknown time and for one outside the range of
+// PostgreSQL.
 func timeOf(t time.Time) *time.Time {
 	if t.IsZero() || t.Year() < 1970 || t.Year() > 9999 {
 		return nil
@@ -225,10 +230,11 @@ func timeOf(t time.Time) *time.Time {
 	return &t
 }
 
-// tooMany reports whether a loss waits for an owner: it is more than a fifth.
+// tooMany reports whether a loss of entries waits for an owner: more than a
+// fifth.
 func tooMany(gone, had int) bool { return gone*5 > had }
 
-// accepted reports whether an owner has accepted that all of these go.
+// accepted reports whether an owner has accepted the loss of all these entries.
 func accepted(by, gone []string) bool {
 	for _, slug := range gone {
 		if !slices.Contains(by, slug) {
@@ -238,7 +244,7 @@ func accepted(by, gone []string) bool {
 	return true
 }
 
-// hold keeps a loss for an owner, and takes nothing of the sync.
+// hold stores a loss for an owner and takes nothing of the sync.
 func hold(ctx context.Context, tx *db.Tx, name string, pin sdk.Pin, gone []string, had int) error {
 	_, err := tx.Pgx.Exec(ctx, `UPDATE catalog_sources SET held = $2, held_of = $3, held_pin = $4, held_at = now(), tried_at = now(),
 		failure = '',
@@ -249,7 +255,7 @@ func hold(ctx context.Context, tx *db.Tx, name string, pin sdk.Pin, gone []strin
 	return nil
 }
 
-// heldDigest names a loss.
+// heldDigest returns the digest of a loss.
 func heldDigest(pin string, gone []string) string {
 	sum := sha256.Sum256([]byte(pin + "\n" + strings.Join(gone, "\n")))
 	return hex.EncodeToString(sum[:])

@@ -9,7 +9,8 @@ import (
 
 var _ app.Catalog = (*Store)(nil)
 
-// Web implements app.Catalog. An entry of a source that is off counts as one that is not there.
+// Web implements app.Catalog. An entry of a source that is off counts as
+// missing.
 func (s *Store) Web(ctx context.Context, path string) (app.Web, bool, error) {
 	f, err := s.find(ctx, path)
 	switch {

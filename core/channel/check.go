@@ -25,10 +25,12 @@ const maxRoutes = 64 << 10
 // faults collects what is wrong with a channel.
 type faults []problem.Fault
 
+// add records a fault of the body.
 func (f *faults) add(msg string, at ...any) {
 	*f = append(*f, problem.Fault{Loc: append([]any{"body"}, at...), Msg: msg, Type: "value_error"})
 }
 
+// rules returns which addresses a channel may reach.
 func (s *Store) rules(c *Channel) outbound.Rules {
 	return outbound.Rules{AllowLocal: s.AllowLocal, AllowPrivate: c.AllowPrivate}
 }
@@ -146,6 +148,8 @@ func (c *Channel) checkMail(secrets Secrets, f *faults) {
 	}
 }
 
+// checkRoutes checks the routes of a channel. A route that has not changed is
+// not checked again, so that an old one does not block other changes.
 func (c *Channel) checkRoutes(was []Route, f *faults) {
 	for i := range c.Routes {
 		r := &c.Routes[i]

@@ -37,6 +37,7 @@ func may(list []string, name string) bool {
 	return slices.Contains(list, name) || must(list, name)
 }
 
+// must reports whether a field is required. A star behind its name says so.
 func must(list []string, name string) bool { return slices.Contains(list, name+"*") }
 
 // values are the settings by name, "" for absent ones.

@@ -40,10 +40,12 @@ type sealedChannel struct {
 	sealed []byte
 }
 
+// scanSealed reads a channel with its encrypted secrets.
 func scanSealed(row pgx.CollectableRow) (found sealedChannel, err error) {
 	return found, row.Scan(append(found.places(), &found.sealed)...)
 }
 
+// scan reads a channel with the state of its queue.
 func scan(row pgx.CollectableRow) (*Channel, error) {
 	c, failure := &Channel{}, ""
 	q := &c.Queue
@@ -54,6 +56,7 @@ func scan(row pgx.CollectableRow) (*Channel, error) {
 	return c, err
 }
 
+// inUTC converts optional times in place.
 func inUTC(times ...*time.Time) {
 	for _, at := range times {
 		if at != nil {
@@ -62,6 +65,7 @@ func inUTC(times ...*time.Time) {
 	}
 }
 
+// read reads one channel.
 func (s *Store) read(ctx context.Context, id int64) (*Channel, error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+queue+` FROM notification_channels c JOIN notification_queues q ON q.channel_id = c.id
 		WHERE c.id = $1`, id)
@@ -127,6 +131,7 @@ type Filter struct {
 	Incident string
 }
 
+// deliveries selects deliveries by filter.
 const deliveries = `SELECT d.id, d.channel_id, c.name, c.team_id, d.message_id, e.kind, nullif(d.incident, ''), d.event_state, e.severity,
 	e.title, d.state, nullif(d.held_for, ''), d.held_until, d.digest_id, d.attempts,
 	d.created_at, d.tried_at, d.done_at, nullif(d.error, '')
@@ -134,6 +139,7 @@ const deliveries = `SELECT d.id, d.channel_id, c.name, c.team_id, d.message_id, 
 	WHERE ($1 OR c.team_id = ANY($2)) AND ($3::bigint = 0 OR d.channel_id = $3) AND ($4::text = '' OR d.state = $4)
 		AND ($5::text = '' OR d.incident = $5)`
 
+// scanDelivery reads one delivery.
 func scanDelivery(row pgx.CollectableRow) (d Delivery, err error) {
 	err = row.Scan(&d.ID, &d.ChannelID, &d.Channel, &d.TeamID, &d.MessageID, &d.Kind, &d.Incident, &d.Event, &d.Severity, &d.Title, &d.State,
 		&d.HeldFor, &d.HeldUntil, &d.DigestID, &d.Attempts, &d.CreatedAt, &d.TriedAt, &d.DoneAt, &d.Error)

@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
+// Settings of the loop.
 const (
 	// tick is the time between two looks for events.
 	tick = time.Second
@@ -24,6 +25,8 @@ const (
 	turnTime = time.Minute
 )
 
+// newOwner returns the name of this instance, by which it holds the channels
+// that it serves.
 func newOwner() string { return rand.Text() }
 
 // Run tells people what happens until the context ends, and returns when what was being sent has come to its end.

@@ -148,4 +148,5 @@ func (m *message) letter(c *Channel) (*mail.Msg, error) {
 	return letter, nil
 }
 
+// messageID returns the Message-ID of an e-mail (RFC 5322 section 3.6.4).
 func messageID(id string) string { return fmt.Sprintf("%s@hostler", id) }

@@ -37,6 +37,7 @@ const messageColumns = `d.id, d.message_id, COALESCE((SELECT o.message_id::text 
 		e.at,
 	COALESCE(u.email, ''), ` + auditRow
 
+// scanMessage reads one message that is due.
 func scanMessage(row pgx.CollectableRow) (*message, error) {
 	m := &message{}
 	e := &m.event
@@ -101,6 +102,7 @@ type shown struct {
 	Tags                                                         []string
 }
 
+// shown returns the parts of a message for templates.
 func (m *message) shown() shown {
 	e := &m.event
 	target := e.TargetName
@@ -136,8 +138,10 @@ func cut(text string, most int) string {
 	return string([]rune(text)[:max(most-1, 0)]) + "…"
 }
 
+// digestCount counts the events of a digest.
 type digestCount struct{ all, critical, warning int }
 
+// digestLine is one event in a digest.
 type digestLine struct {
 	severity, state, title string
 	at                     time.Time

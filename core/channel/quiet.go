@@ -15,6 +15,7 @@ type Quiet struct {
 	CriticalPasses bool `json:"critical_passes" example:"true" doc:"What is critical is told at once all the same"`
 }
 
+// clock is the format of a time of day.
 const clock = "15:04"
 
 // check says what is wrong with them; nil hours are right.
@@ -36,6 +37,7 @@ func (q *Quiet) check() error {
 	return nil
 }
 
+// location returns the time zone of the quiet hours.
 func (q *Quiet) location() (*time.Location, error) {
 	zone, err := time.LoadLocation(q.Timezone)
 	if err != nil || q.Timezone == "" || q.Timezone == "Local" {

@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
+// Settings of routing.
 const (
 	// routeBatch is how many events are routed in one transaction.
 	routeBatch = 2000
@@ -54,6 +55,8 @@ func (s *Store) route(ctx context.Context) error {
 	}
 }
 
+// routeSome routes one batch of events. It looks without a transaction first,
+// because mostly there are none.
 func (s *Store) routeSome(ctx context.Context) (n int, err error) {
 	var any bool
 	if err := s.DB.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM notification_events WHERE routed_at IS NULL)").Scan(&any); err != nil ||

@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/outbound"
 )
 
+// Limits of an answer.
 const (
 	// maxAnswer is how much of an answer is read, in bytes.
 	maxAnswer = 2 << 10
@@ -46,6 +47,7 @@ func (s *Store) dial(c *Channel, secrets Secrets) (*sender, error) {
 	return out, err
 }
 
+// close closes the connection of the sender.
 func (o *sender) close() {
 	if o.client != nil {
 		o.client.CloseIdleConnections()
@@ -66,6 +68,8 @@ func (o *sender) post(ctx context.Context, method, url string, value any, header
 	return o.send(ctx, method, url, body.Bytes(), header)
 }
 
+// send sends one HTTP request. An answer other than success is an error whose
+// kind says whether to retry.
 func (o *sender) send(ctx context.Context, method, url string, body []byte, header http.Header) error {
 	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {

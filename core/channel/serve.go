@@ -14,6 +14,7 @@ import (
 // refusal means that a channel does not take a message, whenever it comes.
 type refusal struct{ text string }
 
+// Error implements error.
 func (e *refusal) Error() string { return e.text }
 
 // away means that a channel takes nothing now.
@@ -23,6 +24,7 @@ type away struct {
 	after time.Duration
 }
 
+// Error implements error.
 func (e *away) Error() string { return e.text }
 
 // serve sends what is due to a channel whose lease this instance has, in order, and gives the lease back.
@@ -165,6 +167,7 @@ func (s *Store) failed(ctx context.Context, m *message, cause error) (wait time.
 	return wait, err
 }
 
+// oneUnless returns 0 if not is true.
 func oneUnless(not bool) int {
 	if not {
 		return 0

@@ -82,6 +82,7 @@ func (s *Store) Try(ctx context.Context, id int64) (*Trial, error) {
 	return trial, nil
 }
 
+// try sends one message through a channel, outside of the queue.
 func (s *Store) try(ctx context.Context, c *Channel, secrets Secrets, m *message) error {
 	out, err := s.dial(c, secrets)
 	if err != nil {
@@ -110,6 +111,7 @@ func (s *Store) noteTry(ctx context.Context, m *message, outcome error) error {
 	return db.Problem(err)
 }
 
+// delivery reads one delivery.
 func (s *Store) delivery(ctx context.Context, id int64) (*Delivery, error) {
 	rows, err := s.DB.Pool.Query(ctx, deliveries+" AND d.id = $6", true, []int64{}, int64(0), "", "", id)
 	if err != nil {

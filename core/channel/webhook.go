@@ -89,6 +89,8 @@ func Sign(secret, id, timestamp string, body []byte) (string, error) {
 	return "v1," + base64.StdEncoding.EncodeToString(sum.Sum(nil)), nil
 }
 
+// signingKey returns the key of a webhook's signature. A secret with the prefix
+// is base64.
 func signingKey(secret string) ([]byte, error) {
 	text, encoded := strings.CutPrefix(secret, keyPrefix)
 	if !encoded {

@@ -18,6 +18,7 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
+// Limits of channels.
 const (
 	// MaxChannels is how many a team may have.
 	MaxChannels = 100
@@ -79,6 +80,7 @@ func (s *Store) Create(ctx context.Context, c Channel, secrets Secrets) (*Channe
 	return s.read(ctx, c.ID)
 }
 
+// noTeam returns the problem of an unknown team.
 func noTeam() error { return problem.New(problem.CodeNotFound, "there is no such team") }
 
 // write stores all of a channel that may change.

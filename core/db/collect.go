@@ -15,6 +15,7 @@ type ListTooLarge struct {
 	Fits int
 }
 
+// Error implements error.
 func (e *ListTooLarge) Error() string {
 	return fmt.Sprintf("the list exceeds %d MiB: only %d rows fit", MaxList>>20, e.Fits)
 }

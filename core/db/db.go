@@ -51,6 +51,7 @@ type Config struct {
 	SettleLimit time.Duration
 }
 
+// Defaults of the limits for commits.
 const (
 	defaultCommitLimit = 20 * time.Second
 	defaultSettleLimit = 5 * time.Second

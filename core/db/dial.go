@@ -41,8 +41,11 @@ type link struct{ net.Conn }
 // was meant.
 type broken struct{ cause error }
 
+// Error implements error.
 func (b *broken) Error() string { return "the connection to the database broke: " + b.cause.Error() }
 
+// Unwrap returns the cause. io.EOF becomes io.ErrUnexpectedEOF, because many
+// readers take io.EOF for a normal end.
 func (b *broken) Unwrap() error {
 	if errors.Is(b.cause, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -50,11 +53,13 @@ func (b *broken) Unwrap() error {
 	return b.cause
 }
 
+// Read marks an error as that of a broken connection.
 func (l *link) Read(p []byte) (int, error) {
 	n, err := l.Conn.Read(p)
 	return n, mark(err)
 }
 
+// Write marks an error as that of a broken connection.
 func (l *link) Write(p []byte) (int, error) {
 	n, err := l.Conn.Write(p)
 	return n, mark(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// Settings of the connection for notifications.
 const (
 	// listenQuiet is how long the connection may be silent before it is asked whether it lives: one whose other end has
 	// vanished says nothing for ever.
@@ -50,6 +51,7 @@ type Subscriber struct {
 	Missed func()
 }
 
+// newListener returns a listener that connects when somebody subscribes.
 func newListener(connection *pgx.ConnConfig, log hclog.Logger) *Listener {
 	if log == nil {
 		log = hclog.NewNullLogger()
@@ -77,6 +79,8 @@ func (l *Listener) Listen(subscriber Subscriber) (stop func()) {
 	return func() { l.change(func() { delete(l.subscribers, e) }) }
 }
 
+// change changes the subscribers and wakes the loop, which then listens to the
+// right channels.
 func (l *Listener) change(fn func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,6 +100,7 @@ func (l *Listener) close() {
 	l.loop.Wait()
 }
 
+// run connects again after each failure, with a growing pause.
 func (l *Listener) run() {
 	wait := listenRetry
 	for l.running.Err() == nil {
@@ -210,6 +215,7 @@ func (l *Listener) attend(conn *pgx.Conn, subscribers []*Subscriber, told map[*S
 	return nil
 }
 
+// exec runs a statement within the limit.
 func (l *Listener) exec(conn *pgx.Conn, statement string) error {
 	ctx, cancel := context.WithTimeout(l.running, listenLimit)
 	defer cancel()
@@ -217,6 +223,8 @@ func (l *Listener) exec(conn *pgx.Conn, statement string) error {
 	return err
 }
 
+// present returns a copy of the subscribers, so that they are called without
+// the lock.
 func (l *Listener) present() []*Subscriber {
 	l.mu.Lock()
 	defer l.mu.Unlock()

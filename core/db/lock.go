@@ -47,6 +47,8 @@ func (d *DB) TryLockShared(ctx context.Context, class int32, id int64) (*Lock, e
 	return d.tryLock(ctx, class, id, "pg_try_advisory_lock_shared", "pg_advisory_unlock_shared")
 }
 
+// tryLock takes an advisory lock on a connection of its own. The lock lives as
+// long as the connection.
 func (d *DB) tryLock(ctx context.Context, class int32, id int64, lock, unlock string) (*Lock, error) {
 	conn, err := d.Pool.Acquire(ctx)
 	if err != nil {

@@ -57,6 +57,8 @@ func (d *DB) Migrated(ctx context.Context) (have, want int64, err error) {
 	return have, want, nil
 }
 
+// provider returns the migrations with a lock, so that two instances which
+// start together do not both migrate.
 func (d *DB) provider() (*goose.Provider, error) {
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {

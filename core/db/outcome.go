@@ -38,6 +38,7 @@ type unsettled struct {
 
 var _ Outcome = (*unsettled)(nil)
 
+// Error and Unwrap implement error.
 func (u *unsettled) Error() string {
 	return fmt.Sprintf("whether transaction %s was committed is not known: %v", u.change, u.cause)
 }
@@ -105,12 +106,15 @@ type timeline struct {
 	last string
 }
 
+// note remembers the time line of the server after a change, by which a
+// restored database is recognised.
 func (t *timeline) note(now string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.last = now
 }
 
+// known returns the last known time line.
 func (t *timeline) known() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

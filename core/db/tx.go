@@ -53,6 +53,7 @@ func (d *DB) Tx(ctx context.Context, fn func(tx *Tx) error) error {
 	return Problem(retry(ctx, func() error { return d.runTx(ctx, conn, raw, fn) }))
 }
 
+// runTx runs fn in a transaction. It commits if fn returns nil.
 func (d *DB) runTx(ctx context.Context, conn *sql.Conn, raw *stdlib.Conn, fn func(tx *Tx) error) error {
 	tx, err := raw.Conn().Begin(ctx)
 	if err != nil {

@@ -57,6 +57,9 @@ func (b *batch) message(s Sight, key, digest string) Message {
 	return m
 }
 
+// compose makes the message for one sight. A reader whose rights a move of a
+// host changes loads anew: the feed tells changes, and what became visible or
+// invisible with the host is none.
 func (b *batch) compose(s Sight, digest string) Message {
 	id := cursor{b.origin, digest, b.at}.String()
 	reason := b.reset
@@ -83,6 +86,7 @@ func (b *batch) compose(s Sight, digest string) Message {
 	return Message{ID: id, Event: "changes", Data: append(data, "]}"...)}
 }
 
+// resetMessage tells a reader to load everything anew, and why.
 func resetMessage(id, reason string) Message {
 	return Message{ID: id, Event: "reset", Data: []byte(`{"reason":` + strconv.Quote(reason) + `}`)}
 }

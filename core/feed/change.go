@@ -60,6 +60,7 @@ func fold(rows []row) changes {
 	return c
 }
 
+// scopeOf reads the row that a trigger writes when a host changes its team.
 func scopeOf(r *row) scopeChange {
 	s := scopeChange{from: teamOf(r.team)}
 	if len(r.fields) == 1 {
@@ -68,6 +69,8 @@ func scopeOf(r *row) scopeChange {
 	return s
 }
 
+// teamOf gives the team of a row; zero stands for none, which only readers of
+// all teams see.
 func teamOf(team *int64) int64 {
 	if team == nil {
 		return 0
@@ -75,6 +78,9 @@ func teamOf(team *int64) int64 {
 	return *team
 }
 
+// add folds one more row into the change. `new` and `moved` ask for the whole
+// object; else only columns are collected, whose values are read later, so that
+// several changes of one column cost one read.
 func (c *change) add(r *row) {
 	switch r.what {
 	case "new":

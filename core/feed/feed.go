@@ -46,6 +46,8 @@ const (
 // Kinds are those that a reader may choose from.
 var Kinds = []Kind{Guest, Host, Node, Job, Alert, Task}
 
+// These pace the feed. They bound the load of the database, whatever the number
+// of readers and of changes.
 const (
 	channel = "feed"
 	// pace is the least time between two batches, and gap that between two messages to one reader: at most ten a second.

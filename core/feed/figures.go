@@ -20,6 +20,8 @@ type figures struct {
 	guests, nodes map[int64][]byte
 }
 
+// guestFigures and nodeFigures name the members of the rows. Readers go by
+// these names, not by the order.
 const (
 	guestFigures = `"guest_columns":["id","cpu","memory_bytes","disk_bytes","uptime_s"]`
 	nodeFigures  = `"node_columns":["node","cpu","memory_bytes","disk_bytes","uptime_s"]`

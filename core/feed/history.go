@@ -21,6 +21,9 @@ type row struct {
 	fields []string
 }
 
+// rowColumns are the columns of a row of the history, in the order in which it
+// is scanned. xid is read as text because it has more bits than PostgreSQL's
+// integer types.
 const rowColumns = "c.id, c.xid::text, c.kind, c.object, c.what, c.team, c.fields"
 
 // news are what stands in the history now that a position has not seen.

@@ -66,6 +66,7 @@ type cursor struct {
 	at            position
 }
 
+// String is the form that readers keep and send back as Last-Event-ID.
 func (c cursor) String() string { return c.origin + "." + c.sight + "." + c.at.text }
 
 // parseCursor reads what String wrote. Anything else is an error.

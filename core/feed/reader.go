@@ -92,6 +92,8 @@ func (r *Reader) greet(j *joining) {
 	}
 }
 
+// hello is a reader's first message: whether its cursor was taken up again, and
+// how often hosts are polled, so that the page knows how old a figure may be.
 func (r *Reader) hello(id string, interval int, resumed bool) Message {
 	data, _ := json.Marshal(struct { // of what can be marshaled
 		Version      string `json:"version"`

@@ -11,6 +11,8 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
+// These say how long a reader can be away and still hear all that it missed,
+// and how often the history is marked and pruned.
 const (
 	// keep is for how long a row of the history can be resumed from, at least, since it was there for all to see.
 	keep = 15 * time.Minute

@@ -41,6 +41,8 @@ func (s *source) shown(columns []string) []string {
 	return names
 }
 
+// allSources says for each kind how its objects are read, and which fields of
+// the API a column of the database shows in.
 func (f *Feed) allSources() map[Kind]*source {
 	return map[Kind]*source{
 		Guest: {f.guests, guestColumns, fieldsOf[guest.Entry]()},
@@ -62,6 +64,8 @@ var guestColumns = map[string][]string{
 	"app": {"app_id", "app"}, "job": {"status", "job_id"}, "team_id": {"team_id", "team"}, "backup": {"backup_at"},
 }
 
+// guests reads guests by id; those that are gone by now are left out, because
+// their end has its own row.
 func (f *Feed) guests(ctx context.Context, ids []int64) ([]object, error) {
 	found, err := f.Guests.EntriesByID(ctx, ids)
 	objects := make([]object, len(found))
@@ -71,6 +75,7 @@ func (f *Feed) guests(ctx context.Context, ids []int64) ([]object, error) {
 	return objects, err
 }
 
+// hostColumns says which fields of a host a changed column shows in.
 var hostColumns = map[string][]string{
 	"name": {"name"}, "address": {"address"}, "team_id": {"team_id"}, "status": {"status", "polled_at", "ok_at"}, "error_reason": {"reason"},
 	"error": {"error"}, "version": {"version"}, "cluster_id": {"cluster"}, "entry_node": {"entry_node"},
@@ -78,6 +83,7 @@ var hostColumns = map[string][]string{
 	"ssh_host_key_fingerprint": {"ssh_host_key_fingerprint", "ssh"}, "ssh": {"ssh"}, "capabilities": {"capabilities"},
 }
 
+// hosts reads hosts by id.
 func (f *Feed) hosts(ctx context.Context, ids []int64) ([]object, error) {
 	found, err := f.Hosts.ByIDs(ctx, ids)
 	objects := make([]object, len(found))
@@ -87,11 +93,15 @@ func (f *Feed) hosts(ctx context.Context, ids []int64) ([]object, error) {
 	return objects, err
 }
 
+// nodeColumns says which fields of a node a changed column shows in. The
+// figures belong to `status` because they vanish with it when a node goes
+// offline.
 var nodeColumns = map[string][]string{
 	"host_id": {"host_id", "host", "team_id"}, "status": {"status", "cpu", "memory_bytes", "uptime_s"}, "address": {"address"},
 	"cpus": {"cpus"}, "memory_total": {"memory_total_bytes"}, "team_id": {"team_id"},
 }
 
+// nodes reads nodes by id.
 func (f *Feed) nodes(ctx context.Context, ids []int64) ([]object, error) {
 	found, err := f.Clusters.NodesByID(ctx, ids)
 	objects := make([]object, len(found))
@@ -101,6 +111,7 @@ func (f *Feed) nodes(ctx context.Context, ids []int64) ([]object, error) {
 	return objects, err
 }
 
+// jobColumns says which fields of a job a changed column shows in.
 var jobColumns = map[string][]string{
 	"status": {"status"}, "share": {"progress"}, "last_line": {"last_line"}, "task_id": {"task_id"}, "error": {"error"},
 	"cancel_requested_at": {"cancel_requested"}, "runs": {"runs"}, "started_at": {"started_at", "duration_s"},
@@ -108,6 +119,7 @@ var jobColumns = map[string][]string{
 	"schedule_id": {"schedule_id"}, "asked": {"params"},
 }
 
+// jobs reads jobs by id.
 func (f *Feed) jobs(ctx context.Context, ids []int64) ([]object, error) {
 	found, err := f.Jobs.ByIDs(ctx, ids)
 	objects := make([]object, len(found))
@@ -117,6 +129,7 @@ func (f *Feed) jobs(ctx context.Context, ids []int64) ([]object, error) {
 	return objects, err
 }
 
+// alertColumns says which fields of an alert a changed column shows in.
 var alertColumns = map[string][]string{
 	"rule_id": {"rule_id"}, "rule": {"rule"}, "kind": {"kind"}, "severity": {"severity"}, "target_kind": {"target"}, "target_id": {"target"},
 	"target_name": {"target"}, "node": {"target"}, "team_id": {"team_id"}, "host_id": {"host_id"}, "message": {"message"},
@@ -127,6 +140,7 @@ var alertColumns = map[string][]string{
 	"resolved_at": {"state", "resolved_at", "resolved_by"}, "resolved_by": {"resolved_by"}, "resolution": {"resolution"},
 }
 
+// alerts reads alerts by id.
 func (f *Feed) alerts(ctx context.Context, ids []int64) ([]object, error) {
 	found, err := (&alert.Store{DB: f.DB}).ByIDs(ctx, ids)
 	objects := make([]object, len(found))
@@ -136,8 +150,11 @@ func (f *Feed) alerts(ctx context.Context, ids []int64) ([]object, error) {
 	return objects, err
 }
 
+// taskColumns says which fields of a task a changed column shows in: a task
+// only ever ends.
 var taskColumns = map[string][]string{"status": {"status", "error", "ended_at"}}
 
+// readTasks reads tasks by id.
 func (f *Feed) readTasks(ctx context.Context, ids []int64) ([]object, error) {
 	found, err := (&task.Store{DB: f.DB}).ByIDs(ctx, ids)
 	objects := make([]object, len(found))

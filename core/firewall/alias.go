@@ -19,6 +19,7 @@ type Alias struct {
 	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the whole list, the same on each of its rows: it changes when one of them does. Null where the hypervisor has none, and in the answer to a change after which somebody else has changed the list"`
 }
 
+// aliases returns the listing of a scope's aliases.
 func (s *Store) aliases(on Scope) *listing[sdk.Alias] {
 	return &listing[sdk.Alias]{
 		things: "the aliases",
@@ -36,6 +37,7 @@ func (s *Store) aliases(on Scope) *listing[sdk.Alias] {
 	}
 }
 
+// showAlias converts an alias for the API.
 func showAlias(a sdk.Alias, digest *string) Alias {
 	return Alias{Name: host.Clean(a.Name), CIDR: host.Clean(a.CIDR), Comment: host.CleanOrNil(a.Comment), Digest: digest}
 }

@@ -240,6 +240,7 @@ func (q *question) guest(e End) sdk.End {
 	return out
 }
 
+// guestKey identifies a guest in the maps of a question.
 func guestKey(g *sdk.Guest) string { return g.Kind + " " + g.ID }
 
 // fieldOfBody makes what a backend finds wrong with a question a fault of the body.

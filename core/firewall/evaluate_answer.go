@@ -122,6 +122,7 @@ func (q *question) showVerdict(v *sdk.Verdict) (*Tested, error) {
 	return shown, nil
 }
 
+// named names a step for people.
 func (s *Step) named() string {
 	if s.Rule == nil {
 		return "the hypervisor's check " + *s.Check + ": " + s.Text
@@ -133,6 +134,8 @@ func (s *Step) named() string {
 	return fmt.Sprintf("rule %d of %s: %s", s.Rule.Position, whose, s.Text)
 }
 
+// showHop converts a hop, or returns Protocol for a plugin's answer that makes
+// no sense.
 func (q *question) showHop(h *sdk.Hop) (Hop, error) {
 	shown := Hop{Scope: q.showScope(h.Scope), NIC: host.CleanOrNil(h.NIC), Direction: h.Direction, Verdict: string(h.Outcome),
 		Omitted: max(h.Omitted, 0), Steps: []Step{}}
@@ -151,6 +154,7 @@ func (q *question) showHop(h *sdk.Hop) (Hop, error) {
 	return shown, nil
 }
 
+// showStep converts a step.
 func (q *question) showStep(s *sdk.Step) Step {
 	shown := Step{Why: string(s.Why), Text: host.Clean(s.Text)}
 	if s.Part > 0 {
@@ -189,6 +193,7 @@ func ruleText(r *Rule) string {
 	return strings.Join(parts, " ")
 }
 
+// showScope converts a scope. Guests get their IDs of this service.
 func (q *question) showScope(s sdk.Scope) ShownScope {
 	shown := ShownScope{Kind: string(s.Kind)}
 	switch {
@@ -207,6 +212,7 @@ func (q *question) showScope(s sdk.Scope) ShownScope {
 	return shown
 }
 
+// showEnd converts an end.
 func (q *question) showEnd(e sdk.End) ShownEnd {
 	shown := ShownEnd{Kind: string(e.Kind), NIC: host.CleanOrNil(e.NIC), Node: host.CleanOrNil(e.Node), Address: host.CleanOrNil(e.Address),
 		Interface: host.CleanOrNil(e.Interface)}
@@ -221,6 +227,7 @@ func (q *question) showEnd(e sdk.End) ShownEnd {
 	return shown
 }
 
+// showReach converts the answer about reach.
 func (q *question) showReach(r sdk.Reach) *Reached {
 	shown := &Reached{To: q.showEnd(r.To), Rows: make([]ReachRow, len(r.Rows)), AsOf: r.At.UTC().Truncate(time.Millisecond)}
 	for i, row := range r.Rows {

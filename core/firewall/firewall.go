@@ -114,6 +114,7 @@ func require[A any](ctx context.Context, s *Store, on Scope) error {
 	return err
 }
 
+// open opens the firewall of a driver's name at a target.
 func (s *Store) open(ctx context.Context, driver string, target endpoint.Target) (sdk.Firewall, error) {
 	return s.Backends.Firewall(driver).Open(ctx, target)
 }

@@ -16,6 +16,7 @@ type Group struct {
 	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"As that of an alias, of the list of groups; the rules of each group have their own"`
 }
 
+// groups returns the listing of security groups.
 func (s *Store) groups(on Scope) *listing[sdk.Group] {
 	return &listing[sdk.Group]{
 		things: "the security groups",
@@ -31,6 +32,7 @@ func (s *Store) groups(on Scope) *listing[sdk.Group] {
 	}
 }
 
+// showGroup converts a group for the API.
 func showGroup(g sdk.Group, digest *string) Group {
 	return Group{Name: host.Clean(g.Name), Comment: host.CleanOrNil(g.Comment), Digest: digest}
 }
@@ -81,6 +83,7 @@ func (s *Store) DeleteGroup(ctx context.Context, on Scope, name, digest, confirm
 	})
 }
 
+// groupAt returns the index of a group, or -1.
 func groupAt(rows []sdk.Group, name string) int {
 	return slices.IndexFunc(rows, func(g sdk.Group) bool { return g.Name == name })
 }

@@ -18,6 +18,7 @@ type IPSet struct {
 	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"As that of an alias, of the list of sets; the members of each set have their own"`
 }
 
+// ipSets returns the listing of a scope's sets.
 func (s *Store) ipSets(on Scope) *listing[sdk.IPSet] {
 	return &listing[sdk.IPSet]{
 		things: "the IP sets",
@@ -33,6 +34,7 @@ func (s *Store) ipSets(on Scope) *listing[sdk.IPSet] {
 	}
 }
 
+// showIPSet converts a set for the API.
 func showIPSet(set sdk.IPSet, digest *string) IPSet {
 	return IPSet{Name: host.Clean(set.Name), Comment: host.CleanOrNil(set.Comment), Digest: digest}
 }
@@ -92,6 +94,7 @@ func (s *Store) DeleteIPSet(ctx context.Context, on Scope, name, digest, confirm
 // maxTold bounds the members of a deleted set that the trail keeps.
 const maxTold = 200
 
+// setAt returns the index of a set, or -1.
 func setAt(rows []sdk.IPSet, name string) int {
 	return slices.IndexFunc(rows, func(set sdk.IPSet) bool { return set.Name == name })
 }
@@ -104,6 +107,7 @@ type IPSetMember struct {
 	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"As that of an alias, of the set's members"`
 }
 
+// members returns the listing of a set's members.
 func (s *Store) members(on Scope, set string) *listing[sdk.IPSetMember] {
 	return &listing[sdk.IPSetMember]{
 		things: "the members of the IP set",
@@ -120,10 +124,12 @@ func (s *Store) members(on Scope, set string) *listing[sdk.IPSetMember] {
 	}
 }
 
+// tellMember returns a member for the audit row.
 func tellMember(m sdk.IPSetMember) map[string]any {
 	return map[string]any{"cidr": m.CIDR, "nomatch": m.NoMatch, "comment": m.Comment}
 }
 
+// showMember converts a member for the API.
 func showMember(m sdk.IPSetMember, digest *string) IPSetMember {
 	shown := IPSetMember{CIDR: host.Clean(m.CIDR), Comment: host.CleanOrNil(m.Comment), Digest: digest}
 	if m.NoMatch {
@@ -195,6 +201,7 @@ func (s *Store) RemoveIPSetMember(ctx context.Context, on Scope, set, cidr, dige
 	})
 }
 
+// editMembers changes the members of a set and adds the set to the audit row.
 func (s *Store) editMembers(ctx context.Context, on Scope, set, digest string, faults []problem.Fault,
 	decide func(was []sdk.IPSetMember) (edit[sdk.IPSetMember], error)) (IPSetMember, error) {
 	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("ipset", set) })

@@ -86,6 +86,7 @@ func named(err error) error {
 	return err
 }
 
+// taken returns the problem of a name that exists.
 func taken() *problem.Error {
 	return problem.New(problem.CodeConflict, "there is one of that name already")
 }
@@ -213,6 +214,7 @@ func (l *listing[R]) find(rows []R, row R) int {
 	return slices.IndexFunc(rows, func(other R) bool { return l.equal(other, row) })
 }
 
+// equal compares two rows.
 func (l *listing[R]) equal(a, b R) bool {
 	if l.same != nil {
 		return l.same(a, b)
@@ -229,6 +231,7 @@ func (l *listing[R]) describe(ctx context.Context, on Scope, before, after *R) {
 	})
 }
 
+// told returns a row for the audit row.
 func (l *listing[R]) told(row *R) any {
 	if row == nil {
 		return nil

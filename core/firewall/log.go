@@ -58,6 +58,7 @@ type LogWindow struct {
 // maxScanned bounds the lines that one question looks at for those that pass its filters.
 const maxScanned = 10 * sdk.MaxLogLines
 
+// narrow reports whether the filter needs parsed lines.
 func (f *LogFilter) narrow() bool {
 	return f.Action != "" || f.Protocol != "" || f.Source.IsValid() || f.Destination.IsValid()
 }
@@ -129,6 +130,8 @@ func (s *Store) readLog(ctx context.Context, on Scope, query sdk.LogQuery) (sdk.
 	return ask(ctx, s, on, question)
 }
 
+// showLine converts a line. A guest can cause log lines, so the text is
+// cleaned.
 func showLine(line *sdk.LogLine, n int) LogLine {
 	shown := LogLine{N: n, Text: host.CleanTo(line.Text, sdk.MaxLogLine)}
 	e := line.Entry

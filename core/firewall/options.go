@@ -46,6 +46,7 @@ type OptionsPatch struct {
 	Digest string
 }
 
+// options returns the listing of a scope's options, which has one row.
 func (s *Store) options(on Scope) *listing[sdk.Options] {
 	return &listing[sdk.Options]{
 		things: "the options", ordered: true,
@@ -67,6 +68,7 @@ func (s *Store) options(on Scope) *listing[sdk.Options] {
 // ShowOptions are options as the API shows them, without a digest.
 func ShowOptions(o sdk.Options) Options { return showOptions(o, nil) }
 
+// showOptions converts options for the API.
 func showOptions(o sdk.Options, digest *string) Options {
 	number := func(flag *bool) *int {
 		if flag == nil {

@@ -51,6 +51,8 @@ func (s *Store) readRules(ctx context.Context, on Scope) (rows []sdk.Rule, diges
 	return rows, digest, err
 }
 
+// checkRules refuses a backend's list whose positions or directions are wrong.
+// A change by position would hit another rule.
 func checkRules(found []sdk.Rule) error {
 	for i := range found {
 		if found[i].Position != i {
@@ -72,6 +74,7 @@ func showRules(rows []sdk.Rule, digest *string) []Rule {
 	return all
 }
 
+// showRule converts a rule for the API.
 func showRule(r *sdk.Rule, digest *string) Rule {
 	shown := Rule{
 		Position: r.Position, Direction: r.Direction, Action: host.Clean(r.Action), Macro: host.CleanOrNil(r.Macro),

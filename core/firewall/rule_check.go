@@ -33,6 +33,7 @@ func fault(err error) []problem.Fault {
 	return bodyFault("", err.Error())
 }
 
+// bodyFault returns a fault of a field of the body.
 func bodyFault(field, text string) []problem.Fault {
 	f := problem.Fault{Loc: []any{"body"}, Msg: text, Type: "value_error"}
 	if field != "" {

@@ -23,6 +23,7 @@ type RuleChanged struct {
 	Note     *string `json:"note" example:"The rule is switched off: a rule holds only once enable is 1." doc:"What is worth knowing of the outcome, for people"`
 }
 
+// Notes in the answer about a changed rule.
 const (
 	noteOff     = "The rule is switched off: a rule holds only once enable is 1."
 	noteElse    = "The list was changed by somebody else since, or could not be read afterwards: read it again."
@@ -155,6 +156,8 @@ type creation struct {
 	done []string
 }
 
+// do creates the rule. One that is to be moved is created switched off first,
+// so that it has no effect at a wrong place.
 func (c *creation) do(ctx context.Context) (RuleChanged, error) {
 	made := c.want
 	if c.place != nil {
@@ -181,6 +184,7 @@ func (c *creation) do(ctx context.Context) (RuleChanged, error) {
 	return c.answer(now, at), nil
 }
 
+// answer returns the rule as it was created, with notes.
 func (c *creation) answer(now state[sdk.Rule], at int) RuleChanged {
 	var notes []string
 	if !c.want.Enabled {

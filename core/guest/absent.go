@@ -10,9 +10,13 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// absent judges a request of which the hypervisor lists no task. A list that reaches back to the request proves that it was
-// never taken, unless the token was changed meanwhile: a list tells nothing of the tasks of another. Where the list does not
-// reach, the guest's state decides.
+// absent decides about a request for which the hypervisor lists no task.
+//
+// A task list that reaches back to the request proves that the hypervisor never
+// accepted it, unless the token was replaced in between: the list of a token
+// does not contain the tasks of another one. If the list does not reach back
+// far enough, the state of the guest decides. Absent returns nil if the request
+// may be sent again, and the end of the job otherwise.
 func (a *act) absent(ctx context.Context, s step, sent time.Time, reaches bool) error {
 	now, err := a.tokenID(ctx, s.needs)
 	if err != nil {
@@ -23,6 +27,8 @@ func (a *act) absent(ctx context.Context, s step, sent time.Time, reaches bool) 
 			"one may "+
 			"not see the old one's tasks", s.needs)
 	}
+	// The list is complete for the time of the request, so the request never
+	// arrived and may be repeated.
 	if reaches {
 		return nil
 	}
@@ -32,21 +38,27 @@ func (a *act) absent(ctx context.Context, s step, sent time.Time, reaches bool) 
 		return unlisted("the guest is not where the request was sent to")
 	case err != nil:
 		return err
+	// The state that this step would end was entered after the request, so the
+	// request cannot have been carried out.
 	case state.Again && !state.Since.After(sent):
 		return nil
 	}
-	// What is there of what the step wants makes this a good end when the step is settled.
+	// If the guest shows what the step wants, the job still ends well when the
+	// step is settled.
 	return unlisted(seen(guest))
 }
 
-// unlisted is the end of a job whose request may have been carried out or not; what was seen instead helps to find out.
+// unlisted returns the end of a job whose request may or may not have been
+// carried out. The argument says what was seen instead, so that people can find
+// out.
 func unlisted(seen string) error {
 	return job.Undetermined("a request was sent and its answer was lost; the hypervisor's task list does not reach back to it, so "+
 		"that it "+
 		"is not known whether it was carried out, and it was not sent again; look at the guest before you ask for it once more: %s", seen)
 }
 
-// seen says how the guest is, and since when it has been running.
+// seen describes the state of the guest and since when it has been running, in
+// UTC.
 func seen(guest hypervisor.Guest) string {
 	started := since(guest)
 	if guest.Status != hypervisor.GuestRunning || started.IsZero() {
@@ -55,7 +67,8 @@ func seen(guest hypervisor.Guest) string {
 	return fmt.Sprintf("it is running since %s", started.UTC().Format("2006-01-02 15:04:05 UTC"))
 }
 
-// since is when a guest was started, by the hypervisor's clock; zero where that is not known.
+// since returns the time at which a guest was started, by the hypervisor's
+// clock. It is zero if that is unknown.
 func since(guest hypervisor.Guest) time.Time {
 	if guest.Uptime == nil || guest.At.IsZero() {
 		return time.Time{}

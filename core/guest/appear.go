@@ -15,10 +15,13 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// syncLimit bounds the poll after a job.
+// syncLimit bounds the poll after a job. The job itself has already succeeded.
 const syncLimit = 30 * time.Second
 
-// sync has the host polled, so that lists show what the job has made or removed. The job has ended well whatever comes of it.
+// sync polls the host, so that lists show what the job has created or removed.
+// The job succeeds even if the poll fails; the transcript notes the failure.
+// The context of the job is not used, because the poll should happen even if
+// the job was canceled a moment before its end.
 func (w *Worker) sync(ctx context.Context, run *job.Run, hostID int64) {
 	if w.Sync == nil {
 		return
@@ -30,9 +33,10 @@ func (w *Worker) sync(ctx context.Context, run *job.Run, hostID int64) {
 	}
 }
 
-// appear shows a guest that the job has made, after the poll that lists it, as the hypervisor tells of it by itself: a list may have its
-// name and state only later, where the hypervisor makes its list anew every some seconds only.
-// The job has ended well whatever comes of it.
+// appear shows a guest that the job has created, after the poll that lists it.
+// It reads the guest directly, because a hypervisor may update the names and
+// states in its list only every few seconds. The job succeeds even if this
+// fails.
 func (w *Worker) appear(ctx context.Context, run *job.Run, hostID int64, made hypervisor.GuestRef) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), syncLimit)
 	defer cancel()
@@ -46,9 +50,12 @@ func (w *Worker) appear(ctx context.Context, run *job.Run, hostID int64, made hy
 	}
 }
 
-// showListed writes a guest that was read by itself into the row that a poll has made for it, if one has.
+// showListed updates the row that a poll has created for a guest with what was
+// read directly. It does nothing if there is no row yet.
 func (w *Worker) showListed(ctx context.Context, hostID int64, guest hypervisor.Guest) error {
 	var id int64
+	// After a rename or a restore an old row may still have the same reference.
+	// The row that was listed last is the guest.
 	err := w.DB.Pool.QueryRow(ctx, `SELECT g.id FROM guests g JOIN hosts h ON h.cluster_id = g.cluster_id
 		WHERE h.id = $1 AND g.kind = $2 AND g.ref = $3 ORDER BY g.listed_at DESC NULLS LAST, g.id DESC LIMIT 1`, hostID, guest.Kind,
 		guest.ID).Scan(&id)

@@ -18,7 +18,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// BackupOrder is a backup as it is asked for; nil takes what the hypervisor or the service chooses.
+// BackupOrder describes a requested backup. A nil field leaves the choice to
+// the hypervisor or the service.
 type BackupOrder struct {
 	Storage   *string `json:"storage,omitempty"`
 	Mode      *string `json:"mode,omitempty"`
@@ -27,7 +28,8 @@ type BackupOrder struct {
 	Protected bool    `json:"protected,omitempty"`
 }
 
-// spec is the backup to take on a storage.
+// spec returns the backup to take on a storage. Notes lose the white space at
+// their ends, because the driver's contract requires that.
 func (o BackupOrder) spec(storage string) hypervisor.BackupSpec {
 	spec := hypervisor.BackupSpec{Storage: storage, Protected: o.Protected}
 	for field, given := range map[*string]*string{&spec.Mode: o.Mode, &spec.Compress: o.Compress, &spec.Notes: o.Notes} {
@@ -39,14 +41,16 @@ func (o BackupOrder) spec(storage string) hypervisor.BackupSpec {
 	return spec
 }
 
-// backupSpec is a backup with what its operation shows of it.
+// backupSpec is the backup of a job, with the order and target that the API
+// shows.
 type backupSpec struct {
 	hypervisor.BackupSpec
 	Order  BackupOrder
 	Target BulkTarget
 }
 
-// RunBackup is the work that backs a guest up. One in the mode stop takes a running guest away meanwhile.
+// RunBackup is the work that backs up a guest. In the mode "stop" it interrupts
+// a running guest.
 var RunBackup = Work[backupSpec]{
 	Kind: "backup.run", Needs: endpoint.Backup, Templates: true,
 	Stops: func(spec backupSpec) bool { return spec.Mode == "stop" },
@@ -66,6 +70,8 @@ var RunBackup = Work[backupSpec]{
 		Send: Using(func(b hypervisor.Backuper, ctx context.Context, ref hypervisor.GuestRef, spec backupSpec) (string, error) {
 			return b.RunBackup(ctx, ref, spec.BackupSpec)
 		}),
+		// Without the time of the request every older backup would count as the
+		// result of this one.
 		Since: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec backupSpec, sent time.Time) (s State,
 			err error) {
 			if sent.IsZero() {
@@ -84,8 +90,10 @@ var RunBackup = Work[backupSpec]{
 	},
 }
 
-// backupsSince are a guest's backups that fit what was asked for and are not from before a time, the oldest first. Times are those of
-// the hypervisor, and a backup's is cut to its second.
+// backupsSince returns the guest's backups that match the spec and were not
+// taken before a time, oldest first. All times are those of the hypervisor. The
+// time of a backup has no fraction of a second, so since is cut to seconds as
+// well.
 func backupsSince(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef, spec hypervisor.BackupSpec,
 	since time.Time) ([]hypervisor.Backup, error) {
 	able, err := host.Able[hypervisor.Backuper](at)
@@ -96,6 +104,8 @@ func backupsSince(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestR
 	if err != nil {
 		return nil, err
 	}
+	// The ID may have belonged to another guest before. Where both sides have a
+	// UID, that decides; otherwise the ID does.
 	all = slices.DeleteFunc(all, func(b hypervisor.Backup) bool {
 		same := b.Kind == ref.Kind && (b.Guest == ref.ID || b.UID != "" && b.UID == ref.UID) &&
 			(b.UID == "" || ref.UID == "" || b.UID == ref.UID)
@@ -105,18 +115,22 @@ func backupsSince(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestR
 	return all, nil
 }
 
-// backupStorages knows which storages hold backups, as the last polls found them.
+// backupStorages caches the storages of backups of each cluster, as the last
+// polls found them. A request for 500 guests then reads each cluster once.
 type backupStorages struct {
 	db    *db.DB
 	known map[int64][]backupStorage
 }
 
+// backupStorage is a storage as one node sees it.
 type backupStorage struct {
 	Node, Name string
 	Available  bool
 }
 
-// choose gives the storage for a guest's backup: the wanted one, or else the only one that its node has. Its problem is invalid.
+// choose returns the storage for the backup of a guest: the wanted one, or the
+// only one of its node. A problem is invalid with the field "storage", and says
+// whether the storage is missing, ambiguous or unavailable.
 func (s *backupStorages) choose(ctx context.Context, g *Guest, wanted *string) (string, error) {
 	if s.known == nil {
 		s.known = map[int64][]backupStorage{}
@@ -155,8 +169,9 @@ func (s *backupStorages) choose(ctx context.Context, g *Guest, wanted *string) (
 	return here[0].Name, nil
 }
 
-// BackUpAll asks for a backup of each of many guests, as ActOnAll asks for an action. Where the storage does not do for any of them, the
-// problem is invalid.
+// BackUpAll enqueues a backup of each of several guests; see ActOnAll. If the
+// storage cannot be used for any of them, the problem of the request is
+// invalid.
 func (s *Store) BackUpAll(ctx context.Context, a *Actor, order BackupOrder, all []BulkTarget, confirm *string) (Bulk, error) {
 	storages := &backupStorages{db: a.DB}
 	return workOnAll(ctx, s, a, RunBackup, func(ctx context.Context, r Request) (backupSpec, error) {
@@ -164,13 +179,14 @@ func (s *Store) BackUpAll(ctx context.Context, a *Actor, order BackupOrder, all 
 	}, all, confirm)
 }
 
-// order is the work's spec for a guest.
+// order returns the spec of RunBackup for one guest.
 func (s *backupStorages) order(ctx context.Context, r Request, order BackupOrder) (backupSpec, error) {
 	storage, err := s.choose(ctx, r.Guest, order.Storage)
 	return backupSpec{BackupSpec: order.spec(storage), Order: order, Target: targetOf(r)}, err
 }
 
-// PrepareBackup is RunBackup's Prepare for a schedule's run.
+// PrepareBackup is RunBackup's Prepare for the run of a schedule, where no
+// caller waits.
 func PrepareBackup(ctx context.Context, a *Actor, r Request, order BackupOrder) (schedule.Enqueue, error) {
 	spec, err := (&backupStorages{db: a.DB}).order(ctx, r, order)
 	if err != nil {

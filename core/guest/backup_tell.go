@@ -13,40 +13,48 @@ import (
 	"github.com/hostler/hostler/core/plan"
 )
 
-// Why a backup does not count.
+// Reasons why a backup does not count as a good one.
 const (
-	// BackupUnfinished has no content: it is being made, or was broken off.
+	// BackupUnfinished is a backup without content: it is being created, or was
+	// interrupted.
 	BackupUnfinished = "unfinished"
-	// BackupInFuture says that it was taken at a time that has not come.
+	// BackupInFuture is a backup with a time in the future, which says nothing
+	// about its age.
 	BackupInFuture = "in_future"
-	// BackupOfUnknown may be of another guest: two clusters list it, and nothing shows of which guest it is.
+	// BackupOfUnknown is a backup that may belong to another guest: two
+	// clusters list it, and nothing shows whose it is.
 	BackupOfUnknown = "owner_unknown"
 )
 
 const (
-	// BackupSuspicion is, in SQL, why the backup b does not count; null for one that does or was found damaged. Clocks may differ by an
-	// hour.
+	// BackupSuspicion is an SQL expression for the reason why the backup b does
+	// not count. It is null for a backup that counts, and for one that was
+	// found damaged. An hour of difference between clocks is tolerated.
 	BackupSuspicion = `CASE WHEN b.size <= 1 THEN '` + BackupUnfinished + `' WHEN b.taken_at > now() + interval '1 hour' THEN '` +
 		BackupInFuture + `' WHEN b.doubtful THEN '` + BackupOfUnknown + `' END`
 
-	// GoodBackup is, in SQL, whether the backup b counts as one of its guest.
+	// GoodBackup is an SQL condition: the backup b counts as a backup of its
+	// guest.
 	GoodBackup = `(b.taken_at IS NOT NULL AND b.verified <> 'failed' AND ` + BackupSuspicion + ` IS NULL)`
 )
 
-// suspicionWords say in the middle of a sentence why a backup does not count.
+// suspicionWords are the reasons as relative clauses of a sentence.
 var suspicionWords = map[string]string{
 	BackupUnfinished: "which is unfinished",
 	BackupInFuture:   "which is dated in the future",
 	BackupOfUnknown:  "which may be of a guest of another cluster",
 }
 
-// severalWhich makes a flaw one of several backups.
+// severalWhich turns the clause about one backup into one about several.
 var severalWhich = strings.NewReplacer("which is ", "which are ", "which was ", "which were ")
 
-// toldBackups is of how many storages a plan tells which backups they have.
+// toldBackups is the number of storages whose backups a plan lists. The rest is
+// only counted.
 const toldBackups = 5
 
-// remaining are backups of a guest on one storage, or those of them with the same flaw. at is when the newest was taken.
+// remaining summarises backups of a guest on one storage that have the same
+// flaw, or none. The time at is that of the newest, and size is set for a
+// single backup only.
 type remaining struct {
 	storage, flaw string
 	count         int
@@ -54,7 +62,10 @@ type remaining struct {
 	size          *int64
 }
 
-// backups tells which backups of the guest remain, as their storages were last listed. But is one that is told of elsewhere.
+// backups adds the backups of the guest that remain, as their storages were
+// last listed, to a plan. The backup with the ID but is left out, because the
+// caller's plan already mentions it; 0 leaves out none. Without a database, as
+// in previews, it adds nothing.
 func (on Subject) backups(ctx context.Context, p *plan.Plan, but int64) error {
 	if on.db == nil {
 		return nil
@@ -77,6 +88,7 @@ func (on Subject) backups(ctx context.Context, p *plan.Plan, but int64) error {
 	if err != nil {
 		return db.Problem(fmt.Errorf("looking for the guest's backups: %w", err))
 	}
+	// A plan that destroys a guest warns if nothing is left to restore it from.
 	bad := func(b known) bool { return b.Damaged || b.Suspicion != "" }
 	switch {
 	case but != 0:
@@ -106,6 +118,7 @@ func (on Subject) backups(ctx context.Context, p *plan.Plan, but int64) error {
 			remain[i].size = nil
 		}
 	}
+	// The list is bounded, because one guest may have backups on many storages.
 	more := 0
 	for i, r := range remain {
 		if i >= toldBackups {

@@ -19,7 +19,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// MaxTargets is how many guests one request may act on.
+// MaxTargets is the largest number of guests in one request. It bounds the jobs
+// that one request can create.
 const MaxTargets = 500
 
 // BulkTarget is a VM or an app; the other is nil.
@@ -28,7 +29,7 @@ type BulkTarget struct {
 	App *int64 `json:"app" doc:"Id of an app; null for a VM"`
 }
 
-// id is the target's kind in the words of the API, and its id there.
+// id returns the kind of the target in the words of the API, and its ID.
 func (t BulkTarget) id() (kind string, id int64) {
 	if t.VM != nil {
 		return targets[hypervisor.VM], *t.VM
@@ -36,7 +37,7 @@ func (t BulkTarget) id() (kind string, id int64) {
 	return targets[hypervisor.Container], *t.App
 }
 
-// targetOf is the target of a request.
+// targetOf returns the target of a request.
 func targetOf(r Request) BulkTarget {
 	if r.Target.Kind == targets[hypervisor.VM] {
 		return BulkTarget{VM: &r.Target.ID}
@@ -44,13 +45,14 @@ func targetOf(r Request) BulkTarget {
 	return BulkTarget{App: &r.Target.ID}
 }
 
-// named is the target as bodies name it.
+// named returns the target in the form of request bodies.
 func (t BulkTarget) named() map[string]int64 {
 	kind, id := t.id()
 	return map[string]int64{kind: id}
 }
 
-// Skipped is a target that nothing is done with, and the problem that the target would have got alone.
+// Skipped is a target that nothing is done with, and the problem that the
+// target would have got alone.
 type Skipped struct {
 	Target BulkTarget `json:"target"`
 	Error  string     `json:"error" example:"guest_busy"`
@@ -63,7 +65,8 @@ type Bulk struct {
 	Skipped []Skipped  `json:"skipped" doc:"Targets that were refused, and why; nothing is done with them"`
 }
 
-// prepared is a target whose job can be enqueued.
+// prepared is a target whose job can be enqueued, and the function that adds it
+// to the plan.
 type prepared struct {
 	target  BulkTarget
 	request Request
@@ -72,31 +75,39 @@ type prepared struct {
 	tell func(ctx context.Context, p *plan.Plan) error
 }
 
-// bulk is one request for many guests.
+// bulk is one request for several guests.
 type bulk struct {
-	// word is what is asked for, such as "start", and kind the kind of the job for a kind of target.
+	// word is the requested work, such as "start". The function kind returns
+	// the kind of the job for a kind of target.
 	word    string
 	kind    func(target string) string
 	actor   *Actor
 	ready   []prepared
 	skipped []Skipped
-	// found are those that the caller may act on, refused or not.
+	// found are the targets that the caller may act on, whether they were
+	// refused or not. Only these get their name into the audit trail.
 	found []Request
-	// self is the name of the guest that the service itself runs in, where that would be taken away.
+	// self is the name of the guest that the service runs in, if the work would
+	// interrupt it.
 	self string
-	// invalid is the first refusal of what was asked for, whatever the target.
+	// invalid is the first refusal that concerns the request itself and not a
+	// target.
 	invalid error
 }
 
-// ActOnAll asks for an action on many guests: each target is checked as if it were asked for alone, and what is refused is skipped. All
-// jobs are enqueued in one transaction, with an audit row for each target and one for the request. confirm is the name of the guest that
-// the service itself runs in, where that is among the targets. Its own problem is plan_stale; see also plan.Draft.
+// ActOnAll enqueues a power action on several guests. Each target is checked as
+// in a request for that target alone, and a refused target is skipped. All jobs
+// are enqueued in one transaction, with an audit row for each target and one
+// for the request. The argument confirm is the name of the guest that the
+// service runs in, if that is one of the targets. Its own problem is
+// plan_stale; see also plan.Draft.
 func (s *Store) ActOnAll(ctx context.Context, a *Actor, action hypervisor.Action, all []BulkTarget, confirm *string) (Bulk, error) {
 	return workOnAll(ctx, s, a, Lifecycle(action), func(context.Context, Request) (struct{}, error) { return struct{}{}, nil }, all,
 		confirm)
 }
 
-// workOnAll asks for the same work on many guests. spec says what is asked for of one of them; where its problem is invalid for all of
+// workOnAll enqueues the same work for several guests. The function spec
+// returns the parameters for one of them. If it returns invalid for all of
 // them, that is the problem of the request.
 func workOnAll[P any](ctx context.Context, s *Store, a *Actor, work Work[P], spec func(context.Context, Request) (P, error),
 	all []BulkTarget, confirm *string) (Bulk, error) {
@@ -104,6 +115,8 @@ func workOnAll[P any](ctx context.Context, s *Store, a *Actor, work Work[P], spe
 	if err := prepareAll(ctx, s, b, work, spec, all, confirm); err != nil {
 		return Bulk{}, err
 	}
+	// A wrong parameter, such as a storage that no node has, would otherwise be
+	// reported as success with zero jobs.
 	if len(b.ready) == 0 && b.invalid != nil && !slices.ContainsFunc(b.skipped, func(s Skipped) bool {
 		return s.Error != string(problem.CodeInvalid)
 	}) {
@@ -120,13 +133,15 @@ func workOnAll[P any](ctx context.Context, s *Store, a *Actor, work Work[P], spe
 	return done, err
 }
 
-// prepareAll finds the targets and checks them.
+// prepareAll looks up the targets and checks each.
 func prepareAll[P any](ctx context.Context, s *Store, b *bulk, work Work[P], spec func(context.Context, Request) (P, error),
 	all []BulkTarget, confirm *string) error {
 	entries, err := s.entriesOf(ctx, all)
 	if err != nil {
 		return err
 	}
+	// A question about the plan concerns the whole request. Without this each
+	// target would answer with its own plan.
 	alone := plan.With(ctx, plan.Question{}) // the question is about the whole request
 	for _, target := range all {
 		kind, id := target.id()
@@ -145,12 +160,13 @@ func prepareAll[P any](ctx context.Context, s *Store, b *bulk, work Work[P], spe
 			return err
 		}
 	}
-	// Two requests for the same guests take them in the same order.
+	// The jobs take locks of the guests. A fixed order keeps two requests for
+	// the same guests from deadlocking.
 	slices.SortStableFunc(b.ready, func(x, y prepared) int { return cmp.Compare(x.request.Guest.ID, y.request.Guest.ID) })
 	return nil
 }
 
-// prepareOne checks one target.
+// prepareOne checks one target and returns what enqueues its job.
 func prepareOne[P any](ctx context.Context, b *bulk, work Work[P], spec func(context.Context, Request) (P, error),
 	request Request) (prepared, error) {
 	asked, err := spec(ctx, request)
@@ -168,9 +184,12 @@ func prepareOne[P any](ctx context.Context, b *bulk, work Work[P], spec func(con
 	}}, err
 }
 
-// skip keeps a refusal; an error that is none of the target's ends the request.
+// skip records the refusal of a target. An error that does not concern the
+// target, such as a lost database, ends the request.
 func (b *bulk) skip(target BulkTarget, err error) error {
 	p := problem.From(err)
+	// A driver without the ability, or a hypervisor that does not answer,
+	// affects this target only.
 	if p.Status() >= 500 && p.Code != problem.CodeUnsupported && p.Code != problem.CodeHypervisorError {
 		return err
 	}
@@ -183,7 +202,8 @@ func (b *bulk) skip(target BulkTarget, err error) error {
 	return nil
 }
 
-// entriesOf reads the targets' rows in one query, whoever may see them.
+// entriesOf reads the rows of all targets in one query, regardless of who may
+// see them. The function admit checks the rights.
 func (s *Store) entriesOf(ctx context.Context, all []BulkTarget) (map[string]*Entry, error) {
 	var vms, apps []int64
 	for _, target := range all {
@@ -219,7 +239,8 @@ func (s *Store) entriesOf(ctx context.Context, all []BulkTarget) (map[string]*En
 	return found, nil
 }
 
-// admit checks the caller's right to act on a target, as the operation on that alone does.
+// admit checks the caller's rights on one target, with the same results as the
+// operation on that target alone.
 func (b *bulk) admit(ctx context.Context, entries map[string]*Entry, kind string, id int64) (Request, error) {
 	caller := identity.FromContext(ctx)
 	if needed := kind + "s:write"; caller != nil && caller.Scopes != nil && !slices.Contains(caller.Scopes, needed) {
@@ -227,7 +248,8 @@ func (b *bulk) admit(ctx context.Context, entries map[string]*Entry, kind string
 	}
 	e := entries[kind+strconv.FormatInt(id, 10)]
 	if e == nil {
-		// It may be an app whose container is away.
+		// The app may exist although its container is missing. Its owner then
+		// gets invalid_state, while others learn nothing.
 		thing, err := schedule.Require(ctx, b.actor.DB, scopeOf[kind], id, identity.Operator)
 		if err == nil {
 			err = problem.New(problem.CodeInvalidState, "the container of %s is not there", thing.Name)
@@ -239,6 +261,7 @@ func (b *bulk) admit(ctx context.Context, entries map[string]*Entry, kind string
 		held = caller.On(e.TeamID)
 	}
 	switch {
+	// Somebody without a role in the team must not learn that the guest exists.
 	case held == identity.NoRole:
 		return Request{}, problem.New(problem.CodeNotFound, "there is no such %s", kind)
 	case held < identity.Operator:
@@ -253,7 +276,8 @@ func (b *bulk) admit(ctx context.Context, entries map[string]*Entry, kind string
 
 var scopeOf = map[string]string{targets[hypervisor.VM]: scope.VM, targets[hypervisor.Container]: scope.App}
 
-// plan answers who asks for the plan, and refuses a request whose plan has changed.
+// plan answers a request for the plan, or refuses the request if the plan has
+// changed since the caller saw it.
 func (b *bulk) plan(ctx context.Context) error {
 	draft, c := plan.Begin(ctx), plan.Confirmation{Given: true} // what was not confirmed is skipped
 	if b.self != "" {
@@ -276,7 +300,7 @@ func (b *bulk) plan(ctx context.Context) error {
 	})
 }
 
-// enqueue enqueues the jobs that can be, and writes the trail.
+// enqueue enqueues all jobs and writes the audit rows, in one transaction.
 func (b *bulk) enqueue(ctx context.Context, tx *db.Tx) (Bulk, error) {
 	done := Bulk{Jobs: []job.View{}, Skipped: slices.Clone(b.skipped)}
 	if done.Skipped == nil {
@@ -286,6 +310,8 @@ func (b *bulk) enqueue(ctx context.Context, tx *db.Tx) (Bulk, error) {
 	for _, ready := range b.ready {
 		own := audit.As(ctx, b.entry(ready.request))
 		made, err := ready.enqueue(own, tx)
+		// Another request took this guest between the check and now. The others
+		// go on.
 		if p := problem.From(err); err != nil && p.Code == problem.CodeGuestBusy {
 			done.Skipped = append(done.Skipped, Skipped{Target: ready.target, Error: string(p.Code), Detail: p.Detail})
 			continue
@@ -303,6 +329,8 @@ func (b *bulk) enqueue(ctx context.Context, tx *db.Tx) (Bulk, error) {
 			return Bulk{}, err
 		}
 	}
+	// The row of the request itself has the totals; the targets have their own
+	// rows.
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.Detail("action", b.word)
 		e.Detail("jobs", len(done.Jobs))
@@ -314,7 +342,7 @@ func (b *bulk) enqueue(ctx context.Context, tx *db.Tx) (Bulk, error) {
 	return done, audit.Write(ctx, tx)
 }
 
-// entry fills in the trail's row of one target.
+// entry returns a function that fills in the audit row of one target.
 func (b *bulk) entry(r Request) func(*audit.Entry) {
 	return func(e *audit.Entry) {
 		e.Action = b.kind(r.Target.Kind)
@@ -323,7 +351,8 @@ func (b *bulk) entry(r Request) func(*audit.Entry) {
 	}
 }
 
-// writeRefusal writes the trail's row of a target that is skipped.
+// writeRefusal writes the audit row of a skipped target. The name of the target
+// is only in it if the caller may see the target.
 func (b *bulk) writeRefusal(ctx context.Context, tx *db.Tx, s Skipped) error {
 	kind, id := s.Target.id()
 	fill := func(e *audit.Entry) {
@@ -343,7 +372,7 @@ func (b *bulk) writeRefusal(ctx context.Context, tx *db.Tx, s Skipped) error {
 	return audit.WriteEntry(tx, entry)
 }
 
-// kept is what the answer is made of again.
+// kept is stored for idempotent repetition: the answer is rebuilt from it.
 type kept struct {
 	Jobs    []int64   `json:"jobs"`
 	Skipped []Skipped `json:"skipped"`

@@ -10,7 +10,9 @@ import (
 	"github.com/hostler/hostler/core/job"
 )
 
-// ActedOnAll is the answer of ActOnAll again, with its jobs as they are now. Jobs that the caller may no longer see are left out.
+// ActedOnAll rebuilds the answer of ActOnAll for a repeated request, with the
+// present state of its jobs. Jobs that the caller may not see any more are left
+// out.
 func (a *Actor) ActedOnAll(ctx context.Context, made idempotency.Made) (Bulk, error) {
 	var was kept
 	if err := json.Unmarshal(made.Kept, &was); err != nil {

@@ -17,25 +17,33 @@ import (
 )
 
 const (
-	// changeLimit bounds all requests of a change, and sendLimit one of them. Storages may take long to make a disk larger.
+	// changeLimit bounds all requests of a change, and sendLimit one of them.
+	// Some storages take long to enlarge a disk.
 	changeLimit = 100 * time.Second
 	sendLimit   = 60 * time.Second
-	// recordLimit bounds the keeping of what was read by the way.
+	// recordLimit bounds the storing of what was read in passing.
 	recordLimit = 5 * time.Second
 )
 
-// Change is what is done to a guest at once, in requests that are each sent once, while a caller waits.
+// Change is a change of a guest while the caller waits, in requests that are
+// each sent once. It remembers what was done, so that a failure half-way can be
+// reported exactly.
 type Change struct {
 	hosts Hosts
 	guest *Guest
-	// done are the fields that the hypervisor has taken, and unknown those of a request of which it is not known.
+	// done lists the fields that the hypervisor has accepted. unknown lists
+	// those of a request whose result is unknown.
 	done, unknown []string
 }
 
-// Do changes the guest of a request: it keeps jobs off the guest, writes the audit row before anything is sent, and then has do send.
-// What was begun is brought to its end when the caller leaves. A failure tells what was done before it in the member done, and has an
-// audit row of its own that tells it too. Problems besides those of do: guest_busy while a job or another change works on the guest,
-// and invalid_state when its id is another guest's by now.
+// Do changes the guest of a request. It keeps jobs off the guest, writes the
+// audit row before anything is sent, and then calls do. If the caller
+// disconnects, the change is still completed.
+//
+// A failure has the member done with what was changed before it, and an audit
+// row that says the same. Problems in addition to those of do: guest_busy while
+// a job or another change works on the guest, and invalid_state if the ID
+// belongs to another guest now.
 func (a *Actor) Do(ctx context.Context, r Request, do func(ctx context.Context, c *Change) error) error {
 	c := &Change{hosts: a.Hosts, guest: r.Guest}
 	return change.Change{DB: a.DB, Exclusive: Exclusive(r.Guest.ID), Limit: changeLimit, Tell: c.tell}.
@@ -47,8 +55,9 @@ func (a *Actor) Do(ctx context.Context, r Request, do func(ctx context.Context, 
 		})
 }
 
-// Same refuses, as problem invalid_state, another guest than the one that is known under an id: the list knows of one that took its id
-// since the last poll only then. It asks the hypervisor; a guest that is gone there is problem not_found.
+// Same returns the problem invalid_state if another guest has the ID now. The
+// list would notice that only at the next poll, so Same reads the guest from
+// the hypervisor. A guest that does not exist there is not_found.
 func Same(ctx context.Context, hosts host.Opener, g *Guest) error {
 	now, err := Look(ctx, Subject{Guest: g, hosts: hosts}, hypervisor.Host.Guest)
 	if err != nil {
@@ -61,8 +70,10 @@ func Same(ctx context.Context, hosts host.Opener, g *Guest) error {
 	return nil
 }
 
-// tell is a failure with what was done before it, also in its audit row. A fault of the body says nothing of that: where something was
-// done, the hypervisor has refused the rest.
+// tell returns the problem of a failed change, with the fields that were done
+// before, and adds them to the audit row. A validation fault becomes a
+// hypervisor error if something was already done: the answer 422 would say that
+// nothing was changed.
 func (c *Change) tell(err error, row *audit.Entry) *problem.Error {
 	row.Detail("done", append([]string{}, c.done...))
 	if len(c.unknown) > 0 {
@@ -88,9 +99,10 @@ func (c *Change) tell(err error, row *audit.Entry) *problem.Error {
 	return failure
 }
 
-// SendTo makes one request of a change with the lifecycle token, once, and notes the fields that it is about as done. Where its answer
-// is lost, there shows whether the guest is as the request wants it; nothing is sent again, and what cannot be shown is problem
-// outcome_unknown.
+// SendTo sends one request of a change with the lifecycle token, once, and
+// records its fields as done. If the answer is lost, the function there checks
+// whether the guest is as the request wants it. The request is not repeated. If
+// the check fails too, the problem is outcome_unknown.
 func SendTo[A any](ctx context.Context, c *Change, fields []string,
 	request func(able A, ctx context.Context, ref hypervisor.GuestRef) error, there func(ctx context.Context) (bool, error)) error {
 	return c.Send(ctx, fields, func(ctx context.Context, sent func()) error {
@@ -104,8 +116,9 @@ func SendTo[A any](ctx context.Context, c *Change, fields []string,
 	}, there)
 }
 
-// Send is SendTo for a request that is made otherwise, such as to the hypervisor's firewall: request says when it is about
-// to be sent.
+// Send is SendTo for a request that is made in another way, such as to the
+// hypervisor's firewall. The function request calls sent immediately before it
+// sends, so that a failure before that is known to have changed nothing.
 func (c *Change) Send(ctx context.Context, fields []string, request func(ctx context.Context, sent func()) error,
 	there func(ctx context.Context) (bool, error)) error {
 	left := false
@@ -114,6 +127,7 @@ func (c *Change) Send(ctx context.Context, fields []string, request func(ctx con
 	case err == nil:
 		c.done = append(c.done, fields...)
 		return nil
+	// Nothing was sent, or the hypervisor refused it: the guest is unchanged.
 	case !left || job.Refused(err):
 		return err
 	}

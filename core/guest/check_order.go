@@ -13,13 +13,17 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
+// formatInt formats a number for an error text.
 func formatInt(n int64) string { return strconv.FormatInt(n, 10) }
 
-// checkOrder refuses an order that the guest cannot be brought to, with all its faults at once, and gives the keys of the disks that
-// become larger, in order. A disk that has its new size already is none of them.
+// checkOrder returns invalid with all faults of an order that the guest cannot
+// be changed to. It returns the keys of the disks that will grow, sorted. A
+// disk that already has the requested size is not among them.
 func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigOrder, now hypervisor.Config) (grown []string, err error) {
 	p := &place{}
 	sized := o.Cores != nil || o.Sockets != nil || o.MemoryMB != nil || o.BalloonMB != nil || o.SwapMB != nil || len(o.DisksGB) > 0
+	// Limits and free space are only read if the order needs them: each costs a
+	// request and a privilege.
 	if sized {
 		room := hypervisor.PlacementQuery{Storages: len(o.DisksGB) > 0}
 		if p.Placement, _, err = a.roomFor(ctx, on.Guest, room); err != nil {
@@ -37,7 +41,8 @@ func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigOrder, now h
 	return grown, nil
 }
 
-// roomFor asks what the guest's node has of what the query wants; known is false where the driver cannot tell.
+// roomFor reads from the guest's node what the query asks for. It returns false
+// if the driver cannot report it.
 func (a *Actor) roomFor(ctx context.Context, g *Guest, query hypervisor.PlacementQuery) (
 	room hypervisor.Placement, known bool, err error) {
 	room, err = host.AskWithin(ctx, a.Hosts, lookLimit, g.HostID, endpoint.Monitoring,
@@ -54,7 +59,7 @@ func (a *Actor) roomFor(ctx context.Context, g *Guest, query hypervisor.Placemen
 	return room, true, err
 }
 
-// checkConfig refuses figures and texts that the guest cannot have.
+// checkConfig records faults of numbers and texts that the guest cannot have.
 func (p *place) checkConfig(g *Guest, o ConfigOrder, now hypervisor.Config) {
 	only := func(field string, given bool, kind string) {
 		if given && g.Kind != kind {
@@ -87,7 +92,7 @@ func (p *place) checkConfig(g *Guest, o ConfigOrder, now hypervisor.Config) {
 	}
 }
 
-// checkDisks refuses sizes that disks cannot have, and gives those that become larger.
+// checkDisks records faults of disk sizes and returns the disks that will grow.
 func (p *place) checkDisks(o ConfigOrder, now hypervisor.Config) (grown []string) {
 	needed := map[string]int64{} // bytes by storage
 	for _, key := range slices.Sorted(maps.Keys(o.DisksGB)) {
@@ -114,6 +119,9 @@ func (p *place) checkDisks(o ConfigOrder, now hypervisor.Config) (grown []string
 		default:
 			needed[now.Disks[i].Storage] += (size - is) << 30
 			s := p.storage(now.Disks[i].Storage)
+			// Several disks may be on one storage, so the growth of all of them
+			// is compared with its free space. A thin storage accepts more than
+			// is free.
 			if s != nil && !s.Thin && s.Free != nil && *s.Free < needed[s.Name] {
 				refuse("value_error", "its storage has room for "+formatInt(*s.Free>>30)+" GiB more")
 			}
@@ -123,7 +131,7 @@ func (p *place) checkDisks(o ConfigOrder, now hypervisor.Config) (grown []string
 	return grown
 }
 
-// storage is a storage of the node; nil where it is not known.
+// storage returns the storage of the node with that name, or nil.
 func (p *place) storage(name string) *hypervisor.PlacementStorage {
 	if i := slices.IndexFunc(p.Storages, func(s hypervisor.PlacementStorage) bool { return s.Name == name }); i >= 0 {
 		return &p.Storages[i]

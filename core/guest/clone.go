@@ -16,7 +16,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// CloneOrder is a copy as it is asked for; nil takes what the hypervisor or the service chooses.
+// CloneOrder describes a requested copy. A nil field leaves the choice to the
+// hypervisor or the service.
 type CloneOrder struct {
 	Full    bool
 	Name    *string
@@ -25,20 +26,21 @@ type CloneOrder struct {
 	Target  *string
 }
 
-// Made is the answer to a request that makes a guest.
+// Made is the answer to a request that creates a guest.
 type Made struct {
 	Started
 	VMID     *int64 `json:"vmid" example:"105" doc:"The new guest's number at the hypervisor; null where its guests have none"`
 	GuestRef string `json:"guest_ref" example:"105" doc:"The new guest's id at the hypervisor"`
 }
 
-// made is what an answer is made of again besides its job.
+// made is stored for idempotent repetition, beside the job.
 type made struct {
 	VMID     *int64 `json:"vmid"`
 	GuestRef string `json:"guest_ref"`
 }
 
-// MadeAgain is the answer to a request that makes a guest again, with its job as it is now.
+// MadeAgain rebuilds the answer to a repeated request that creates a guest,
+// with the present state of its job.
 func (a *Actor) MadeAgain(ctx context.Context, again idempotency.Made, isSelf bool) (Made, error) {
 	var was made
 	if err := json.Unmarshal(again.Kept, &was); err != nil {
@@ -48,23 +50,25 @@ func (a *Actor) MadeAgain(ctx context.Context, again idempotency.Made, isSelf bo
 	return Made{Started: started, VMID: was.VMID, GuestRef: was.GuestRef}, err
 }
 
-// cloneSpec is a copy with what its operation shows of it.
+// cloneSpec is the copy of a job, with the order that the API shows.
 type cloneSpec struct {
 	hypervisor.CloneSpec
 	Order CloneOrder
-	// Warnings are for the plan.
+	// Warnings are added to the plan.
 	Warnings []string `json:",omitempty"`
 }
 
-// copied is where the copy of a guest is.
+// copied returns where the copy will be.
 func (s cloneSpec) copied(of hypervisor.GuestRef) hypervisor.GuestRef {
 	return hypervisor.GuestRef{Kind: of.Kind, Node: cmp.Or(s.Node, of.Node), ID: s.ID}
 }
 
-// taken says that another guest has the copy's id.
+// taken says that another guest has the ID of the copy. It is also recognised
+// as the beginning of a failure; see act.idTaken.
 func (s cloneSpec) taken() string { return fmt.Sprintf("there is a guest %s", s.ID) }
 
-// clone is the work that copies a guest. The task is of the guest that is copied.
+// clone is the work that copies a guest. The hypervisor's task belongs to the
+// guest that is copied.
 var clone = Work[cloneSpec]{
 	Kind: "clone", Needs: endpoint.Lifecycle, Templates: true,
 	Shows: func(spec cloneSpec) any {
@@ -95,6 +99,7 @@ var clone = Work[cloneSpec]{
 		case spec.Full && g.Kind == string(hypervisor.Container) && (g.Status == hypervisor.GuestRunning || g.Status == hypervisor.GuestPaused):
 			return problem.New(problem.CodeGuestRunning, "cannot copy %s: it is a %s container; stop it first", g.Name, g.Status)
 		}
+		// A missing privilege is better reported now than as a failed job.
 		return permitted(ctx, on.hosts, g.HostID, endpoint.Lifecycle, func(ctx context.Context, at hypervisor.CreationChecker) error {
 			return at.CheckClone(ctx, g.At(), spec.CloneSpec)
 		})
@@ -105,6 +110,8 @@ var clone = Work[cloneSpec]{
 		Send: Using(func(c hypervisor.Cloner, ctx context.Context, ref hypervisor.GuestRef, spec cloneSpec) (string, error) {
 			return c.Clone(ctx, ref, spec.CloneSpec)
 		}),
+		// The copy has no mark that would identify it, so its ID and its name
+		// together show that the step was carried out.
 		State: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec cloneSpec) (s State, err error) {
 			there, err := at.Guest(ctx, spec.copied(guest.GuestRef))
 			switch {
@@ -122,6 +129,8 @@ var clone = Work[cloneSpec]{
 	}},
 	End: func(ctx context.Context, e *Ending[cloneSpec]) error {
 		made := e.Spec.copied(e.At)
+		// The ID may have belonged to a guest that was just destroyed. Polls
+		// must list the copy all the same.
 		if err := e.anew(ctx, e.HostID, made); err != nil {
 			return err
 		}
@@ -134,7 +143,8 @@ var clone = Work[cloneSpec]{
 	},
 }
 
-// Clone asks for a copy of the request's guest. Problems besides those of Work.Prepare: invalid for each field that does not do.
+// Clone enqueues a copy of the request's guest. Problems in addition to those
+// of Work.Prepare: invalid, with all wrong fields.
 func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, error) {
 	g, draft := r.Guest, plan.Begin(ctx)
 	spec := cloneSpec{Order: order, CloneSpec: hypervisor.CloneSpec{Full: order.Full, Name: copyName(g.Name)}}
@@ -154,6 +164,8 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 	}
 	p, err := a.placeOn(ctx, g.HostID, "newid", hypervisor.PlacementQuery{Kind: hypervisor.GuestKind(g.Kind), Node: node, Name: spec.Name,
 		Number: order.NewID, ID: true, Storages: order.Full || order.Storage != nil})
+	// A request for the plan alone also gets an answer if the hypervisor cannot
+	// be reached.
 	if err := draft.Stop(ctx, err, plan.Confirmation{}); err != nil {
 		return Made{}, err
 	}
@@ -173,6 +185,8 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 		return Made{}, err
 	}
 	var answer Made
+	// The ID is reserved in the transaction that enqueues the job. Two requests
+	// at the same time therefore never get the same ID.
 	err = a.DB.Tx(ctx, func(tx *db.Tx) error {
 		if err := p.reserve(ctx, tx, order.NewID != nil); err != nil {
 			return err
@@ -192,8 +206,10 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 	return answer, err
 }
 
-// checkCopy refuses guests that the hypervisor does not copy, a storage that does not do, and disks that do not fit: on the wanted
-// storage, or each on its own. Where the configuration cannot be read, what is known of the guest's size is held against the wanted one.
+// checkCopy rejects guests that the hypervisor cannot copy, a storage that
+// cannot be used, and disks that do not fit: together on the wanted storage, or
+// each on its own. If the configuration cannot be read, it compares the known
+// total size of the guest.
 func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneOrder) error {
 	g := r.Guest
 	if order.Storage != nil && !order.Full {
@@ -223,6 +239,7 @@ func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneO
 			needed[d.Storage] += *size
 		}
 	}
+	// The configuration may be unreadable, but the list knows a size.
 	if total == 0 && g.DiskTotalBytes != nil {
 		total = *g.DiskTotalBytes
 	}

@@ -9,14 +9,15 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// copying is the checkpoint of a job whose copy got another id than was foreseen.
+// copying is the checkpoint of a job whose copy got another ID than planned.
 type copying struct {
 	ID hypervisor.GuestID `json:"id"`
-	// Tries counts the ids.
+	// Tries is the number of IDs that were tried.
 	Tries int `json:"tries"`
 }
 
-// clone does a job that copies a guest, under another id where its own was taken meanwhile and was not asked for.
+// clone runs a job that copies a guest. If another guest took the ID in the
+// meantime and the user did not request that ID, it tries others.
 func (w *Worker) clone(ctx context.Context, run *job.Run) error {
 	var params Params[cloneSpec]
 	if err := run.Params(&params); err != nil {
@@ -29,6 +30,8 @@ func (w *Worker) clone(ctx context.Context, run *job.Run) error {
 	for {
 		spec, made := params.Spec, clone.Steps[0]
 		made.Needs = clone.Needs
+		// The step gets a name of its own for each ID. Its checkpoint must not
+		// be taken for that of the first attempt.
 		if c := a.progress.Copy; c != nil {
 			spec.ID, made.Name = c.ID, fmt.Sprintf("%s %s", made.Name, c.ID)
 		}
@@ -47,8 +50,9 @@ func (w *Worker) clone(ctx context.Context, run *job.Run) error {
 	}
 }
 
-// idTaken reports whether a copy was not made because another guest has its id: it was there before the request, or the request was
-// refused for it.
+// idTaken reports whether no copy was made because another guest has its ID:
+// the guest existed before the request, or the request was refused for that
+// reason.
 func (a *act) idTaken(spec cloneSpec, err error) bool {
 	if status, verdict := job.Verdict(err); verdict && status == job.Failed && !a.run.Begun(a.steps[0].name) {
 		return strings.HasPrefix(job.Text(err), spec.taken())
@@ -56,7 +60,7 @@ func (a *act) idTaken(spec cloneSpec, err error) bool {
 	return collided(err)
 }
 
-// nextCopy asks for another id.
+// nextCopy reserves another free ID and stores it as a checkpoint.
 func (a *act) nextCopy(ctx context.Context, spec cloneSpec) error {
 	made := spec.copied(a.ref)
 	id, err := a.freeID(ctx, a.hostID, hypervisor.PlacementQuery{Kind: made.Kind, Node: made.Node, Name: spec.Name, ID: true})

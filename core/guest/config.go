@@ -11,7 +11,8 @@ import (
 // maxDescription bounds the description of a guest, in bytes.
 const maxDescription = 64 << 10
 
-// Config is a guest's configuration as the API shows it: what is in force, and beside it what waits for a restart.
+// Config is a guest's configuration as the API shows it: what is in force, and
+// beside it what waits for a restart.
 type Config struct {
 	Digest         *string            `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the whole configuration: another one by now is a change meanwhile. Null where the hypervisor has none"`
 	Name           string             `json:"name" example:"web1"`
@@ -55,7 +56,8 @@ type NIC struct {
 	Bridge *string `json:"bridge" example:"vmbr0"`
 }
 
-// Config asks the hypervisor for a guest's configuration. Problems: not_found, unsupported, and those of host.Ask.
+// Config reads a guest's configuration from the hypervisor. Problems:
+// not_found, unsupported, and those of host.Ask.
 func (a *Actor) Config(ctx context.Context, g *Guest) (Config, error) {
 	found, err := a.ReadConfig(ctx, g)
 	if err != nil {
@@ -64,15 +66,18 @@ func (a *Actor) Config(ctx context.Context, g *Guest) (Config, error) {
 	return showConfig(found), nil
 }
 
-// ReadConfig is Config as the driver tells it, for rules about what a guest uses.
+// ReadConfig returns the configuration in the driver's form, for rules about
+// what a guest uses.
 func (a *Actor) ReadConfig(ctx context.Context, g *Guest) (hypervisor.Config, error) {
 	return Subject{Guest: g, hosts: a.Hosts, db: a.DB}.readConfig(ctx)
 }
 
-// maxParts bounds the disks, NICs and pending changes of a guest that are shown.
+// maxParts limits the number of disks, NICs and pending changes that are stored
+// and shown.
 const maxParts = 512
 
-// showConfig makes what a driver says fit for JSON.
+// showConfig converts a driver's configuration for JSON. It cleans texts and
+// cuts lists, because the driver is not trusted.
 func showConfig(c hypervisor.Config) Config {
 	out := Config{
 		Digest: host.CleanOrNil(c.Digest), Name: host.Clean(c.Name), Description: host.CleanTo(c.Description, maxDescription),
@@ -92,6 +97,7 @@ func showConfig(c hypervisor.Config) Config {
 	return out
 }
 
+// cleanTags returns at most maxParts tags without control characters.
 func cleanTags(tags []string) []string {
 	out := make([]string, 0, len(tags))
 	for _, tag := range tags[:min(len(tags), maxParts)] {
@@ -100,7 +106,8 @@ func cleanTags(tags []string) []string {
 	return out
 }
 
-// showPending are the changes that wait for a restart, of the given keys where there are some.
+// showPending returns the changes that wait for a restart, limited to the given
+// keys unless only is nil.
 func showPending(pending map[string]*string, only []string) map[string]*string {
 	out := map[string]*string{}
 	for key, value := range pending {

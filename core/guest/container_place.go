@@ -9,34 +9,39 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// ContainerOrder is a container that something else than the service will make, as it is asked for; nil takes what is usual or has most
-// room.
+// ContainerOrder describes a container that another program will create, such
+// as an install script. A nil field selects the usual value, or the one with
+// the most free space.
 type ContainerOrder struct {
 	HostID int64
 	Node   string
 	Name   string
 	// CTID is the number that it should have.
 	CTID *int64
-	// Storage is for its disks, and TemplateStorage for the template that it is made of.
+	// Storage is for the disks. TemplateStorage is for the template that the
+	// container is made of.
 	Storage, TemplateStorage, Bridge *string
-	// DiskGB is how much room its disks need, in GiB; zero where nobody knows.
+	// DiskGB is the size of the disks in GiB. Zero means unknown.
 	DiskGB int64
-	// Usual is what is taken where it is there and nothing else was asked for.
+	// Usual contains names that are used if they exist and the order names no
+	// others.
 	Usual hypervisor.Usual
 }
 
-// ContainerPlace is where such a container has its place.
+// ContainerPlace is the result of PlaceContainer: where the container can be
+// created.
 type ContainerPlace struct {
 	ClusterID int64
 	HostName  string
-	// ID is the one that was asked for; empty for any.
+	// ID is the requested ID. It is empty if any ID will do.
 	ID                               hypervisor.GuestID
 	Storage, TemplateStorage, Bridge string
 	place                            *place
 }
 
-// PlaceContainer asks the hypervisor where a container can be made. All that is wrong with the order is one problem invalid;
-// other problems are those of host.Ask.
+// PlaceContainer asks the hypervisor where a container can be created. All
+// faults of the order are one problem invalid. Other problems are those of
+// host.Ask.
 func PlaceContainer(ctx context.Context, a *Actor, order ContainerOrder) (*ContainerPlace, error) {
 	p, err := a.placeOn(ctx, order.HostID, "ctid", hypervisor.PlacementQuery{Kind: hypervisor.Container, Node: order.Node, Name: order.Name,
 		Number: order.CTID, ID: order.CTID != nil, Storages: true, Bridges: true})
@@ -78,12 +83,15 @@ func PlaceContainer(ctx context.Context, a *Actor, order ContainerOrder) (*Conta
 	return c, p.err()
 }
 
-// chooseStorage is the storage that was asked for, or else the usual one where it fits, or of all that fit the one with the most room.
+// chooseStorage returns the requested storage, else the usual one if it fits,
+// else the one with the most free space among those that fit. It records the
+// fault none if no storage fits.
 func (p *place) chooseStorage(field string, wanted *string, usual string, bytes int64, fits func(hypervisor.PlacementStorage) bool,
 	none string) string {
 	if wanted != nil {
 		return *wanted
 	}
+	// The usual storage sorts before all others, whatever its free space is.
 	free := func(s hypervisor.PlacementStorage) int64 {
 		if s.Name == usual {
 			return 1 << 62
@@ -100,8 +108,9 @@ func (p *place) chooseStorage(field string, wanted *string, usual string, bytes 
 	return slices.MaxFunc(fitting, func(a, b hypervisor.PlacementStorage) int { return cmp.Compare(free(a), free(b)) }).Name
 }
 
-// Reserve keeps the id that was asked for from other jobs, for a job that the transaction enqueues, whose parameters have it as
-// spec.ID. It is problem invalid where another one has it by now.
+// Reserve reserves the requested ID for the job that the transaction enqueues.
+// The parameters of the job must contain it as spec.ID. If another job has
+// reserved it, the problem is invalid. Without a requested ID it does nothing.
 func (c *ContainerPlace) Reserve(ctx context.Context, tx *db.Tx) error {
 	if c.ID == "" {
 		return nil

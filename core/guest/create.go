@@ -15,10 +15,11 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// createKind is the kind of jobs that make VMs.
+// createKind is the kind of jobs that create VMs.
 const createKind = "vm.create"
 
-// VMOrder is a VM as it is asked for, its defaults filled in; nil takes what the hypervisor or the service chooses.
+// VMOrder describes a requested VM with all defaults filled in. A nil field
+// leaves the choice to the hypervisor or the service.
 type VMOrder struct {
 	HostID   int64   `json:"host_id"`
 	Name     string  `json:"name"`
@@ -29,7 +30,7 @@ type VMOrder struct {
 	DiskGB   int64   `json:"disk_gb"`
 	Storage  string  `json:"storage"`
 	Bridge   string  `json:"bridge"`
-	// NoNIC makes a VM without a NIC, whatever the bridge.
+	// NoNIC creates a VM without a NIC, whatever Bridge says.
 	NoNIC   bool    `json:"no_nic,omitempty"`
 	VLANTag *int64  `json:"vlan_tag,omitempty"`
 	ISO     *string `json:"iso,omitempty"`
@@ -37,24 +38,28 @@ type VMOrder struct {
 	Start   bool    `json:"start"`
 }
 
-// createParams are those of a job that makes a VM.
+// createParams are the parameters of a job that creates a VM.
 type createParams struct {
 	HostID int64             `json:"host_id"`
 	Spec   hypervisor.VMSpec `json:"spec"`
-	// Warnings are for the transcript.
+	// Warnings are written into the job's transcript.
 	Warnings []string `json:"warnings,omitempty"`
-	// Wanted says that the number was asked for, so that no other will do.
+	// Wanted is true if the user requested the number. The job then does not
+	// use another one.
 	Wanted bool `json:"wanted,omitempty"`
 	Start  bool `json:"start,omitempty"`
 }
 
-// Create asks for a VM on a host of the team. All that is wrong with the order is one problem invalid, found by asking the hypervisor
-// what a VM can be made of there; other problems are those of host.Ask.
+// Create enqueues the creation of a VM on a host of the team. It asks the
+// hypervisor what a VM can use there. All faults of the order are one problem
+// invalid; other problems are those of host.Ask.
 func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, error) {
 	able := func(at hypervisor.Host) error {
 		_, err := host.Able[hypervisor.Provisioner](at)
 		return err
 	}
+	// A host without the token or the ability is refused before anything is
+	// asked of the hypervisor.
 	if err := a.Hosts.Require(ctx, order.HostID, endpoint.Lifecycle, able); err != nil {
 		return Made{}, err
 	}
@@ -79,6 +84,8 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 	if err := p.err(); err != nil {
 		return Made{}, err
 	}
+	// The mark is stored in the VM's configuration. If the answer to the
+	// request is lost, the job recognises its VM by the mark.
 	var mark string
 	if err := a.DB.Pool.QueryRow(ctx, "SELECT gen_random_uuid()::text").Scan(&mark); err != nil {
 		return Made{}, db.Problem(fmt.Errorf("making a mark for a VM: %w", err))
@@ -94,6 +101,8 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 		return Made{}, err
 	}
 	var answer Made
+	// The ID is reserved in the transaction that enqueues the job, so that a
+	// parallel request gets another one.
 	err = a.DB.Tx(ctx, func(tx *db.Tx) error {
 		if err := p.reserve(ctx, tx, order.VMID != nil); err != nil {
 			return err
@@ -121,18 +130,19 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 	return answer, nil
 }
 
-// checkMost refuses a number above the hypervisor's bound, if it has one.
+// checkMost records a fault for a number above the hypervisor's limit. A limit
+// of zero means none.
 func (p *place) checkMost(field string, n, most int64) {
 	if most > 0 && n > most {
 		p.refuse(field, "less_than_equal", "must be at most %d", most)
 	}
 }
 
-// smallDisks is how much the disks may take in bytes that a hypervisor makes besides the one that is asked for: those of a firmware's
-// settings and of a TPM.
+// smallDisks is the space in bytes of the additional disks that a hypervisor
+// creates for a VM: firmware settings and a TPM.
 const smallDisks = 16 << 20
 
-// checkVM refuses what the VM cannot be made of.
+// checkVM records all faults of an order.
 func (p *place) checkVM(o VMOrder) {
 	p.checkName(o.Name)
 	p.checkMost("cores", o.Cores, p.Limits.Cores)

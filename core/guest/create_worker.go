@@ -15,7 +15,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// create does a job that makes a VM, which is known by the mark in its configuration.
+// create runs a job that creates a VM. It recognises the VM by the mark in its
+// configuration.
 func (w *Worker) create(ctx context.Context, run *job.Run) error {
 	var params createParams
 	if err := run.Params(&params); err != nil {
@@ -25,6 +26,8 @@ func (w *Worker) create(ctx context.Context, run *job.Run) error {
 	c := &making{Worker: w, run: run, progress: makingProgress{ID: spec.ID}, hostID: params.HostID, kind: hypervisor.VM, node: spec.Node,
 		name: spec.Name, noun: "VM", wanted: params.Wanted, needs: endpoint.Lifecycle, step: "create", does: hypervisor.OperationCreate,
 		says: "making the VM " + spec.Name}
+	// After a restart of the service the warnings are already in the
+	// transcript.
 	if !run.Begun(c.present()) {
 		for _, warning := range params.Warnings {
 			run.Note("%s", warning)
@@ -39,6 +42,8 @@ func (w *Worker) create(ctx context.Context, run *job.Run) error {
 		spec.ID = id
 		return able.CreateVM(ctx, spec)
 	}
+	// If a guest has the ID, its mark shows whether this job created it or
+	// somebody else.
 	c.look = func(ctx context.Context) (there, mine bool, err error) {
 		limit := c.ReadLimit
 		if limit == 0 {
@@ -59,7 +64,8 @@ func (w *Worker) create(ctx context.Context, run *job.Run) error {
 	return c.retarget(context.WithoutCancel(ctx))
 }
 
-// retarget makes the VM the job's target once a poll has brought it into the list.
+// retarget makes the VM the target of the job, once a poll has listed it.
+// Before that the job's target is the host.
 func (c *making) retarget(ctx context.Context) error {
 	var id int64
 	err := c.DB.Pool.QueryRow(ctx, `UPDATE jobs j SET target_kind = 'vm', target_id = g.id, target_name = g.name

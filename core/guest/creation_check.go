@@ -9,8 +9,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// permitted refuses to make a guest for which the credential lacks a privilege, where the driver can tell that before there is a job. Its
-// problems are those of host.Ask.
+// permitted returns denied if the credential lacks a privilege for creating a
+// guest, as far as the driver can know in advance. A driver that cannot know
+// permits everything. Problems are those of host.Ask.
 func permitted(ctx context.Context, hosts host.Opener, hostID int64, capability endpoint.Capability,
 	check func(context.Context, hypervisor.CreationChecker) error) error {
 	_, err := host.AskWithin(ctx, hosts, lookLimit, hostID, capability,

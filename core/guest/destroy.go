@@ -14,8 +14,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Destroy is the work that destroys a VM and its disks. The problems of its check: guest_running, protected, and volume_in_use for a
-// template with linked clones.
+// Destroy is the work that destroys a VM and its disks. Problems of its check:
+// guest_running, protected, and volume_in_use for a template with linked
+// clones.
 var Destroy = Work[hypervisor.DestroySpec]{
 	Kind: "delete", Guests: []hypervisor.GuestKind{hypervisor.VM}, Needs: endpoint.Lifecycle, Interrupts: true, Destroys: true,
 	Loses: "the VM and its disks are destroyed, and no backup is made before",
@@ -30,8 +31,8 @@ var Destroy = Work[hypervisor.DestroySpec]{
 	Steps: []Step[hypervisor.DestroySpec]{destroyStep},
 }
 
-// Uninstall is the work that stops an app's container and destroys it. The problems of its check: protected, and volume_in_use for a
-// template with linked clones.
+// Uninstall is the work that stops an app's container and destroys it. Problems
+// of its check: protected, and volume_in_use for a template with linked clones.
 var Uninstall = Work[hypervisor.DestroySpec]{
 	Kind: "uninstall", Guests: []hypervisor.GuestKind{hypervisor.Container}, Needs: endpoint.Lifecycle, Interrupts: true, Destroys: true,
 	Loses: "the app's container and its disks are destroyed, and no backup is made before",
@@ -44,6 +45,8 @@ var Uninstall = Work[hypervisor.DestroySpec]{
 				_ hypervisor.DestroySpec) (string, error) {
 				return l.Act(ctx, ref, hypervisor.Stop)
 			}),
+			// A protected container must not be stopped for a destruction that
+			// the hypervisor will refuse.
 			State: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, _ hypervisor.DestroySpec) (s State, err error) {
 				if s = lifecycleState(hypervisor.Stop, guest); s.Done == "" {
 					s.Blocked, err = protected(ctx, at, guest)
@@ -61,14 +64,15 @@ var Uninstall = Work[hypervisor.DestroySpec]{
 	},
 }
 
-// Discard is the work that stops a container and destroys it which a failed install has left. The problem of its check: protected.
+// Discard is the work that stops and destroys a container that a failed
+// installation left behind. Problem of its check: protected.
 var Discard = Work[hypervisor.DestroySpec]{
 	Kind: "app.discard", Guests: Uninstall.Guests, Needs: Uninstall.Needs, Interrupts: true, Destroys: true,
 	Loses: "the container that the install has left and its disks are destroyed, and no backup is made before",
 	Plan:  planDestroy, Check: Uninstall.Check, Steps: Uninstall.Steps,
 }
 
-// destroyStep destroys what does not run.
+// destroyStep destroys a stopped guest.
 var destroyStep = Step[hypervisor.DestroySpec]{
 	Name: "destroy", Does: hypervisor.OperationDestroy, Removes: true,
 	Says: func(hypervisor.DestroySpec) string { return "destroying the guest and its disks" },
@@ -87,8 +91,9 @@ var destroyStep = Step[hypervisor.DestroySpec]{
 // protectedGuest says why a guest is not destroyed.
 const protectedGuest = "the guest is protected at the hypervisor"
 
-// protected says that the guest is protected by now; empty where it is not, and where the driver cannot tell: the hypervisor itself
-// refuses to destroy it then.
+// protected returns why the guest must not be destroyed, or an empty string. If
+// the driver cannot read configurations, it returns an empty string; the
+// hypervisor itself then refuses.
 func protected(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest) (blocked string, err error) {
 	reader, err := host.Able[hypervisor.ConfigReader](at)
 	if err != nil {
@@ -101,9 +106,11 @@ func protected(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest) 
 	return blocked, err
 }
 
+// showPurge returns the parameters that the API shows of the job.
 func showPurge(spec hypervisor.DestroySpec) any { return map[string]bool{"purge": spec.Purge} }
 
-// destructible refuses a guest that the hypervisor would not destroy.
+// destructible returns the problem of a guest that the hypervisor would refuse
+// to destroy.
 func destructible(ctx context.Context, on Subject) error {
 	if err := unprotected(ctx, on); err != nil {
 		return err
@@ -111,7 +118,8 @@ func destructible(ctx context.Context, on Subject) error {
 	return unlinked(ctx, on)
 }
 
-// unprotected refuses a guest that the hypervisor protects.
+// unprotected returns the problem protected for a guest with the protection
+// option.
 func unprotected(ctx context.Context, on Subject) error {
 	config, err := on.config(ctx)
 	if err == nil && config.Protected {
@@ -121,7 +129,8 @@ func unprotected(ctx context.Context, on Subject) error {
 	return err
 }
 
-// config reads the guest's configuration once for a request. Where the driver cannot tell, it is empty.
+// config reads the guest's configuration, once per request. It is empty if the
+// driver cannot read configurations.
 func (on Subject) config(ctx context.Context) (hypervisor.Config, error) {
 	if on.read != nil && on.read.config != nil {
 		return *on.read.config, nil
@@ -136,12 +145,14 @@ func (on Subject) config(ctx context.Context) (hypervisor.Config, error) {
 	return config, err
 }
 
-// unsupported reports whether a driver lacks the ability that was asked for.
+// unsupported reports whether the driver lacks the ability.
 func unsupported(err error) bool {
 	return err != nil && problem.From(err).Code == problem.CodeUnsupported
 }
 
-// planDestroy tells what goes with a guest: its disks with their sizes, its snapshots, and what schedules would have done with it.
+// planDestroy adds to the plan what is lost with a guest: its disks with their
+// sizes, its snapshots, and its place in schedules. It also says which backups
+// remain.
 func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p *plan.Plan) error {
 	g := on.Guest
 	p.Add(plan.KindGuest, g.Name, "%s is destroyed.", g.Name)
@@ -180,7 +191,8 @@ func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p
 	return on.schedules(ctx, p)
 }
 
-// tellKept tells of what stays since it is not the guest's own, and reports whether it did.
+// tellKept adds a warning for a disk that stays because it does not belong to
+// the guest. It reports whether it did.
 func tellKept(p *plan.Plan, g *Guest, d hypervisor.Disk) bool {
 	switch {
 	case d.Local:
@@ -206,7 +218,7 @@ func diskWords(d hypervisor.Disk) string {
 	return "The disk " + d.Key
 }
 
-// sizeOf is a disk's size in bytes; nil where it is not known.
+// sizeOf returns the size of a disk in bytes, or nil if it is unknown.
 func sizeOf(d hypervisor.Disk) *int64 {
 	if d.SizeGB == nil {
 		return nil
@@ -215,7 +227,7 @@ func sizeOf(d hypervisor.Disk) *int64 {
 	return &bytes
 }
 
-// schedules tells which schedules name the guest.
+// schedules adds the schedules that name the guest to the plan.
 func (on Subject) schedules(ctx context.Context, p *plan.Plan) error {
 	if on.db == nil {
 		return nil
@@ -226,7 +238,7 @@ func (on Subject) schedules(ctx context.Context, p *plan.Plan) error {
 	return nil
 }
 
-// inSchedules is a guest as schedules name it.
+// inSchedules returns the guest in the form in which schedules name it.
 func inSchedules(target job.Target) schedule.Gone {
 	if target.Kind == targets[hypervisor.VM] {
 		return schedule.Gone{VMs: []int64{target.ID}}

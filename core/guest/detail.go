@@ -12,48 +12,53 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Attachment is a NIC of a guest, as it was last read.
+// Attachment is a NIC of a guest as it was last read.
 type Attachment struct {
 	ClusterID int64
-	// TeamID is that of the guest's host.
+	// TeamID is the team of the guest's host.
 	TeamID  int64
 	GuestID int64
 	Kind    string
 	Name    string
 	VMID    *int64
 	Node    string
-	// NIC is the hypervisor's key of it, such as "net0".
+	// NIC is the hypervisor's key of the NIC, such as "net0".
 	NIC    string
 	Bridge string
 	VLAN   *int64
 	MAC    string
-	AsOf   time.Time
+	// AsOf is the time of the reading.
+	AsOf time.Time
 }
 
-// VolumeUse is a volume that a guest's configuration names, as it was last read.
+// VolumeUse is a volume in a guest's configuration as it was last read.
 type VolumeUse struct {
 	GuestID int64
 	Kind    string
 	Name    string
 	VMID    *int64
 	Node    string
-	// Key is the hypervisor's, such as "scsi0".
+	// Key is the hypervisor's key, such as "scsi0".
 	Key       string
 	Storage   string
 	Volume    string
 	SizeGB    *int64
 	Removable bool
-	// File is set of what is neither a disk nor in a drive, such as a hook script.
+	// File is true for a volume that is neither a disk nor in a drive, such as
+	// a hook script.
 	File bool
 	AsOf time.Time
 }
 
-// unread counts the guests of clusters whose configuration was never read, on a node or, for an empty one, on all.
+// unread counts the guests of clusters whose configuration was never read, on
+// one node or, if the node is empty, on all.
 const unread = `SELECT count(*) FROM guests g LEFT JOIN guest_details d ON d.guest_id = g.id
 	WHERE g.cluster_id = ANY ($1) AND ($2 = '' OR g.node = $2) AND d.as_of IS NULL`
 
-// Attached are the NICs of clusters' guests that are on a bridge, as they were last read, by cluster, guest and key; a node narrows to
-// guests on it. unknown is how many of these guests were never read.
+// Attached returns the NICs of the clusters' guests that are on a bridge, as
+// they were last read, sorted by cluster, guest and key. A node narrows the
+// list to its guests. The result unknown is the number of guests that were
+// never read, which the caller must report: they may be attached too.
 func Attached(ctx context.Context, d *db.DB, clusters []int64, node string) (all []Attachment, unknown int, err error) {
 	rows, err := d.Pool.Query(ctx, `SELECT g.cluster_id, h.team_id, g.id, g.kind, g.name, g.vmid, g.node, n.key, n.bridge, n.vlan, n.mac,
 			d.as_of
@@ -72,8 +77,9 @@ func Attached(ctx context.Context, d *db.DB, clusters []int64, node string) (all
 	return all, unknown, nil
 }
 
-// VolumesOn are the volumes on a storage that a cluster's guests use, as they were last read, by guest and key; unknown is how many of
-// its guests were never read.
+// VolumesOn returns the volumes on a storage that the guests of a cluster use,
+// as they were last read, sorted by guest and key. The result unknown is the
+// number of guests that were never read.
 func VolumesOn(ctx context.Context, d *db.DB, clusterID int64, storage string) (all []VolumeUse, unknown int, err error) {
 	rows, err := d.Pool.Query(ctx, `SELECT g.id, g.kind, g.name, g.vmid, g.node, v.key, v.storage, v.volume, v.size_gb, v.removable,
 			v.file, d.as_of
@@ -94,20 +100,24 @@ func VolumesOn(ctx context.Context, d *db.DB, clusterID int64, storage string) (
 // VolumeQuery asks which guests of a cluster use a volume.
 type VolumeQuery struct {
 	ClusterID int64
-	// Volume is the hypervisor's id of it.
+	// Volume is the hypervisor's ID of the volume.
 	Volume string
-	// Node narrows to guests on it, and VMs to VMs; empty and false narrow nothing.
+	// Node narrows the search to guests on it, VMs to VMs. Empty and false mean
+	// all.
 	Node string
 	VMs  bool
-	// Fresh is the age below which a reading is believed.
+	// Fresh is the age up to which a reading is trusted.
 	Fresh time.Duration
-	// Limit bounds the guests.
+	// Limit bounds the number of guests in the result.
 	Limit int
 }
 
-// DoubtVolume gives the guests of which what was read does not say that they do not use a volume: named are those that do, by the last
-// reading of each, and unclear those that were never read, or not within query.Fresh, or have changed since, or whose configuration has
-// more than is kept of it. Who has to be sure asks them; all others were read so lately that an answer would be no better.
+// DoubtVolume returns the guests that may use a volume. The result named
+// contains those that do according to the last reading. The result unclear
+// contains those that were never read, not within query.Fresh, or before their
+// last change, and those whose configuration is larger than what is stored. A
+// caller that must be sure asks the hypervisor about these guests. All others
+// were read so recently that asking again would not help.
 func DoubtVolume(ctx context.Context, d *db.DB, query VolumeQuery) (named, unclear []int64, err error) {
 	rows, err := d.Pool.Query(ctx, `SELECT g.id, v.named FROM guests g LEFT JOIN guest_details d ON d.guest_id = g.id
 		CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM guest_volumes u WHERE u.guest_id = g.id AND u.volume = $2) AS named) v
@@ -134,18 +144,22 @@ func DoubtVolume(ctx context.Context, d *db.DB, query VolumeQuery) (named, uncle
 	return named, unclear, nil
 }
 
-// detailIdent is what the inventory says of a guest g; where it is another, the configuration may be another too.
+// detailIdent is an SQL expression for what the inventory reports of a guest g.
+// If it changes, the configuration may have changed too.
 const detailIdent = `md5(concat_ws('/', g.ref, g.uid, g.node, g.name, g.cpus, g.memory_total, g.disk_total, g.template, g.tags,
 	g.status IN ('running', 'paused')))`
 
-// keepDetail keeps what a reading of a guest's configuration that began at asOf told of its NICs and volumes. One that is older than what
-// is kept changes nothing.
+// keepDetail stores the NICs and volumes of a configuration whose reading began
+// at asOf. It ignores a reading that is older than the stored one, because two
+// readings may end in another order than they began.
 func keepDetail(ctx context.Context, d *db.DB, guestID int64, asOf time.Time, c hypervisor.Config) error {
 	var nics nicColumns
 	for _, n := range c.NICs[:min(len(c.NICs), maxParts)] {
 		nics.add(n)
 	}
 	var volumes volumeColumns
+	// A guest with more parts than are stored, or with pending changes, may use
+	// a volume that its row does not show.
 	partial := len(c.Pending) > 0 || len(c.Disks) > maxParts || len(c.Files) > maxParts
 	for _, v := range c.Disks[:min(len(c.Disks), maxParts)] {
 		if onStorage := v.Storage != "" && v.Volume != ""; onStorage || v.Local && v.LeftOut {
@@ -176,7 +190,8 @@ func keepDetail(ctx context.Context, d *db.DB, guestID int64, asOf time.Time, c 
 	return nil
 }
 
-// keepNICs keeps the NICs of a guest whose configuration was read before.
+// keepNICs stores the NICs of a guest whose configuration was read before.
+// Without that reading, the row would claim that the guest has no volumes.
 func keepNICs(ctx context.Context, d *db.DB, guestID int64, list []hypervisor.NIC) error {
 	var nics nicColumns
 	for _, n := range list[:min(len(list), maxParts)] {
@@ -199,18 +214,22 @@ func keepNICs(ctx context.Context, d *db.DB, guestID int64, list []hypervisor.NI
 	return nil
 }
 
-// learn keeps what a reading for somebody who asked, begun some time ago, tells of a guest as well. Whether it is kept is nothing to who
-// asked.
+// learn stores a reading that was made for a user, as if the background reader
+// had made it. The argument ago is how long ago it began. A failure is ignored,
+// because the user already has the answer.
 func learn(ctx context.Context, d *db.DB, guestID int64, ago time.Duration, c hypervisor.Config) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
+	// The time is computed by the database: the clock of this machine may
+	// differ, and readings of several instances are compared.
 	var asOf time.Time
 	if err := d.Pool.QueryRow(ctx, "SELECT now() - $1::interval", ago).Scan(&asOf); err == nil {
 		_ = keepDetail(ctx, d, guestID, asOf, c)
 	}
 }
 
-// volumeColumns are volumes in columns. A directory or a device of the node has neither storage nor volume.
+// volumeColumns contains volumes in columns, for one INSERT with arrays. A
+// directory or a device of the node has neither storage nor volume.
 type volumeColumns struct {
 	keys, storages, volumes, paths         []string
 	sizes                                  []*int64
@@ -224,8 +243,9 @@ func (c *volumeColumns) add(v hypervisor.Disk, file bool) {
 	c.kept, c.leftOut = append(c.kept, v.Kept), append(c.leftOut, v.LeftOut)
 }
 
-// replace stores the volumes of a reading instead of earlier ones. For volumes that backups did not include before, it stores when that
-// changed.
+// replace stores the volumes of a reading in place of earlier ones. For a
+// volume that backups left out before and include now, it stores the time of
+// the change: older backups do not contain it.
 func (c *volumeColumns) replace(ctx context.Context, tx *db.Tx, guestID int64, asOf time.Time) error {
 	rows, err := tx.Pgx.Query(ctx, `DELETE FROM guest_volumes WHERE guest_id = $1
 		RETURNING volume, CASE WHEN left_out THEN $2::timestamptz ELSE included_at END`, guestID, asOf)
@@ -255,7 +275,7 @@ func (c *volumeColumns) replace(ctx context.Context, tx *db.Tx, guestID int64, a
 	return err
 }
 
-// nicColumns are NICs in columns.
+// nicColumns contains NICs in columns.
 type nicColumns struct {
 	keys, bridges, macs []string
 	vlans               []*int64
@@ -276,8 +296,9 @@ func (c *nicColumns) replace(ctx context.Context, tx *db.Tx, guestID int64) erro
 	return err
 }
 
-// detailStale says that something was done to a guest that may have changed its configuration. One that was never read, such as a new
-// one, is read before others then.
+// detailStale records that a guest's configuration may have changed. The
+// background reader then reads it before others, including a new guest that was
+// never read.
 func detailStale(ctx context.Context, d *db.DB, guestID int64) error {
 	if _, err := d.Pool.Exec(ctx, `INSERT INTO guest_details (guest_id, stale_at) SELECT id, now() FROM guests WHERE id = $1 FOR KEY SHARE
 		ON CONFLICT (guest_id) DO UPDATE SET stale_at = EXCLUDED.stale_at`, guestID); err != nil {

@@ -24,53 +24,67 @@ import (
 )
 
 const (
-	// detailTick is how often a reader looks for clusters whose turn it is, and detailsAtOnce how many guests one instance reads at the
-	// same time.
+	// detailTick is how often the reader looks for clusters whose turn it is.
+	// detailsAtOnce is the number of guests that one instance reads at the same
+	// time.
 	detailTick    = time.Second
 	detailsAtOnce = 16
-	// turnsPerMinute is how many turns a cluster has at most: what is more than that is read several in a turn.
+	// turnsPerMinute is the largest number of turns of a cluster. A larger
+	// budget reads several guests per turn.
 	turnsPerMinute = 30
-	// turnLate is how long after its turn a request may begin: what comes later than that is left out.
+	// turnLate is how long after its turn a request may begin. Later requests
+	// are dropped, or two turns could fall into the same minute.
 	turnLate = 2 * time.Second
-	// Of detailFair readings one is not for those that changed, so that some that always do keep nobody from being read, and another one
-	// for those of which no reading has succeeded: it may have been cut off, and others that always fail keep nobody from being read.
+	// Of each detailFair readings, one is not for guests that changed, so that
+	// guests which always change do not keep others from being read. Another
+	// one is for guests for which no reading has succeeded, so that guests
+	// which always fail do not keep each other from a second attempt.
 	detailFair = 4
-	// detailAge is how old a reading becomes before it is made again, where nothing has changed; detailAgain is when a guest that could
-	// not be read is tried again.
+	// detailAge is the age at which an unchanged guest is read again.
+	// detailAgain is when a guest that could not be read is tried again.
 	detailAge   = 15 * time.Minute
 	detailAgain = 5 * time.Minute
 	// detailLimit bounds one reading.
 	detailLimit = 20 * time.Second
-	// detailIdle is when a cluster is looked at again that had nothing to be read, detailAway when one that did not answer, and
-	// detailUnable one whose kind of hypervisor tells no configurations: its tasks have turns too.
+	// detailIdle is when a cluster is looked at again that had nothing to read,
+	// detailAway one that did not answer, and detailUnable one whose driver
+	// cannot read configurations. The tasks of that one have turns too.
 	detailIdle   = 15 * time.Second
 	detailAway   = time.Minute
 	detailUnable = task.Every
 )
 
-// DetailReader reads the configurations of guests in the background, one request each: those first that changed since they were read, then
-// those that were never read, or longest ago. While a rule about failed tasks is enabled it also reads the tasks of each cluster every few
-// minutes, in the place of a guest. No minute, whenever it begins, has more requests to a cluster than
-// setting.DetailsPerMinute, over all instances together and through restarts: the next turn of a cluster is in the database, and is moved
-// on before it is used; and what fails is not sent again before its time.
+// DetailReader reads the configurations of guests in the background, one
+// request per guest: first the guests that changed since they were read, then
+// those that were never read or longest ago. While a rule about failed tasks is
+// enabled, it also reads the tasks of each cluster every few minutes, in place
+// of a guest.
+//
+// In any period of a minute a cluster gets at most setting.DetailsPerMinute
+// requests, from all instances together and across restarts. The time of the
+// cluster's next turn is in the database and is moved forward before the turn
+// is used, so a crash loses a turn and never repeats one. A failed request is
+// not repeated before its time.
 type DetailReader struct {
 	DB        *db.DB
 	Hosts     host.Opener
 	Logger    hclog.Logger
 	Heartbeat *heartbeat.Monitor
-	// Unable says that another release serves the database now; nil is never.
+	// Unable reports whether another release of the service uses the database
+	// now. Nil means never.
 	Unable func() bool
-	// Now is the time; nil is the database's.
+	// Now returns the time. Nil means the database's clock.
 	Now func() time.Time
 
-	// turns counts the readings of each cluster.
+	// turns counts the readings of each cluster, for detailFair.
 	turns struct {
 		sync.Mutex
 		of map[int64]int64
 	}
 }
 
-// Run reads until the context ends. Every instance runs it.
+// Run reads until the context ends. Every instance runs it; the database shares
+// out the turns.
 func (r *DetailReader) Run(ctx context.Context) {
 	ticker := time.NewTicker(detailTick)
 	defer ticker.Stop()
@@ -88,6 +102,7 @@ func (r *DetailReader) Run(ctx context.Context) {
 	}
 }
 
+// log returns a logger that is never nil.
 func (r *DetailReader) log() hclog.Logger {
 	if r.Logger == nil {
 		return hclog.NewNullLogger()
@@ -95,7 +110,8 @@ func (r *DetailReader) log() hclog.Logger {
 	return r.Logger
 }
 
-// now is the time as a parameter of SQL: null for the database's own.
+// now returns the time as an SQL parameter. Null means the database's own
+// clock.
 func (r *DetailReader) now() *time.Time {
 	if r.Now == nil {
 		return nil
@@ -104,16 +120,18 @@ func (r *DetailReader) now() *time.Time {
 	return &now
 }
 
-// Turn reads guests of each cluster whose turn it is, and returns when that is done.
+// Turn reads guests of each cluster whose turn it is and returns when that is
+// complete.
 func (r *DetailReader) Turn(ctx context.Context) error {
 	perMinute, err := setting.Get(ctx, r.DB, setting.DetailsPerMinute)
 	if err != nil || perMinute == 0 {
 		return err
 	}
 	batch, pause := paceOf(perMinute)
-	// What is moved on is the turn; nothing is read that is not paid for. A turn that comes late by no more than a tick makes the next one
-	// no later; a cluster that was away has saved up nothing besides.
 	began := r.clock()
+	// The turn is moved forward before anything is read. A turn that is at most
+	// one tick late does not delay the next one, while a cluster that was away
+	// for long does not accumulate turns.
 	rows, err := r.DB.Pool.Query(ctx, `UPDATE clusters SET next_detail_at = greatest(next_detail_at, COALESCE($1, now()) - $4::interval) + $2
 		WHERE id IN (
 		SELECT id FROM clusters c WHERE next_detail_at <= COALESCE($1, now())
@@ -131,7 +149,7 @@ func (r *DetailReader) Turn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Where a turn is one request, that for tasks is all of it.
+	// If a turn is one request, the reading of tasks uses it up.
 	next, err := r.pick(ctx, slices.DeleteFunc(slices.Clone(clusters), func(id int64) bool { return tasks[id] != 0 && batch == 1 }))
 	if err != nil {
 		return err
@@ -154,8 +172,8 @@ func (r *DetailReader) Turn(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// readTasks reads the tasks of a cluster through one of its hosts, for the rules about failed ones. That the host does not tell is no
-// error.
+// readTasks reads the tasks of a cluster through one of its hosts, for the
+// rules about failed tasks. A host that does not answer is not an error.
 func (r *DetailReader) readTasks(ctx context.Context, clusterID, hostID int64) error {
 	hostErr, err := (&task.Store{DB: r.DB}).Read(ctx, r.Hosts, hostID, clusterID)
 	if hostErr != nil && ctx.Err() == nil {
@@ -164,15 +182,17 @@ func (r *DetailReader) readTasks(ctx context.Context, clusterID, hostID int64) e
 	return err
 }
 
-// paceOf is how many guests are read in a turn, and the time between two turns. That is somewhat longer than the budget's part of a
-// minute: a request begins up to a tick and turnLate after its time, so that those of any minute are of that much more than a minute of
-// turns.
+// paceOf returns the number of guests per turn and the time between two turns.
+// The pause is somewhat longer than its share of a minute: a request begins up
+// to a tick and turnLate after its turn, and any period of a minute must still
+// stay within the budget.
 func paceOf(perMinute int) (batch int, pause time.Duration) {
 	batch = (perMinute + turnsPerMinute - 1) / turnsPerMinute
 	return batch, (time.Minute + detailTick + turnLate) / time.Duration(perMinute/batch)
 }
 
-// readSome reads as many guests of a cluster as it may in a turn that began then, the given one first.
+// readSome reads up to batch guests of a cluster, the given one first, in a
+// turn that began at began. It stops when the turn becomes late.
 func (r *DetailReader) readSome(ctx context.Context, clusterID int64, g *picked, batch int, began time.Time) error {
 	for left := batch; ; {
 		more, err := r.readOne(ctx, clusterID, g, began)
@@ -187,7 +207,7 @@ func (r *DetailReader) readSome(ctx context.Context, clusterID int64, g *picked,
 	}
 }
 
-// clock is the time within a turn.
+// clock returns the time within a turn.
 func (r *DetailReader) clock() time.Time {
 	if r.Now == nil {
 		return time.Now()
@@ -195,14 +215,16 @@ func (r *DetailReader) clock() time.Time {
 	return r.Now()
 }
 
-// readOne reads the guest of a cluster whose turn it is, nil when there is none, in a turn that began then, and says whether another one
-// may be read.
+// readOne reads the guest g, nil if there is none, in a turn that began at
+// turn. It reports whether another guest may be read in the same turn.
 func (r *DetailReader) readOne(ctx context.Context, clusterID int64, g *picked, turn time.Time) (bool, error) {
 	if g == nil {
 		return false, r.rest(ctx, clusterID, detailIdle)
 	}
 	late := false
 	config, err := host.AskWithin(ctx, r.Hosts, detailLimit, g.HostID, endpoint.Monitoring,
+		// The connection to the host may have had to wait for a slot. A request
+		// that would begin too late is not sent.
 		func(ctx context.Context, at hypervisor.ConfigReader) (c hypervisor.Config, err error) {
 			if late = r.clock().Sub(turn) > turnLate; late {
 				return c, context.DeadlineExceeded
@@ -220,6 +242,8 @@ func (r *DetailReader) readOne(ctx context.Context, clusterID int64, g *picked, 
 		return false, r.rest(ctx, clusterID, detailUnable)
 	}
 	r.log().Debug("a guest's configuration could not be read", "guest", g.ID, "error", err)
+	// These errors concern this guest only, so others of the cluster may be
+	// read. All other errors concern the host.
 	switch sdk.KindOf(err) {
 	case sdk.NotFound, sdk.Denied, sdk.Refused, sdk.Invalid, sdk.Protocol:
 		return true, nil // it is the guest's alone, which is tried again later
@@ -227,7 +251,7 @@ func (r *DetailReader) readOne(ctx context.Context, clusterID int64, g *picked, 
 	return false, r.rest(ctx, clusterID, detailAway)
 }
 
-// rest moves a cluster's next turn away.
+// rest postpones the next turn of a cluster.
 func (r *DetailReader) rest(ctx context.Context, clusterID int64, d time.Duration) error {
 	_, err := r.DB.Pool.Exec(ctx, "UPDATE clusters SET next_detail_at = greatest(next_detail_at, COALESCE($3, now()) + $2) WHERE id = $1",
 		clusterID, d, r.now())
@@ -237,14 +261,16 @@ func (r *DetailReader) rest(ctx context.Context, clusterID int64, d time.Duratio
 	return nil
 }
 
-// picked is a guest that is to be read, and when that began.
+// picked is a guest to read, and the time at which its reading began.
 type picked struct {
 	Guest
 	began time.Time
 }
 
-// pickNext chooses of each of the clusters $1 the guest that is to be read next, and notes that it is tried. $5, of detailFair, says who
-// comes first in each. Without OFFSET the planner reads the details of all clusters for the guests of one.
+// pickNext selects the guest of each cluster in $1 that is read next, and
+// records the attempt. The array $5 says for each cluster which guests come
+// first; see detailFair. Without OFFSET 0 the planner reads the details of all
+// clusters for the guests of one.
 const pickNext = `WITH at AS (SELECT COALESCE($2::timestamptz, now()) AS now), next AS (
 		SELECT n.id, at.now FROM at CROSS JOIN unnest($1::bigint[], $5::bigint[]) AS c (id, turn) CROSS JOIN LATERAL (
 			SELECT g.id FROM guests g JOIN hosts h ON h.id = g.host_id
@@ -260,7 +286,8 @@ const pickNext = `WITH at AS (SELECT COALESCE($2::timestamptz, now()) AS now), n
 	SELECT g.id, g.kind, g.name, g.vmid, g.ref, COALESCE(g.uid, ''), g.host_id, g.node, g.cluster_id, t.tried_at
 	FROM tried t JOIN guests g ON g.id = t.guest_id`
 
-// pick takes the guests of some clusters that are to be read next, by cluster; one that has none is not there.
+// pick returns the guest to read next for each cluster. A cluster without one
+// is not in the map.
 func (r *DetailReader) pick(ctx context.Context, clusters []int64) (map[int64]*picked, error) {
 	next := map[int64]*picked{}
 	if len(clusters) == 0 {
@@ -283,7 +310,8 @@ func (r *DetailReader) pick(ctx context.Context, clusters []int64) (map[int64]*p
 	return next, nil
 }
 
-// turnsOf counts a reading of each of some clusters and gives which of its detailFair that is.
+// turnsOf counts one reading for each cluster and returns its number within
+// detailFair.
 func (r *DetailReader) turnsOf(clusters []int64) []int64 {
 	r.turns.Lock()
 	defer r.turns.Unlock()

@@ -8,8 +8,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// disappear takes a guest that the job has destroyed out of the lists. It is noted, for the hypervisor may list it for some seconds
-// still: a poll does not make a row of it meanwhile.
+// disappear removes a guest that the job has destroyed from the lists. The
+// hypervisor may list it for some seconds more, so its identity is recorded for
+// a minute and a poll does not create a row for it.
 func (w *Worker) disappear(ctx context.Context, guestID int64) error {
 	return w.DB.Tx(context.WithoutCancel(ctx), func(tx *db.Tx) error {
 		for _, statement := range []string{
@@ -27,7 +28,8 @@ func (w *Worker) disappear(ctx context.Context, guestID int64) error {
 	})
 }
 
-// anew lets polls list a guest that the job has made under the id of one that was destroyed just before.
+// anew lets polls list a guest that the job has created under the ID of a guest
+// that was destroyed a moment ago.
 func (w *Worker) anew(ctx context.Context, hostID int64, made hypervisor.GuestRef) error {
 	_, err := w.DB.Pool.Exec(context.WithoutCancel(ctx), `DELETE FROM destroyed_guests
 		WHERE cluster_id = (SELECT cluster_id FROM hosts WHERE id = $1) AND identity = $2`, hostID, string(made.Kind)+":"+string(made.ID))

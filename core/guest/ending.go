@@ -8,29 +8,36 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Ending is a job whose steps have all ended well.
+// Ending is a job whose steps have all succeeded. Work.End gets it to record
+// the results.
 type Ending[P any] struct {
 	*Worker
 	Run   *job.Run
 	Asked Asked
 	Spec  P
-	// HostID is the guest's host, and At where the guest was last found.
+	// HostID is the host of the guest. At is where the guest was last found.
 	HostID int64
 	At     hypervisor.GuestRef
-	// begun is when the last request was made, by the hypervisor's clock; zero where none was.
+	// begun is the time of the last request by the hypervisor's clock. It is
+	// zero if none was sent.
 	begun time.Time
-	// backup is the id of the backup that the last task has made; empty where it made none or does not tell.
+	// backup is the ID of the backup that the last task created. It is empty if
+	// there was none or if the task did not report it.
 	backup string
 }
 
-// relistLimit bounds the listing after a job.
+// relistLimit bounds the listing of a storage after a job. A storage with
+// thousands of backups is slow.
 const relistLimit = 90 * time.Second
 
-// relist has the backups of a storage listed anew. The job has ended well whatever comes of it.
+// relist lists the backups of a storage again. The job succeeds even if this
+// fails.
 func (e *Ending[P]) relist(ctx context.Context, storage string) {
 	e.Worker.relist(ctx, e.Run, e.HostID, storage, e.At.Node)
 }
 
+// relist lists the backups of a storage as a node sees it, and notes a failure
+// in the transcript.
 func (w *Worker) relist(ctx context.Context, run *job.Run, hostID int64, storage, node string) {
 	if w.List == nil {
 		return

@@ -11,10 +11,10 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// App is the third kind that Entries can be narrowed to: containers that are apps.
+// App is a third kind for the filter of Entries: containers that are apps.
 const App = "app"
 
-// Entry is a guest of the list of all, VM or container, with what it is beside a guest.
+// Entry is a guest in the list of all guests, with its app and team.
 type Entry struct {
 	Guest
 	AppID     *int64  `json:"app_id" example:"3" doc:"The app that the container is; null for VMs and for containers that are none"`
@@ -26,17 +26,18 @@ type Entry struct {
 	BackupAt *time.Time `json:"backup_at" doc:"When its newest backup was taken, of those that count; null where none is known"`
 }
 
-// entryColumns are those of an Entry, on the tables of entryJoin.
+// entryColumns are the columns of an Entry, from the tables of entryJoin.
 const entryColumns = columns + `, a.id, a.name, h.team_id, t.name,
 	(SELECT b.taken_at FROM backups b WHERE b.guest_id = g.id AND ` + GoodBackup + `
 	ORDER BY b.taken_at DESC LIMIT 1)`
 
+// entryJoin joins a guest with its team and its app.
 const entryJoin = join + `
 	JOIN teams t ON t.id = h.team_id
 	LEFT JOIN apps a ON a.guest_id = g.id`
 
-// Entries gives all guests that may be seen, by cluster and the hypervisor's number or else id, in one query. The filter's kind may
-// be App too.
+// Entries returns all guests that the caller may see, sorted by cluster and
+// number, in one query. The kind of the filter may be App.
 func (s *Store) Entries(ctx context.Context, f Filter, visible identity.Visible) ([]Entry, error) {
 	adopted := f.Kind == App
 	if adopted {
@@ -59,8 +60,8 @@ func (s *Store) Entries(ctx context.Context, f Filter, visible identity.Visible)
 	return all, err
 }
 
-// EntriesByID gives these guests, as Entries does; those that are not there are left out. Whether they may be seen is the caller's to
-// check.
+// EntriesByID returns the guests with these IDs. Unknown IDs are left out. The
+// caller checks who may see them.
 func (s *Store) EntriesByID(ctx context.Context, ids []int64) ([]Entry, error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+entryColumns+" FROM "+entryJoin+" WHERE g.id = ANY ($1)", ids)
 	if err != nil {
@@ -77,7 +78,7 @@ func (s *Store) EntriesByID(ctx context.Context, ids []int64) ([]Entry, error) {
 	return all, err
 }
 
-// collectEntries is collect for entries.
+// collectEntries reads the rows of a query with entryColumns.
 func collectEntries(rows pgx.Rows) ([]Entry, error) {
 	var e Entry
 	fields := append(e.fields(), &e.AppID, &e.App, &e.TeamID, &e.Team, &e.BackupAt)

@@ -1,8 +1,3 @@
-// Package guest is the cache of what the hypervisors run: VMs and containers, as the last poll saw them, and what people
-// do to their power state.
-//
-// A row lives as long as the hypervisors report the guest; core/poll writes it. core/vm and core/app are the two views
-// that people know: every VM, and those containers that were adopted or installed as apps.
 package guest
 
 import (
@@ -11,17 +6,19 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Kinds of guests, as in the hypervisor kind of plugins.
+// Kinds of guests, as in package sdk/hypervisor.
 const (
 	VM        = "vm"
 	Container = "container"
 )
 
-// StatusPending is the status of a guest on which an unfinished job works, whatever the hypervisor says.
+// StatusPending is the status of a guest while a job works on it, whatever the
+// hypervisor reports.
 const StatusPending = "pending"
 
-// Guest is one VM or container. Figures that the hypervisor did not give, or that are not known because its host does
-// not answer, are null. The JSON names are those of the API.
+// Guest is one VM or container. Figures that the hypervisor did not report, or
+// that are unknown because its host does not answer, are null. The JSON names
+// are those of the API.
 type Guest struct {
 	ID               int64     `json:"id" example:"12" doc:"Id in this service"`
 	Kind             string    `json:"kind" enum:"vm,container"`
@@ -60,10 +57,11 @@ type Guest struct {
 	uid         string
 }
 
-// ClusterID is the cluster that the guest belongs to.
+// ClusterID returns the cluster that the guest belongs to.
 func (g *Guest) ClusterID() int64 { return g.clusterID }
 
-// At names the guest to its hypervisor, on the node where it was last seen.
+// At returns the reference of the guest for its hypervisor, on the node where
+// it was last seen.
 func (g *Guest) At() hypervisor.GuestRef {
 	return hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.Kind), Node: g.Node, ID: hypervisor.GuestID(g.Ref), UID: g.uid}
 }

@@ -9,14 +9,17 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// holders is how many of a guest's newest tasks are looked through for one that was in the way.
+// holders is the number of the guest's newest tasks that are searched for the
+// one that was in the way.
 const holders = 25
 
-// contended is what the text of a failure has when another task was in the way.
+// contended matches the text of a failure that another task caused.
 var contended = regexp.MustCompile(`(?i)\b(lock|locked|busy)\b`)
 
-// blame adds to a failure over a lock which other task worked on the guest when the step failed: the hypervisor's own text names no more
-// than a file. Any other failure has its cause elsewhere. The monitoring token asks, since a task may be anybody's.
+// blame adds to a failure over a lock which other task worked on the guest at
+// that time. The hypervisor's own text often names no more than a lock file.
+// Other failures are returned unchanged. It reads with the monitoring token,
+// because the task may be anybody's.
 func (a *act) blame(ctx context.Context, s step, err error) error {
 	status, verdict := job.Verdict(err)
 	if err == nil || verdict && (status != job.Failed || !contended.MatchString(job.Text(err))) || !verdict && sdk.KindOf(err) != sdk.Busy {
@@ -41,7 +44,8 @@ func (a *act) blame(ctx context.Context, s step, err error) error {
 		job.Text(err), other.Type, by, other.Started.UTC().Format("15:04:05 UTC"), other.ID)
 }
 
-// holder is the task of others that was in the way of the step.
+// holder returns the task of somebody else that was in the way of the step, or
+// nil.
 func (a *act) holder(s step, tasks []hypervisor.Task) *hypervisor.Task {
 	var ours *hypervisor.Task
 	for i := range tasks {
@@ -52,8 +56,10 @@ func (a *act) holder(s step, tasks []hypervisor.Task) *hypervisor.Task {
 	return inTheWayOf(ours, tasks)
 }
 
-// inTheWayOf returns the oldest of the other tasks that was running when ours began, or that runs now if ours is nil. A hypervisor may
-// tell times in whole seconds: one that ended in the second in which ours began had ended. A console holds no lock.
+// inTheWayOf returns the oldest other task that was running when ours began, or
+// that is running now if ours is nil. Hypervisors report times in whole
+// seconds, so a task that ended in the second in which ours began counts as
+// ended. A console holds no lock and is ignored.
 func inTheWayOf(ours *hypervisor.Task, tasks []hypervisor.Task) (found *hypervisor.Task) {
 	for i := range tasks {
 		t := &tasks[i]

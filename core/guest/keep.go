@@ -14,14 +14,15 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// What a schedule makes and may keep a number of.
+// Kinds of things that a schedule creates and keeps a limited number of.
 const (
 	madeSnapshot = "snapshot"
 	madeBackup   = "backup"
 )
 
-// keep enters into the record what a schedule's job has made: of that alone the schedule deletes what is too much. A job that is no
-// schedule's, or of one that is gone, leaves nothing there.
+// keep records what a schedule's job has created. The schedule deletes only
+// what is recorded, never what people created. It records nothing for other
+// jobs, or if the schedule was deleted.
 func keep(ctx context.Context, d *db.DB, run *job.Run, guestID int64, kind, name string) error {
 	of := run.Job().ScheduleID
 	if of == nil {
@@ -35,9 +36,11 @@ func keep(ctx context.Context, d *db.DB, run *job.Run, guestID int64, kind, name
 	return nil
 }
 
-// keepBackup enters the backup that the job has made: the one that its task told of. Where it told of none, it is the only one of the
-// guest that fits what was asked for and is not from before the request; where there are several, none is taken for it, since others may
-// have made them.
+// keepBackup records the backup that the job has created: the one that its task
+// reported. If the task reported none, it is the only backup of the guest that
+// matches the spec and is not older than the request. If several match, none is
+// recorded, because somebody else may have created them and the schedule would
+// delete them later.
 func (e *Ending[P]) keepBackup(ctx context.Context, spec hypervisor.BackupSpec) error {
 	if e.Run.Job().ScheduleID == nil {
 		return nil
@@ -65,7 +68,7 @@ func (e *Ending[P]) keepBackup(ctx context.Context, spec hypervisor.BackupSpec) 
 	return keep(ctx, e.DB, e.Run, e.Asked.GuestID, madeBackup, found[0].ID)
 }
 
-// unkeep takes what is gone out of the record of every schedule.
+// unkeep removes something that was deleted from the records of all schedules.
 func unkeep(ctx context.Context, d *db.DB, guestID int64, kind, name string) error {
 	_, err := d.Pool.Exec(ctx, "DELETE FROM schedule_made WHERE guest_id = $1 AND kind = $2 AND name = $3", guestID, kind, name)
 	if err != nil {
@@ -74,7 +77,8 @@ func unkeep(ctx context.Context, d *db.DB, guestID int64, kind, name string) err
 	return nil
 }
 
-// RequestOf names a guest for work that the service does by itself; nil for a container that is no app.
+// RequestOf returns the request for work that the service does on its own
+// initiative. It returns nil for a container that is not an app.
 func (s *Store) RequestOf(ctx context.Context, guestID int64) (*Request, error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+entryColumns+" FROM "+entryJoin+" WHERE g.id = $1", guestID)
 	if err != nil {
@@ -87,7 +91,8 @@ func (s *Store) RequestOf(ctx context.Context, guestID int64) (*Request, error) 
 	return found[0].request(), nil
 }
 
-// request names the guest; nil for a container that is no app.
+// request returns the request for a guest, or nil for a container that is not
+// an app: only apps have a place in the API where work on them is shown.
 func (e *Entry) request() *Request {
 	target := job.Target{Kind: targets[hypervisor.VM], ID: e.ID, Name: e.Name}
 	if e.Kind == Container {
@@ -99,7 +104,10 @@ func (e *Entry) request() *Request {
 	return &Request{Target: target, Guest: &e.Guest, TeamID: e.TeamID}
 }
 
-// PrepareDeleteSnapshot is DeleteSnapshot's Prepare for what a schedule no longer keeps: it asks no hypervisor.
+// PrepareDeleteSnapshot is DeleteSnapshot's Prepare for snapshots that a
+// schedule no longer keeps. It does not ask the hypervisor whether the snapshot
+// exists: a schedule may prepare hundreds of deletions at once, and a snapshot
+// that is already gone does no harm.
 func PrepareDeleteSnapshot(ctx context.Context, a *Actor, r Request, name string) (schedule.Enqueue, error) {
 	work := DeleteSnapshot
 	work.Check = nil

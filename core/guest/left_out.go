@@ -19,21 +19,24 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// LeftOut is a volume, directory or device that backups of a guest do not include, or did not include before. It comes from the guest's
-// configuration as last read.
+// LeftOut is a volume, directory or device that backups of a guest do not
+// include, or did not include before. It comes from the guest's configuration
+// as last read. A mount point that backups exclude is the usual case. People
+// notice it when they restore, which is too late, so plans and lists show it.
 type LeftOut struct {
 	Key     string  `json:"key" example:"mp0" doc:"The hypervisor's key for it"`
 	Path    *string `json:"path" example:"/srv/data" doc:"Mount path in the container"`
 	Storage *string `json:"storage" example:"local-lvm" doc:"Null for a directory or a device of the node"`
 	Volume  *string `json:"volume" example:"local-lvm:vm-104-disk-1"`
 	SizeGB  *int64  `json:"size_gb" example:"200" doc:"In GiB, rounded up; null where the hypervisor does not say"`
-	// IncludedAt is nil while backups do not include it.
+	// IncludedAt is nil while backups do not include the volume.
 	IncludedAt *time.Time `json:"included_at" doc:"When Hostler first saw that backups include it; older backups may not contain it. Null while backups do not include it"`
 	// unused and kept are as of hypervisor.Disk.
 	unused, kept bool
 }
 
 // disk converts the volume to the type of drivers.
+// The value is only as complete as naming and the plans need it.
 func (v *LeftOut) disk() hypervisor.Disk {
 	d := hypervisor.Disk{Key: v.Key, SizeGB: v.SizeGB, Unused: v.unused, Kept: v.kept, Local: v.Storage == nil, LeftOut: true}
 	for to, text := range map[*string]*string{&d.Path: v.Path, &d.Storage: v.Storage, &d.Volume: v.Volume} {
@@ -44,16 +47,19 @@ func (v *LeftOut) disk() hypervisor.Disk {
 	return d
 }
 
-// leftOut selects the LeftOut rows of the guests $1, by guest and key. A guest without any has one row with an empty key. Guests that were
-// last read by a release without this information have no row.
+// leftOut selects the LeftOut rows of the guests $1, sorted by guest and key. A
+// guest without any has one row with an empty key. A guest that was last read
+// by a release without this information has no row, which means unknown and not
+// none.
 const leftOut = `SELECT d.guest_id, d.as_of, COALESCE(v.key, ''), NULLIF(v.path, ''), NULLIF(v.storage, ''), NULLIF(v.volume, ''),
 		v.size_gb, v.included_at, COALESCE(v.unused, false), COALESCE(v.kept, false)
 	FROM guest_details d LEFT JOIN guest_volumes v ON v.guest_id = d.guest_id AND (v.left_out OR v.included_at IS NOT NULL)
 	WHERE d.guest_id = ANY ($1) AND d.as_of IS NOT NULL
 		AND NOT EXISTS (SELECT FROM guest_volumes u WHERE u.guest_id = d.guest_id AND u.left_out IS NULL) ORDER BY d.guest_id, v.key`
 
-// readLeftOut returns the LeftOut volumes of guests, including unused ones, and when each guest's configuration was read. A guest whose
-// configuration was never read has no entry.
+// readLeftOut returns the LeftOut volumes of guests, including unused ones, and
+// when the configuration of each guest was read. A guest whose configuration
+// was never read is in neither map.
 func readLeftOut(ctx context.Context, d *db.DB, guests []int64) (all map[int64][]LeftOut, asOf map[int64]time.Time, err error) {
 	all, asOf = map[int64][]LeftOut{}, map[int64]time.Time{}
 	rows, err := d.Pool.Query(ctx, leftOut, guests)
@@ -75,9 +81,10 @@ func readLeftOut(ctx context.Context, d *db.DB, guests []int64) (all map[int64][
 	return all, asOf, nil
 }
 
-// MissingFrom returns the used volumes of guests that their newest backups do not contain, or may not contain. taken is the time of the
-// newest backup by guest, nil if there is none. asOf is the time when each guest's configuration was read; guests that were never read are
-// absent.
+// MissingFrom returns the used volumes of guests that their newest backups do
+// not contain, or may not contain. The argument taken has the time of the
+// newest backup by guest, nil if there is none. The result asOf has the time at
+// which each configuration was read; guests that were never read are absent.
 func MissingFrom(ctx context.Context, d *db.DB, taken map[int64]*time.Time) (all map[int64][]LeftOut, asOf map[int64]time.Time,
 	err error) {
 	all, asOf, err = readLeftOut(ctx, d, slices.Collect(maps.Keys(taken)))
@@ -89,12 +96,14 @@ func MissingFrom(ctx context.Context, d *db.DB, taken map[int64]*time.Time) (all
 	return all, asOf, err
 }
 
-// leftOutNow returns the disks of a guest that backups do not include, also unused ones, as last read.
+// leftOutNow returns the disks of a guest that backups do not include, also
+// unused ones, as last read.
 func leftOutNow(ctx context.Context, d *db.DB, guestID int64) (disks []hypervisor.Disk, err error) {
 	all, _, err := readLeftOut(ctx, d, []int64{guestID})
 	return leftOutOf(all[guestID]), err
 }
 
+// leftOutOf returns the volumes that backups leave out at present.
 func leftOutOf(all []LeftOut) (disks []hypervisor.Disk) {
 	for _, v := range all {
 		if v.IncludedAt == nil {
@@ -104,8 +113,9 @@ func leftOutOf(all []LeftOut) (disks []hypervisor.Disk) {
 	return disks
 }
 
-// tellLeftOut warns of volumes that a backup of the guest does not include, and says when that was last read. A plan for many guests asks
-// the hypervisor for none of them.
+// tellLeftOut adds to a plan a warning about volumes that a backup of the guest
+// does not contain, and says when that was last read. It does not ask the
+// hypervisor, because a plan may concern hundreds of guests.
 func (on Subject) tellLeftOut(ctx context.Context, p *plan.Plan) error {
 	if on.db == nil {
 		return nil
@@ -115,6 +125,7 @@ func (on Subject) tellLeftOut(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	at, read := asOf[on.Guest.ID]
+	// Saying nothing here would look as if the backup were complete.
 	if !read {
 		p.Warn("The configuration of %s has not been read yet, so its backup may not include all volumes.", on.Guest.Name)
 		return nil
@@ -159,15 +170,21 @@ func naming(disks []hypervisor.Disk) string {
 
 // overwritten groups the volumes of a guest by what a restore over the guest does to them.
 type overwritten struct {
-	// replaced volumes are in the backup. The others are not: erased ones are destroyed, detached ones are kept as unused.
+	// replaced volumes are in the backup. The others are not: erased ones are
+	// destroyed, detached ones are kept as unused.
 	replaced, erased, detached []hypervisor.Disk
 }
 
-// overwrite groups the volumes of a guest by the content of the backup to restore. If content is nil, it assumes that the backup contains
-// what a backup taken now would contain, and that the restore destroys everything else.
+// overwrite groups the volumes of a guest by the content of the backup that is
+// to be restored. Without known content it assumes that the backup contains
+// what a backup taken now would contain, and that the restore destroys
+// everything else. That is the worst case, so no data is lost on a wrong
+// assumption.
 func overwrite(now hypervisor.Config, content *hypervisor.BackupContent) (o overwritten) {
 	for _, d := range now.Disks {
 		switch {
+		// A restore does not touch images, directories of the node, and volumes
+		// of other guests.
 		case d.Removable || d.Local || d.Kept:
 		case holds(content, d):
 			o.replaced = append(o.replaced, d)
@@ -183,7 +200,9 @@ func overwrite(now hypervisor.Config, content *hypervisor.BackupContent) (o over
 // all returns the volumes that the restore replaces, destroys or detaches.
 func (o overwritten) all() []hypervisor.Disk { return slices.Concat(o.replaced, o.erased, o.detached) }
 
-// holds reports whether a backup contains a volume. It matches volumes of containers by path, because their keys can change.
+// holds reports whether a backup contains a volume. It matches the volumes of
+// containers by their path, because their keys can change between backup and
+// restore.
 func holds(content *hypervisor.BackupContent, d hypervisor.Disk) bool {
 	if content == nil || d.Unused {
 		return !d.LeftOut && !d.Unused
@@ -197,7 +216,8 @@ func holds(content *hypervisor.BackupContent, d hypervisor.Disk) bool {
 	})
 }
 
-// missing returns the volumes that the guest used when it was backed up and that the backup does not contain.
+// missing returns the volumes that the guest used when it was backed up and
+// that the backup does not contain.
 func missing(content *hypervisor.BackupContent) (disks []hypervisor.Disk) {
 	if content == nil {
 		return nil
@@ -205,7 +225,8 @@ func missing(content *hypervisor.BackupContent) (disks []hypervisor.Disk) {
 	return slices.DeleteFunc(slices.Clone(content.Disks), func(d hypervisor.Disk) bool { return !d.LeftOut || d.Unused || d.Local })
 }
 
-// readContent asks a host for the content of a backup. It returns nil if the driver does not support that.
+// readContent asks a host for the content of a backup. It returns nil if the
+// driver does not support that.
 func readContent(ctx context.Context, hosts host.Opener, hostID int64, b hypervisor.Backup) (*hypervisor.BackupContent, error) {
 	content, err := host.AskWithin(ctx, hosts, lookLimit, hostID, endpoint.Backup,
 		func(ctx context.Context, at hypervisor.BackupReader) (hypervisor.BackupContent, error) {
@@ -232,7 +253,8 @@ func (on Subject) content(ctx context.Context, b hypervisor.Backup) (content *hy
 	return content, err
 }
 
-// refused returns the problem invalid_state for a backup that the hypervisor would refuse to restore.
+// refused returns the problem invalid_state if the hypervisor would refuse to
+// restore the backup.
 func refused(content *hypervisor.BackupContent, name string) error {
 	if content == nil || content.Refused == "" {
 		return nil
@@ -240,7 +262,8 @@ func refused(content *hypervisor.BackupContent, name string) error {
 	return problem.New(problem.CodeInvalidState, "cannot restore %s: %s", name, host.Clean(content.Refused))
 }
 
-// notInBackup returns the refusal of a restore that would destroy volumes which are not in the backup.
+// notInBackup returns the refusal of a restore that would destroy volumes which
+// are not in the backup.
 func notInBackup(name string, erased []hypervisor.Disk) error {
 	advice := "restore to a new ID instead"
 	if !slices.ContainsFunc(erased, func(d hypervisor.Disk) bool { return !d.Unused }) {

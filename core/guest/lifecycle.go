@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Lifecycle is the work that changes a guest's power state.
+// Lifecycle returns the work that changes a guest's power state.
 func Lifecycle(action hypervisor.Action) Work[struct{}] {
 	work := Work[struct{}]{
 		Kind: string(action), Action: action, Needs: endpoint.Lifecycle, Interrupts: interrupts[action],
@@ -24,6 +24,7 @@ func Lifecycle(action hypervisor.Action) Work[struct{}] {
 			},
 		}},
 	}
+	// Only a start can bring two copies of a guest onto the network.
 	if action == hypervisor.Start {
 		work.Asks = livesElsewhere
 	}
@@ -38,7 +39,9 @@ func Lifecycle(action hypervisor.Action) Work[struct{}] {
 	return work
 }
 
-// livesElsewhere asks before a guest is started that was moved to another cluster and left where it was. No schedule starts such a one.
+// livesElsewhere returns the question that is asked before a guest is started
+// that was moved to another cluster and kept here. Both have the same
+// addresses. A schedule does not start such a guest at all.
 func livesElsewhere(g *Guest) string {
 	if !slices.Contains(g.Tags, movedTag) {
 		return ""
@@ -47,10 +50,14 @@ func livesElsewhere(g *Guest) string {
 		"where that is over", g.Name, movedTag)
 }
 
-// lifecycleState is what there is of what an action wants. Restart and reset leave nothing that tells of them.
+// lifecycleState returns what the state of the guest says about an action.
+// Restart and reset leave no state that would prove them, so their result is
+// known from the task only.
 func lifecycleState(action hypervisor.Action, guest hypervisor.Guest) State {
 	wants := wanted[action]
 	switch {
+	// An unknown status proves nothing, neither that the action was carried out
+	// nor that it may be repeated.
 	case wants == "" || guest.Status == hypervisor.GuestUnknown:
 		return State{}
 	case guest.Status == wants:
@@ -59,7 +66,7 @@ func lifecycleState(action hypervisor.Action, guest hypervisor.Guest) State {
 	return State{Again: true, Since: since(guest)}
 }
 
-// Verb is the action as a sentence about the guest says it.
+// Verb returns the action as a verb for sentences about the guest.
 func Verb(action hypervisor.Action) string {
 	if action == hypervisor.Shutdown {
 		return "shut down"
@@ -67,7 +74,7 @@ func Verb(action hypervisor.Action) string {
 	return string(action)
 }
 
-// wanted is the state that an action leads to; restart and reset are done in every state.
+// wanted is the state that each action leads to. Restart and reset have none.
 var wanted = map[hypervisor.Action]string{
 	hypervisor.Start:    hypervisor.GuestRunning,
 	hypervisor.Stop:     hypervisor.GuestStopped,
@@ -76,10 +83,13 @@ var wanted = map[hypervisor.Action]string{
 	hypervisor.Resume:   hypervisor.GuestRunning,
 }
 
-// brings are the actions that make a guest run, with the word that a plan uses for them.
+// brings lists the actions after which a guest runs, with the participle that a
+// plan uses for them.
 var brings = map[hypervisor.Action]string{hypervisor.Start: "started", hypervisor.Resume: "resumed"}
 
-// interrupts are the actions that take a running guest away.
+// interrupts lists the actions after which a running guest is unavailable for a
+// while or for good. They need a confirmation where the service itself runs in
+// the guest.
 var interrupts = map[hypervisor.Action]bool{
 	hypervisor.Stop: true, hypervisor.Shutdown: true, hypervisor.Restart: true, hypervisor.Pause: true, hypervisor.Reset: true,
 }

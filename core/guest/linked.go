@@ -17,8 +17,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// unlinked refuses a template whose disks linked clones need. A storage that cannot be listed says nothing: the hypervisor itself refuses
-// then.
+// unlinked returns the problem volume_in_use for a template whose disks are
+// used by linked clones. A storage that cannot be listed is skipped: the
+// hypervisor itself refuses the deletion then.
 func unlinked(ctx context.Context, on Subject) error {
 	if !on.Guest.Template {
 		return nil
@@ -51,6 +52,7 @@ func unlinked(ctx context.Context, on Subject) error {
 			}
 		}
 	}
+	// If the context has ended, the missing listings prove nothing.
 	if len(clones) == 0 {
 		return ctx.Err()
 	}
@@ -61,7 +63,9 @@ func unlinked(ctx context.Context, on Subject) error {
 	return problem.New(problem.CodeVolumeInUse, "cannot delete %s: linked clones need its disks: %s; delete them first", on.Guest.Name, names)
 }
 
-// named lists those guests of the subject's cluster that the caller sees by name, and counts the others.
+// named returns the names of the guests with these references that the caller
+// may see, and counts the others. Names of other teams must not appear in an
+// error.
 func (on Subject) named(ctx context.Context, refs []string) (string, error) {
 	visible := identity.Visible{All: true}
 	if caller := identity.FromContext(ctx); caller != nil {

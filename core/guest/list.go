@@ -14,27 +14,34 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// columns of a Guest in the order of scan. pending decides the status: see join.
+// columns are the columns of a Guest in the order of Guest.fields. An
+// unfinished job makes the status "pending"; see join.
 const columns = `g.id, g.kind, g.name, g.vmid, g.ref, COALESCE(g.uid, ''), CASE WHEN j.id IS NULL THEN g.status ELSE 'pending' END, j.id,
 	g.host_id, h.name, c.name, g.cluster_id, g.node, g.template, g.lock, g.pool, g.tags, g.cpu, g.cpus,
 	g.memory, g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write, g.uptime, ` + SeenAt +
 	", " + FiguresAt + ", g.addresses, g.addresses_at"
 
-// SeenAt is, in SQL, when the hypervisor last told of the guest g of the cluster c: the cluster's last good poll, unless
-// that left the guest out, or a job that has read the guest since.
+// SeenAt is an SQL expression for the time at which the hypervisor last
+// reported the guest g of the cluster c: the last successful poll of the
+// cluster, unless that poll did not contain the guest, or a job that has read
+// the guest since.
 const SeenAt = "GREATEST(g.read_at, COALESCE(g.listed_at, c.seen_at, g.changed_at))"
 
-// FiguresAt is, in SQL, when the used figures of the guest g of the cluster c were measured: with the cluster's, unless the guest's
-// own time says otherwise. It is null when there are none.
+// FiguresAt is an SQL expression for the time at which the usage figures of the
+// guest g of the cluster c were measured: with those of the cluster, unless the
+// guest has a time of its own. It is null if there are no figures.
 const FiguresAt = `CASE WHEN num_nonnulls(g.cpu, g.memory, g.disk, g.net_in, g.net_out, g.disk_read, g.disk_write) > 0
 	THEN COALESCE(g.figures_at, c.figures_at) END`
 
-// join is the tables of columns. The unfinished jobs are few and come from their partial index once.
+// join contains the tables of columns. There are few unfinished jobs, and a
+// partial index has them, so the join does not cost more with a long history of
+// jobs.
 const join = `guests g
 	JOIN hosts h ON h.id = g.host_id
 	JOIN clusters c ON c.id = g.cluster_id
 	LEFT JOIN jobs j ON j.exclusive = 'guest:' || g.id AND j.status IN ('queued', 'running')`
 
+// fields returns the scan targets for columns, in the same order.
 func (g *Guest) fields() []any {
 	return []any{&g.ID, &g.Kind, &g.Name, &g.VMID, &g.Ref, &g.uid, &g.Status, &g.JobID, &g.HostID, &g.Host, &g.Cluster, &g.clusterID,
 		&g.Node, &g.Template, &g.Lock, &g.Pool, &g.Tags, &g.CPU, &g.CPUs, &g.MemoryBytes, &g.MemoryTotalBytes, &g.DiskBytes,
@@ -42,24 +49,25 @@ func (g *Guest) fields() []any {
 		&g.Addresses, &g.AddressesAt}
 }
 
-// Filter narrows List. Zero values narrow nothing.
+// Filter narrows List. A zero field does not narrow it.
 type Filter struct {
 	Kind   string
 	HostID int64
 	Status string
-	// Query is looked for in name, node, tags and the hypervisor's id and number, in any case.
+	// Query is searched, ignoring case, in the name, node, tags, ID and number.
 	Query string
-	// Unadopted leaves only containers that are no apps.
+	// Unadopted selects containers that are not apps.
 	Unadopted bool
 }
 
-// Store reads guests.
+// Store reads guests from the database.
 type Store struct {
 	DB   *db.DB
 	Self *Self
 }
 
-// List gives the guests that may be seen, by cluster and the hypervisor's number or else id, in one query.
+// List returns the guests that the caller may see, sorted by cluster and
+// number, in one query.
 func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible) ([]Guest, error) {
 	where := f.conditions(visible)
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" FROM "+join+where.clause()+order, where.args...)
@@ -73,9 +81,11 @@ func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible) ([
 	return all, s.markSelf(ctx, all)
 }
 
+// order sorts by what people recognise: the cluster, then the number.
 const order = " ORDER BY g.cluster_id, g.vmid NULLS LAST, g.ref, g.kind"
 
-// conditions are those of the filter on the tables of join. The text is looked for in further columns too.
+// conditions returns the WHERE conditions of the filter for the tables of join.
+// The text is also searched in the further columns.
 func (f Filter) conditions(visible identity.Visible, further ...string) (where conditions) {
 	where.visible(visible)
 	where.add(f.Kind != "", "g.kind = ?", f.Kind)
@@ -95,7 +105,9 @@ func (f Filter) conditions(visible identity.Visible, further ...string) (where c
 	return where
 }
 
-// collect scans rows into one growing slice. The scan targets are made once: ten thousand rows share them.
+// collect reads the rows of a query with columns. The scan targets are created
+// once and shared by all rows: with ten thousand guests they would otherwise be
+// most of the garbage.
 func collect(rows pgx.Rows) ([]Guest, error) {
 	var g Guest
 	fields := g.fields()
@@ -106,6 +118,8 @@ func collect(rows pgx.Rows) ([]Guest, error) {
 	})
 }
 
+// markSelf sets IsSelf of the guest that the service runs in. It reads nothing
+// if the list is empty.
 func (s *Store) markSelf(ctx context.Context, all []Guest) error {
 	if len(all) == 0 {
 		return nil
@@ -122,17 +136,19 @@ func (s *Store) markSelf(ctx context.Context, all []Guest) error {
 
 func (g *Guest) markSelf(self []int64) { g.IsSelf = slices.Contains(self, g.ID) }
 
-// Get gives one guest of a kind. Whether it may be seen is the caller's to check. An unknown one is problem not_found.
+// Get returns one guest of a kind. The caller checks who may see it. An unknown
+// guest is the problem not_found.
 func (s *Store) Get(ctx context.Context, kind string, id int64) (*Guest, error) {
 	return s.one(ctx, "g.kind = $1 AND g.id = $2", kind, id)
 }
 
-// ByID gives one guest, of any kind and whether it is an app or not. Whether it may be seen is the caller's to check. An unknown one is
-// problem not_found.
+// ByID returns one guest of any kind, app or not. The caller checks who may see
+// it. An unknown guest is the problem not_found.
 func (s *Store) ByID(ctx context.Context, id int64) (*Guest, error) {
 	return s.one(ctx, "g.id = $1", id)
 }
 
+// one returns the only guest that matches a condition.
 func (s *Store) one(ctx context.Context, where string, args ...any) (*Guest, error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" FROM "+join+" WHERE "+where, args...)
 	if err != nil {
@@ -148,15 +164,18 @@ func (s *Store) one(ctx context.Context, where string, args ...any) (*Guest, err
 	return &all[0], s.markSelf(ctx, all)
 }
 
-// likeEscape keeps a search text from meaning anything to LIKE.
+// likeEscape escapes the characters with a meaning in LIKE, because the search
+// text is the user's.
 var likeEscape = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
-// conditions is a WHERE clause in the making; each ? becomes the next parameter.
+// conditions collects the parts of a WHERE clause. Each ? in a part becomes the
+// number of the next parameter.
 type conditions struct {
 	parts []string
 	args  []any
 }
 
+// add appends a condition if wanted is true.
 func (c *conditions) add(wanted bool, condition string, args ...any) {
 	if !wanted {
 		return
@@ -174,10 +193,12 @@ func (c *conditions) add(wanted bool, condition string, args ...any) {
 	c.parts = append(c.parts, b.String())
 }
 
+// visible limits the rows to the teams of the caller.
 func (c *conditions) visible(v identity.Visible) {
 	c.add(!v.All, "h.team_id = ANY(?)", v.Teams)
 }
 
+// clause returns the WHERE clause, or an empty string without conditions.
 func (c *conditions) clause() string {
 	if len(c.parts) == 0 {
 		return ""

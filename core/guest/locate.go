@@ -13,12 +13,15 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// locate reads where the guest was last seen, and under which id.
+// locate reads from the database where the guest was last seen and what its ID
+// is. It fails the job if the row is gone or belongs to another guest.
 func (a *act) locate(ctx context.Context) error {
 	ref := hypervisor.GuestRef{Kind: a.asked.Kind}
 	err := a.DB.Pool.QueryRow(ctx, "SELECT host_id, node, ref, COALESCE(uid, '') FROM guests WHERE id = $1 AND kind = $2",
 		a.asked.GuestID, a.asked.Kind).Scan(&a.hostID, &ref.Node, &ref.ID, &ref.UID)
-	// A row without a UID never gets another id.
+	// The reference must be the one that was requested. A row without UID keeps
+	// its ID for ever, so a different ID there was never requested by a job
+	// that has a UID.
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && !ref.Same(a.asked.ref()) && (ref.UID == "" || a.asked.UID != "") {
 		return job.Fail("%s %s is no longer there", a.asked.Kind, a.asked.Ref)
 	}
@@ -29,8 +32,9 @@ func (a *act) locate(ctx context.Context) error {
 	return nil
 }
 
-// relocate finds a guest that is not where it was last seen: in the row, when a poll was faster, or else in the
-// hypervisor's own list. It reports whether the guest is on another node than before, or has another id.
+// relocate finds a guest that is not where it was last seen: first in the row,
+// which a poll may have updated, then in the hypervisor's own list. It reports
+// whether the guest has another node or ID than before.
 func (a *act) relocate(ctx context.Context) (moved bool, err error) {
 	before := a.ref
 	if err := a.locate(ctx); err != nil || elsewhere(a.ref, before) {
@@ -49,17 +53,19 @@ func (a *act) relocate(ctx context.Context) (moved bool, err error) {
 	return elsewhere(found, before), nil
 }
 
-// elsewhere reports whether a guest is asked for in another way than before.
+// elsewhere reports whether a guest is addressed differently than before.
 func elsewhere(now, before hypervisor.GuestRef) bool {
 	return now.Node != before.Node || now.ID != before.ID
 }
 
-// find looks for a guest in the hypervisor's own list; its node is empty when the list lacks it. With a UID it is known under every
-// id, and another guest is not taken for it.
+// find searches the hypervisor's own list for a guest. The result has no node
+// if the list does not contain it. A guest with a UID is found under any ID,
+// and no other guest is taken for it.
 func find(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (found hypervisor.GuestRef, err error) {
 	err = host.Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
 		for _, guest := range page.Guests {
-			// The list may tell of some guest without a UID; a UID that fits is worth more than an id.
+			// The list may contain guests without UID. A match of the UID is
+			// better than a match of the ID.
 			if guest.Same(ref) && (found.Node == "" || found.UID == "") {
 				found = guest.GuestRef
 			}

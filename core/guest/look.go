@@ -13,34 +13,40 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Subject is the guest of a request, for checks that ask its hypervisor.
+// Subject is the guest of a request, for checks that read from its hypervisor.
 type Subject struct {
 	Guest *Guest
 	hosts host.Opener
-	// target is the VM or app in the words of the API; empty where there is no request.
+	// target is the VM or app in the words of the API. It is empty outside of a
+	// request.
 	target job.Target
-	// db knows what is stored of the guest; nil where that is not asked for, and where nothing of what is read is to be kept.
+	// db gives access to what is stored about the guest. It is nil if nothing
+	// is needed from there and nothing that is read should be stored.
 	db *db.DB
-	// read is what was read of the guest for the request; nil keeps nothing.
+	// read caches what was read for this request. Nil disables the cache.
 	read *readings
 }
 
-// Subject is a guest for questions to its hypervisor.
+// Subject returns the subject for a guest.
 func (a *Actor) Subject(g *Guest) Subject { return Subject{Guest: g, hosts: a.Hosts, db: a.DB} }
 
-// readings are what a request has read of its guest, so that check and plan ask once.
+// readings caches what a request has read of its guest, so that the check and
+// the plan send one request.
 type readings struct {
 	config *hypervisor.Config
-	// content is what a backup has, itself nil where the driver cannot tell.
+	// content is the content of a backup. The inner pointer is nil if the
+	// driver cannot report it.
 	content **hypervisor.BackupContent
 }
 
-// lookLimit bounds a question that a caller waits for.
+// lookLimit bounds one read while a caller waits.
 const lookLimit = 20 * time.Second
 
-// Look puts a question to the guest's hypervisor with the monitoring token while its caller waits, mostly a method of an
-// optional interface: Look(ctx, on, hypervisor.Snapshotter.Snapshots). A guest that is not on the node where the last poll
-// saw it is looked for once. Errors are problems, as of host.Ask.
+// Look calls the guest's hypervisor with the monitoring token while the caller
+// waits. The question is mostly a method of an optional interface: Look(ctx,
+// on, hypervisor.Snapshotter.Snapshots). If the guest is not on the node where
+// the last poll saw it, Look searches for it once. Errors are problems, as
+// those of host.Ask.
 func Look[A, T any](ctx context.Context, on Subject, question func(able A, ctx context.Context, ref hypervisor.GuestRef) (T, error)) (T,
 	error) {
 	answer, err := host.AskWithin(ctx, on.hosts, lookLimit, on.Guest.HostID, endpoint.Monitoring,
@@ -55,8 +61,9 @@ func Look[A, T any](ctx context.Context, on Subject, question func(able A, ctx c
 	return answer, plugin.Problem(err)
 }
 
-// Follow puts a question about a guest to somebody else than its hypervisor, such as its firewall, while a caller waits. A
-// guest that is NotFound where the last poll saw it is looked for once, with the monitoring token.
+// Follow asks something other than the hypervisor about a guest, such as its
+// firewall, while a caller waits. If the guest is NotFound where the last poll
+// saw it, Follow searches for it once, with the monitoring token.
 func Follow[T any](ctx context.Context, hosts host.Opener, g *Guest, question func(ref hypervisor.GuestRef) (T, error)) (T, error) {
 	return follow(g, question, func(ref hypervisor.GuestRef) (hypervisor.GuestRef, error) {
 		return host.AskWithin(ctx, hosts, lookLimit, g.HostID, endpoint.Monitoring,
@@ -64,8 +71,9 @@ func Follow[T any](ctx context.Context, hosts host.Opener, g *Guest, question fu
 	})
 }
 
-// follow asks on the guest's node, and again where find finds the guest when it is not there. What find fails with is of no use to
-// who asked the question.
+// follow asks on the guest's last known node, and again where find locates the
+// guest if it is not there. An error of find is dropped: the caller asked
+// another question, whose error is more useful.
 func follow[T any](g *Guest, question func(hypervisor.GuestRef) (T, error),
 	find func(hypervisor.GuestRef) (hypervisor.GuestRef, error)) (T, error) {
 	ref := g.At()
@@ -80,7 +88,8 @@ func follow[T any](g *Guest, question func(hypervisor.GuestRef) (T, error),
 	return question(found)
 }
 
-// readConfig asks the hypervisor for the guest's configuration, and keeps what it tells of NICs and volumes.
+// readConfig reads the guest's configuration from the hypervisor, and stores
+// its NICs and volumes for the views that must not ask.
 func (on Subject) readConfig(ctx context.Context) (hypervisor.Config, error) {
 	began := time.Now()
 	found, err := Look(ctx, on, hypervisor.ConfigReader.Config)

@@ -15,7 +15,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// making is one job that makes a guest under an id that is free.
+// making is a job that creates a guest under a free ID. Creation and restore
+// share it: they differ in the request and in how the new guest is recognised.
 type making struct {
 	*Worker
 	run      *job.Run
@@ -23,42 +24,50 @@ type making struct {
 
 	hostID int64
 	kind   hypervisor.GuestKind
-	// node and name are those of the new guest, and noun is what texts call it.
+	// node and name are those of the new guest. noun is the word for it in
+	// texts.
 	node, name, noun string
-	// wanted says that no other id will do.
+	// wanted is true if the user requested the ID, so no other may be used.
 	wanted bool
 	needs  endpoint.Capability
-	// step is what the step's name begins with, which never changes, and does is how its task is known.
+	// step is the beginning of the step's name. It is stored in checkpoints, so
+	// it must never change. does identifies the hypervisor's task.
 	step string
 	does hypervisor.Operation
-	// says is what the transcript says before a request.
+	// says is the transcript's line before a request.
 	says string
-	// send makes the request for an id.
+	// send sends the request for an ID.
 	send func(ctx context.Context, at hypervisor.Host, id hypervisor.GuestID) (string, error)
-	// look asks with the monitoring token whether a guest has the id, and whether it is known to be this job's.
+	// look reads, with the monitoring token, whether a guest has the ID, and
+	// whether this job is known to have created it.
 	look func(ctx context.Context) (there, mine bool, err error)
-	// from is the backup that it is made of; nil for a guest that is made of none.
+	// from is the backup that the guest is created from. It is nil for a new
+	// guest.
 	from *hypervisor.Backup
-	// unmarked says that a guest of this job is not known by a mark, but by being there since a request whose answer was lost.
+	// unmarked is true if the guest of this job has no mark. It is then
+	// recognised by its existence after a request whose answer was lost, which
+	// is less certain.
 	unmarked bool
 }
 
-// makingProgress is the checkpoint.
+// makingProgress is the checkpoint of such a job.
 type makingProgress struct {
-	// ID is what the guest is to have; another one than at first where that was taken meanwhile.
+	// ID is the ID of the guest. It differs from the first one if another guest
+	// took that.
 	ID hypervisor.GuestID `json:"id"`
-	// Tries counts the ids.
+	// Tries is the number of IDs that were tried.
 	Tries int `json:"tries,omitempty"`
-	// TokenID is the token with which the present request is sent.
+	// TokenID is the token of the current request.
 	TokenID string `json:"token_id,omitempty"`
-	// Lost says that the answer to a request for the present ID was lost.
+	// Lost is true if the answer to a request for the current ID was lost.
 	Lost bool `json:"lost,omitempty"`
 }
 
-// maxIDs is how many ids are tried when others take those that were free.
+// maxIDs is the number of IDs that are tried if other guests keep taking the
+// free ones.
 const maxIDs = 5
 
-// make makes the guest, and starts it where that is wanted.
+// make creates the guest and starts it if requested.
 func (c *making) make(ctx context.Context, start bool) error {
 	if err := c.run.Progress(&c.progress); err != nil {
 		return err
@@ -69,6 +78,8 @@ func (c *making) make(ctx context.Context, start bool) error {
 		if err == nil {
 			break
 		}
+		// A request that was carried out although its answer was lost makes the
+		// repetition fail with "already exists". That is success.
 		if ours, readErr := c.ours(ctx, err); readErr != nil {
 			return readErr
 		} else if ours {
@@ -81,6 +92,9 @@ func (c *making) make(ctx context.Context, start bool) error {
 			return err
 		}
 	}
+	// The ID may have been that of a destroyed guest, whose history must not
+	// become that of the new one, unless the guest was restored from its own
+	// backup.
 	err := c.anew(ctx, c.hostID, c.ref())
 	switch {
 	case err != nil:
@@ -95,6 +109,7 @@ func (c *making) make(ctx context.Context, start bool) error {
 	if start {
 		err = c.start(ctx)
 	}
+	// The job is not over: this instance stops, or another one has taken over.
 	if errors.Is(err, job.ErrLost) || errors.Is(err, job.ErrStopping) || errors.Is(err, job.ErrSuspended) {
 		return err // the next run goes on here
 	}
@@ -102,16 +117,17 @@ func (c *making) make(ctx context.Context, start bool) error {
 	return err
 }
 
-// list has lists show the guest.
+// list makes the guest appear in lists.
 func (c *making) list(ctx context.Context) {
 	c.sync(ctx, c.run, c.hostID)
 	c.appear(ctx, c.run, c.hostID, c.ref())
 }
 
-// present is the name of the step for the present id.
+// present returns the name of the step for the current ID. Each ID has its own
+// checkpoint.
 func (c *making) present() string { return fmt.Sprintf("%s %s", c.step, c.progress.ID) }
 
-// request is a step of the job.
+// request returns a step of the job in the form of package job.
 func (c *making) request(name string, needs endpoint.Capability, does hypervisor.Operation,
 	before func(context.Context) (time.Time, bool, error), send func(context.Context, hypervisor.Host) (string, error)) job.Step {
 	ref := c.ref()
@@ -132,12 +148,15 @@ func (c *making) request(name string, needs endpoint.Capability, does hypervisor
 	}
 }
 
+// ref returns the reference of the new guest.
 func (c *making) ref() hypervisor.GuestRef {
 	return hypervisor.GuestRef{Kind: c.kind, Node: c.node, ID: c.progress.ID}
 }
 
-// before looks, when a request may have been taken already, whether the guest is there and whose it is. That, and not the clock, tells
-// what came of a request whose task is not found, so our own clock does for the search.
+// before decides whether the request must be sent. If it may have been sent
+// before, before looks whether the guest exists and whose it is. The existence
+// of the guest, and not the clock, decides about a request without a task, so
+// the local clock is good enough for the search.
 func (c *making) before(ctx context.Context) (clock time.Time, done bool, err error) {
 	if c.run.Begun(c.present()) {
 		c.progress.Lost = true
@@ -156,7 +175,8 @@ func (c *making) before(ctx context.Context) (clock time.Time, done bool, err er
 	return time.Now(), false, c.save(ctx, c.needs)
 }
 
-// another is the end of a job that finds a guest which is not known to be its own.
+// another returns the end of a job that finds a guest under its ID which it did
+// not create, as far as is known.
 func (c *making) another() error {
 	if c.unmarked {
 		return job.Undetermined("a request was sent and its answer was lost; there is a guest %s now, and it is not known whether the "+
@@ -165,7 +185,8 @@ func (c *making) another() error {
 	return job.Fail("%s is another guest by now; no %s was made", c.progress.ID, c.noun)
 }
 
-// save stores the checkpoint with the present token.
+// save stores the checkpoint with the current token. Tasks of another token are
+// not in the list that is read later.
 func (c *making) save(ctx context.Context, needs endpoint.Capability) (err error) {
 	at := &act{Worker: c.Worker, hostID: c.hostID}
 	if c.progress.TokenID, err = at.tokenID(ctx, needs); err != nil {
@@ -174,8 +195,10 @@ func (c *making) save(ctx context.Context, needs endpoint.Capability) (err error
 	return c.run.SaveProgress(ctx, c.progress)
 }
 
-// absent judges a request whose task is not listed. A guest of ours lets the step go on to before, which sees it; where there is none,
-// only a list that reaches back to the request proves that it was never taken, and none that another token reads.
+// absent decides about a request whose task is not listed. If the guest exists
+// and is ours, the step continues with before, which sees it. If it does not
+// exist, only a task list that reaches back to the request proves that it never
+// arrived, and only if it was read with the same token.
 func (c *making) absent(ctx context.Context, needs endpoint.Capability, reaches bool) error {
 	c.progress.Lost = true
 	now, err := (&act{Worker: c.Worker, hostID: c.hostID}).tokenID(ctx, needs)
@@ -199,7 +222,8 @@ func (c *making) absent(ctx context.Context, needs endpoint.Capability, reaches 
 	return nil
 }
 
-// ours reports whether a request was refused because an earlier one of this job has made the guest.
+// ours reports whether a request was refused because an earlier request of this
+// job has created the guest.
 func (c *making) ours(ctx context.Context, err error) (bool, error) {
 	if !collided(err) {
 		return false, nil
@@ -216,7 +240,8 @@ func (c *making) ours(ctx context.Context, err error) (bool, error) {
 	return mine, nil
 }
 
-// collided reports whether an error says that the id is taken: of the request, or of its task where the hypervisor finds it out there.
+// collided reports whether an error says that the ID is taken. Some hypervisors
+// report it for the request, others in the task, whose text is all there is.
 func collided(err error) bool {
 	if status, verdict := job.Verdict(err); verdict {
 		return status == job.Failed && strings.Contains(job.Text(err), "already exists")
@@ -224,12 +249,14 @@ func collided(err error) bool {
 	return sdk.KindOf(err) == sdk.Conflict
 }
 
-// taken reports whether the id went to another guest before our request, so that another id does.
+// taken reports whether another guest got the ID first, so that the job may try
+// another ID.
 func (c *making) taken(err error) bool {
 	return !c.wanted && c.progress.Tries < maxIDs && collided(err)
 }
 
-// freeID asks a host for an id that a new guest gets, other than those which jobs are about to use; empty where there is none.
+// freeID returns a free ID for a new guest, other than those that jobs are
+// about to use. It is empty if there is none.
 func (w *Worker) freeID(ctx context.Context, hostID int64, query hypervisor.PlacementQuery) (hypervisor.GuestID, error) {
 	found, err := host.AskWithin(ctx, w.Hosts, w.readLimit(), hostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Provisioner) (hypervisor.Placement, error) {
@@ -247,7 +274,7 @@ func (w *Worker) freeID(ctx context.Context, hostID int64, query hypervisor.Plac
 	return p.ID, err
 }
 
-// nextID asks for another id.
+// nextID selects another ID and stores it in the checkpoint.
 func (c *making) nextID(ctx context.Context) error {
 	id, err := c.freeID(ctx, c.hostID, hypervisor.PlacementQuery{Kind: c.kind, Node: c.node, Name: c.name, ID: true})
 	switch {
@@ -262,7 +289,7 @@ func (c *making) nextID(ctx context.Context) error {
 	return c.run.SaveProgress(ctx, c.progress)
 }
 
-// explain adds to a failure that the id was taken.
+// explain adds to a conflict that nothing was created.
 func (c *making) explain(err error) error {
 	if _, verdict := job.Verdict(err); !verdict && sdk.KindOf(err) == sdk.Conflict {
 		return job.Fail("%s; no %s was made", job.Explain(err), c.noun)
@@ -270,7 +297,8 @@ func (c *making) explain(err error) error {
 	return err
 }
 
-// start starts the new guest.
+// start starts the new guest. A guest that cannot be started still exists, and
+// the error says so.
 func (c *making) start(ctx context.Context) error {
 	_, err := c.run.Do(ctx, c.request("start", endpoint.Lifecycle, hypervisor.Start.Operation(),
 		func(ctx context.Context) (time.Time, bool, error) {

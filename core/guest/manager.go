@@ -9,11 +9,13 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// defaultStateLimit is for how long a guest is waited for whose start or stop the hypervisor leaves to its high availability manager.
+// defaultStateLimit is how long a job waits for a guest whose start or stop the
+// hypervisor delegates to its high availability manager.
 const defaultStateLimit = 10 * time.Minute
 
-// await waits for the state that a step wants of a guest of the high availability manager. The step's task has ended well, which says
-// no more than that the manager was asked.
+// await waits for the state that a step wants of a guest under the high
+// availability manager. The task of such a step has succeeded when the manager
+// has been told; it says nothing about the guest.
 func (a *act) await(ctx context.Context, s step) error {
 	limit := cmp.Or(a.StateLimit, defaultStateLimit)
 	a.run.Note("the hypervisor left this to its high availability manager; waiting for the guest")

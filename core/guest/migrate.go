@@ -17,15 +17,19 @@ import (
 
 // The strategies of a migration, in the order in which they are tried.
 const (
-	// ByCluster leaves the move to the hypervisor, between two nodes of a cluster.
+	// ByCluster lets the hypervisor move the guest between two nodes of a
+	// cluster.
 	ByCluster = "cluster"
-	// BySharedStorage backs the guest up to a storage that both hosts have, and restores it on the other.
+	// BySharedStorage writes a backup to a storage that both hosts have, and
+	// restores it on the other one.
 	BySharedStorage = "shared_storage"
-	// ByTransfer backs the guest up to a storage of its node, copies that file by way of the service, and restores it on the other host.
+	// ByTransfer writes a backup to a storage of the guest's node, copies the
+	// file through the service, and restores it on the other host.
 	ByTransfer = "transfer"
 )
 
-// MigrationOrder is where a guest shall go; nil takes what the service chooses.
+// MigrationOrder describes a requested migration. A nil field leaves the choice
+// to the service.
 type MigrationOrder struct {
 	TargetHostID int64   `json:"target_host_id"`
 	Node         *string `json:"node,omitempty"`
@@ -33,7 +37,8 @@ type MigrationOrder struct {
 	Strategy     *string `json:"strategy,omitempty"`
 }
 
-// Preflight is what a migration would meet.
+// Preflight is the result of the check before a migration. It is shown before
+// the request, and stored with it.
 type Preflight struct {
 	Strategy     *string            `json:"strategy" enum:"cluster,shared_storage,transfer" doc:"cluster: the hypervisor moves it between nodes of its cluster. shared_storage: it is stopped, backed up to a storage that both hosts have, and restored on the other side; the source is kept. transfer: the same where they have none, with the file of the backup copied from machine to machine by SSH. null where none can be tried"`
 	Rejected     []MigrationFinding `json:"rejected" doc:"The other strategies that were looked at, each as the code, and why it is not there"`
@@ -57,28 +62,29 @@ type Preflight struct {
 	TargetStorage *string `json:"target_storage" doc:"For shared_storage the same storage as the target calls it, for transfer the one that the backup is copied to; null for the strategy cluster"`
 }
 
-// MigrationFinding is one thing that is in the way of a migration, or to be known.
+// MigrationFinding is one blocker or warning of a migration.
 type MigrationFinding struct {
 	Code    string `json:"code" example:"bind_mount"`
 	Message string `json:"message" example:"mp0 is a directory of the node."`
 }
 
-// MigrationDisk is a disk that is copied.
+// MigrationDisk is a disk that the migration copies.
 type MigrationDisk struct {
 	Key       string `json:"key" example:"scsi0"`
 	Storage   string `json:"storage" example:"local-lvm"`
 	SizeBytes *int64 `json:"size_bytes"`
 }
 
-// stops reports whether the guest is taken away for a while.
+// stops reports whether the guest is down for a while.
 func (p *Preflight) stops() bool { return p.Running && !p.Live }
 
-// is reports whether the guest would be moved in a way, and across whether it would be to another cluster.
+// is reports whether the migration uses a strategy.
 func (p *Preflight) is(strategy string) bool { return p.Strategy != nil && *p.Strategy == strategy }
 
+// across reports whether the guest goes to another cluster.
 func (p *Preflight) across() bool { return p.is(BySharedStorage) || p.is(ByTransfer) }
 
-// sentences are the findings for people, one after the other.
+// sentences joins the messages of findings to one text.
 func sentences(list []MigrationFinding) (text string) {
 	for i, f := range list {
 		if i > 0 {
@@ -89,27 +95,32 @@ func sentences(list []MigrationFinding) (text string) {
 	return text
 }
 
-// Migrating is the answer to a request to migrate a guest.
+// Migrating is the answer to a request for a migration.
 type Migrating struct {
 	Started
 	Preflight Preflight `json:"preflight"`
 }
 
-// migrationSpec is what a job needs to know; all else its own check finds out.
+// migrationSpec contains the parameters of the job. Everything else is decided
+// by the job's own check, because the situation may have changed while the job
+// was queued.
 type migrationSpec struct {
 	Order MigrationOrder `json:"order"`
 	// Confirmed says that the caller confirmed the guest to be stopped.
 	Confirmed bool `json:"confirmed,omitempty"`
 }
 
-// migrate is the work of moving a guest. It says how its jobs look; Worker.migrate does them.
+// migrate is the work of moving a guest. It describes how its jobs are shown;
+// Worker.migrate carries them out.
 var migrate = Work[migrationSpec]{
 	Kind: "migrate", Needs: endpoint.Lifecycle, Templates: true,
 	Shows: func(spec migrationSpec) any { return spec.Order },
 }
 
-// CheckMigration tells what a migration of the request's guest would meet. Problems: invalid for a node that the target does not have,
-// and those of host.Ask for what the guest's own host fails with.
+// CheckMigration reports what a migration of the request's guest would
+// encounter. Problems: invalid for a node that the target does not have, and
+// those of host.Ask for errors of the guest's own host. Errors of the target
+// host are blockers.
 func CheckMigration(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Preflight, error) {
 	m := newMigrationCheck(a.DB, a.Hosts, lookLimit, r.Guest.HostID, r.Guest.At(), order)
 	m.self, m.machines = r.Guest.IsSelf, a.Machines
@@ -125,10 +136,14 @@ func CheckMigration(ctx context.Context, a *Actor, r Request, order MigrationOrd
 	return m.Preflight, nil
 }
 
-// Migrate asks for a migration. Problems besides those of CheckMigration: migration_blocked with the blockers; guest_busy;
-// confirm_required where the guest is stopped for it, self_target where the service itself runs in it, and plan_stale.
+// Migrate enqueues a migration. Problems in addition to those of
+// CheckMigration: migration_blocked with the blockers; guest_busy;
+// confirm_required if the guest will be stopped; self_target if the service
+// runs in the guest; plan_stale.
 func Migrate(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Migrating, error) {
 	draft, confirmed := plan.Begin(ctx), r.Confirm != nil && *r.Confirm == r.Target.Name
+	// A preview reports a busy guest together with everything else, instead of
+	// alone.
 	if draft.Only() && r.Guest.JobID != nil {
 		if err := draft.Refuse(problem.New(problem.CodeGuestBusy, "job %d works on %s", *r.Guest.JobID, r.Guest.Name)); err != nil {
 			return Migrating{}, err
@@ -164,7 +179,7 @@ func Migrate(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Mi
 	return Migrating{Started: Started{Job: made.View(), IsSelf: r.Guest.IsSelf}, Preflight: p}, nil
 }
 
-// refuseMigration lets what is in the way pass through the draft.
+// refuseMigration reports blockers, through the draft for a preview.
 func refuseMigration(draft *plan.Draft, r Request, p Preflight) error {
 	if len(p.Blockers) == 0 {
 		return nil
@@ -181,7 +196,8 @@ func refuseMigration(draft *plan.Draft, r Request, p Preflight) error {
 	return nil
 }
 
-// migrationConfirmation asks for the name where the guest is stopped, and where the service itself is moved.
+// migrationConfirmation returns the confirmation that the migration needs: the
+// guest's name if the guest is stopped, or if the service runs in it.
 func migrationConfirmation(r Request, p Preflight, given bool) plan.Confirmation {
 	c := plan.Confirmation{Phrase: r.Target.Name, Given: given, IsSelf: r.Guest.IsSelf}
 	switch {
@@ -195,7 +211,7 @@ func migrationConfirmation(r Request, p Preflight, given bool) plan.Confirmation
 	return c
 }
 
-// planMigration writes into the plan what would happen.
+// planMigration writes the effects of the migration into the plan.
 func planMigration(g *Guest, p Preflight, tell *plan.Plan) {
 	on := Subject{Guest: g}
 	switch {
@@ -226,10 +242,12 @@ func planMigration(g *Guest, p Preflight, tell *plan.Plan) {
 	}
 }
 
-// movedTag marks a guest that lives on elsewhere.
+// movedTag is the tag of a guest that was moved to another cluster. The
+// original is kept, in case the new one does not work.
 const movedTag = "moved"
 
-// MigratingAgain is the answer to a request to migrate again, with its job as it is now.
+// MigratingAgain rebuilds the answer to a repeated request, with the present
+// state of its job.
 func (a *Actor) MigratingAgain(ctx context.Context, again idempotency.Made, isSelf bool) (Migrating, error) {
 	var was Preflight
 	if err := json.Unmarshal(again.Kept, &was); err != nil {
@@ -239,7 +257,8 @@ func (a *Actor) MigratingAgain(ctx context.Context, again idempotency.Made, isSe
 	return Migrating{Started: started, Preflight: was}, err
 }
 
-// migrationStep is the hypervisor's own move. Its task may end before the guest is there: Worker.arrive waits for it.
+// migrationStep is the hypervisor's own migration. Its task may end before the
+// guest has arrived; Worker.arrive waits for that.
 func migrationStep(spec hypervisor.MigrationSpec, running bool) step {
 	return step{
 		name: "migrate", needs: migrate.Needs, does: hypervisor.OperationMigrate, to: spec.Node,
@@ -253,6 +272,7 @@ func migrationStep(spec hypervisor.MigrationSpec, running bool) step {
 		},
 		state: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest, _ time.Time) (s State, err error) {
 			switch {
+			// The guest has not arrived. There is nothing to report yet.
 			case guest.Node != spec.Node:
 			case running && guest.Status != hypervisor.GuestRunning && guest.Status != hypervisor.GuestPaused:
 				s.Blocked = fmt.Sprintf("the guest is on the node %s and is %s", guest.Node, guest.Status)

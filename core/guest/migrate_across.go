@@ -17,7 +17,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// lookAcross checks a move to another cluster by way of a storage of backups that both have.
+// lookAcross checks a migration to another cluster through a backup.
 func (m *migrationCheck) lookAcross(ctx context.Context) error {
 	m.Live = false
 	if m.self {
@@ -26,12 +26,16 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 	if m.guest.Template {
 		m.block(findingTemplate, "A template is moved within its cluster only.")
 	}
+	// A backup of one kind of hypervisor cannot be restored by another, so
+	// nothing else is worth checking.
 	if m.source.Driver != m.target.Driver {
 		m.block(findingDriver, "The host %s is of another kind of hypervisor.", m.target.Name)
 		return nil
 	}
 	m.bound(func(d hypervisor.Disk) bool { return d.Local })
-	for _, side := range []migrationSide{m.source, m.target} { // without one it could be stopped, and neither go nor run again
+	// A cluster without quorum accepts no changes. The guest could be stopped,
+	// and then neither moved nor started again.
+	for _, side := range []migrationSide{m.source, m.target} {
 		if side.Quorate != nil && !*side.Quorate {
 			m.block(hypervisor.MigrationQuorum, "The cluster of the host %s has no quorum: nothing of it can be changed.", side.Name)
 		}
@@ -69,7 +73,8 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 	return nil
 }
 
-// lackedByBackup blocks what a backup leaves out, with which the guest would not arrive, and warns of what it does not use.
+// lackedByBackup blocks volumes that backups leave out, because the guest would
+// arrive without them. It warns about unused volumes.
 func (m *migrationCheck) lackedByBackup() {
 	var lacks, unused []hypervisor.Disk
 	for _, d := range m.config.Disks {
@@ -99,8 +104,9 @@ func (m *migrationCheck) lackedByBackup() {
 	}
 }
 
-// images blocks images in drives that the target does not have. Where the hypervisor told of those that only the node has, such as to
-// leave out drives that it makes itself, the others are looked for by their storage.
+// images blocks images in drives that the target does not have. If the
+// hypervisor has reported the images that only the node has, it has left out
+// drives that it creates itself; the others are checked by their storage.
 func (m *migrationCheck) images(told bool) {
 	for _, d := range m.config.Disks {
 		if d.Removable && d.Volume != "" && (!told || m.placeStorage(d.Storage) == nil) {
@@ -109,10 +115,13 @@ func (m *migrationCheck) images(told bool) {
 	}
 }
 
-// usesNode asks for devices and images of the node that the guest uses; told is false where the hypervisor does not tell.
+// usesNode reads the devices and images of the node that the guest uses, and
+// blocks them. It returns false if the hypervisor cannot report them.
 func (m *migrationCheck) usesNode(ctx context.Context) (told bool, err error) {
 	check, err := asked(ctx, m, m.hostID, endpoint.Lifecycle, func(ctx context.Context, at hypervisor.Migrator) (
 		hypervisor.MigrationCheck, error) {
+		// A check for the guest's own node reports what is bound to it. The
+		// target is in another cluster, which this hypervisor does not know.
 		return at.CheckMigration(ctx, m.ref, hypervisor.MigrationQuery{Node: m.ref.Node})
 	})
 	if unsupported(err) || sdk.KindOf(err) == sdk.Unsupported {
@@ -130,7 +139,9 @@ func (m *migrationCheck) usesNode(ctx context.Context) (told bool, err error) {
 	return true, nil
 }
 
-// equipped reports whether both hosts have the tokens and their driver the abilities; it asks no hypervisor.
+// equipped reports whether both hosts have the tokens, and their drivers the
+// abilities, for a migration. It does not ask the hypervisors, so all that is
+// missing is reported at once.
 func (m *migrationCheck) equipped(ctx context.Context) bool {
 	before := len(m.Blockers)
 	for _, side := range []migrationSide{m.source, m.target} {
@@ -141,7 +152,8 @@ func (m *migrationCheck) equipped(ctx context.Context) bool {
 		}
 		at, err := m.hosts.Open(ctx, side.ID, endpoint.Monitoring)
 		if err != nil {
-			continue // what is asked of it tells
+			// The failure is reported by the next question to this host.
+			continue
 		}
 		for _, able := range []error{can[hypervisor.Backuper](at), can[hypervisor.Reconfigurer](at), can[hypervisor.Provisioner](at),
 			can[hypervisor.Lifecycler](at)} {
@@ -154,13 +166,13 @@ func (m *migrationCheck) equipped(ctx context.Context) bool {
 	return len(m.Blockers) == before
 }
 
-// can is the error of a host that is no A.
+// can returns an error if the host does not implement A.
 func can[A any](at hypervisor.Host) error {
 	_, err := host.Able[A](at)
 	return err
 }
 
-// sourcePlace asks what the guest's own node has.
+// sourcePlace reads what the guest's own node offers.
 func (m *migrationCheck) sourcePlace(ctx context.Context) (hypervisor.Placement, error) {
 	query := hypervisor.PlacementQuery{Kind: m.ref.Kind, Node: m.ref.Node, Name: m.guest.Name, Storages: true}
 	return asked(ctx, m, m.hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Provisioner) (
@@ -169,11 +181,14 @@ func (m *migrationCheck) sourcePlace(ctx context.Context) (hypervisor.Placement,
 	})
 }
 
-// otherIDs is how many numbers are tried for one that is not the guest's own.
+// otherIDs is the number of IDs that are tried in search of one that is not the
+// guest's.
 const otherIDs = 20
 
-// choosePlace asks what the target node has, and for an id there: the guest's own where that is free. Where both sides see the same
-// storage of disks, two guests of one id would own the same volumes, so the id is another one then.
+// choosePlace reads what the target node offers and selects an ID: the guest's
+// own if it is free. If both sides may see the same storage of disks, the ID
+// must differ, because names of volumes contain the ID and two guests would own
+// the same volumes.
 func (m *migrationCheck) choosePlace(ctx context.Context, source hypervisor.Placement) error {
 	if err := m.readPlace(ctx, m.target.ID, m.guest.Number); err != nil {
 		return err
@@ -203,7 +218,9 @@ func (m *migrationCheck) choosePlace(ctx context.Context, source hypervisor.Plac
 	return nil
 }
 
-// sharedVolumes names a storage on which the target would make disks and that may be the one which has the guest's disks now.
+// sharedVolumes returns a storage on which the target would create disks and
+// that may be the one with the guest's present disks. It is empty if there is
+// none.
 func (m *migrationCheck) sharedVolumes(source hypervisor.Placement) string {
 	for _, d := range m.config.Disks {
 		i := slices.IndexFunc(source.Storages, func(s hypervisor.PlacementStorage) bool { return s.Name == d.Storage && s.Shared })
@@ -218,10 +235,12 @@ func (m *migrationCheck) sharedVolumes(source hypervisor.Placement) string {
 	return ""
 }
 
-// chooseStorage finds a storage of backups that both have. Equal names say little: backups that both list prove it, and where one lists
-// what the other lacks they are two. Only a storage that other nodes see as well can be seen by the other cluster.
+// chooseStorage selects a storage of backups that both hosts have. Equal names
+// prove little. A backup that both list proves that it is the same storage; a
+// backup that only one lists proves the opposite. Only a storage that several
+// nodes share can be seen by another cluster.
 //
-// Where there is none, lacks says so.
+// If there is none, the finding lacks says so.
 func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Placement) (lacks *MigrationFinding, err error) {
 	own, theirs := sharedBackups(source), sharedBackups(m.place)
 	here, err := m.backups(ctx, m.hostID, m.ref.Node, own)
@@ -240,6 +259,8 @@ func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Pl
 				m.SourceStorage, m.TargetStorage = &name, &other
 				return nil, nil
 			}
+			// Two empty storages of the same name may be the same. The job
+			// verifies that with its own backup before anything is lost.
 			if name == other && len(here[name])+len(there[other]) == 0 {
 				guesses = append(guesses, name)
 			}
@@ -260,8 +281,9 @@ func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Pl
 	return nil, nil
 }
 
-// likeliest is the one of some storages of equal names of whose free space two places say the most similar: one storage has but one
-// free space, whoever asks.
+// likeliest selects, among storages of equal names, the one whose free space
+// the two sides report most similarly: a storage has only one free space,
+// whoever asks.
 func likeliest(names []string, a, b hypervisor.Placement) string {
 	apart := func(name string) float64 {
 		one, other := freeOf(a, name), freeOf(b, name)
@@ -273,7 +295,7 @@ func likeliest(names []string, a, b hypervisor.Placement) string {
 	return slices.MinFunc(names, func(x, y string) int { return cmp.Compare(apart(x), apart(y)) })
 }
 
-// freeOf is the free space of a storage; nil where it is not told.
+// freeOf returns the free space of a storage in bytes, or nil.
 func freeOf(p hypervisor.Placement, name string) *int64 {
 	if i := slices.IndexFunc(p.Storages, func(s hypervisor.PlacementStorage) bool { return s.Name == name }); i >= 0 {
 		return p.Storages[i].Free
@@ -281,7 +303,7 @@ func freeOf(p hypervisor.Placement, name string) *int64 {
 	return nil
 }
 
-// sharedBackups are the storages of backups that nodes share.
+// sharedBackups returns the storages of backups that nodes share.
 func sharedBackups(p hypervisor.Placement) (names []string) {
 	for _, s := range p.Storages {
 		if s.Backups && s.Available && s.Shared {
@@ -291,7 +313,7 @@ func sharedBackups(p hypervisor.Placement) (names []string) {
 	return names
 }
 
-// backups lists what is on storages of backups.
+// backups lists the backups on several storages, by storage.
 func (m *migrationCheck) backups(ctx context.Context, hostID int64, node string, storages []string) (
 	map[string][]hypervisor.Backup, error) {
 	all := map[string][]hypervisor.Backup{}
@@ -307,7 +329,7 @@ func (m *migrationCheck) backups(ctx context.Context, hostID int64, node string,
 	return all, nil
 }
 
-// sameBackups reports whether two storages list a backup that can only be the same.
+// sameBackups reports whether two storages list a backup that must be the same.
 func sameBackups(a, b []hypervisor.Backup) bool {
 	for _, one := range a {
 		if slices.ContainsFunc(b, func(other hypervisor.Backup) bool { return sameBackup(one, other) }) {
@@ -317,7 +339,9 @@ func sameBackups(a, b []hypervisor.Backup) bool {
 	return false
 }
 
-// sameBackup knows a backup that another cluster lists: by its name without the storage's, its time and its size.
+// sameBackup recognises a backup that another cluster lists, by its name
+// without the storage, its time, its size and its guest. IDs contain the name
+// of the storage, which may differ.
 func sameBackup(a, b hypervisor.Backup) bool {
 	size := func(b hypervisor.Backup) int64 {
 		if b.SizeBytes == nil {
@@ -328,10 +352,10 @@ func sameBackup(a, b hypervisor.Backup) bool {
 	return volumeOf(a) == volumeOf(b) && a.TakenAt.Equal(b.TakenAt) && size(a) == size(b) && a.Kind == b.Kind && a.Guest == b.Guest
 }
 
-// volumeOf is a backup's name without that of its storage.
+// volumeOf returns the ID of a backup without its storage.
 func volumeOf(b hypervisor.Backup) string { return strings.TrimPrefix(b.ID, b.Storage+":") }
 
-// reckonAcross tells for how long the guest will be away.
+// reckonAcross estimates the downtime.
 func (m *migrationCheck) reckonAcross() {
 	if !m.Running {
 		m.DowntimeS, m.DowntimeBasis = new(int64), "It does not run."
@@ -342,6 +366,7 @@ func (m *migrationCheck) reckonAcross() {
 		return
 	}
 	if m.is(ByTransfer) {
+		// The data passes four times: backup, checksum, copy and restore.
 		seconds := 2*switching + 4**m.Bytes/copyRate
 		m.DowntimeS = &seconds
 		m.DowntimeBasis = fmt.Sprintf("%d GiB at most, backed up, checked, copied by way of this service and restored, each at an assumed "+
@@ -354,7 +379,8 @@ func (m *migrationCheck) reckonAcross() {
 		*m.Bytes>>30, 2*switching)
 }
 
-// decided is what a job keeps of what it was decided to do.
+// decided returns the checkpoint of the job. The job must not decide again
+// after a restart, when the guest is already stopped.
 func (m *migrationCheck) decided() *across {
 	x := &across{HostID: m.target.ID, HostName: m.target.Name, Node: m.TargetNode, ID: m.targetID, SourceStorage: *m.SourceStorage,
 		TargetStorage: *m.TargetStorage, Name: m.guest.Name}

@@ -14,7 +14,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// listBefore keeps which backups there are, so that ours is known among them.
+// listBefore stores which backups exist on both sides, so that the new one can
+// be recognised.
 func (a *act) listBefore(ctx context.Context, x *across) error {
 	here, err := a.backups(ctx, a.hostID, a.ref.Node, x.SourceStorage)
 	if err != nil {
@@ -34,7 +35,8 @@ func (a *act) listBefore(ctx context.Context, x *across) error {
 	return a.run.SaveProgress(ctx, a.progress)
 }
 
-// backups lists what is on a storage, for as long as it takes to be told.
+// backups lists a storage. It retries until the hypervisor answers, because the
+// guest is stopped and giving up would only prolong that.
 func (a *act) backups(ctx context.Context, hostID int64, node, storage string) (list []hypervisor.Backup, err error) {
 	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
 		list, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
@@ -46,7 +48,8 @@ func (a *act) backups(ctx context.Context, hostID int64, node, storage string) (
 	return list, err
 }
 
-// backUp backs the guest up and finds the backup in the target's list, which proves that both see the same storage.
+// backUp backs the guest up and finds the backup in the target's list, which
+// proves that both sides see the same storage.
 func (a *act) backUp(ctx context.Context, x *across) error {
 	spec := a.movingBackup(x)
 	s := step{
@@ -64,6 +67,8 @@ func (a *act) backUp(ctx context.Context, x *across) error {
 		},
 	}
 	err := a.settle(ctx, s, a.follow(ctx, s))
+	// An unknown end of the task is not final: the list of backups shows
+	// whether there is one.
 	if status, verdict := job.Verdict(err); err != nil && (!verdict || status != job.Unknown) {
 		return err
 	}
@@ -88,7 +93,9 @@ func (a *act) backUp(ctx context.Context, x *across) error {
 	return a.carry(ctx, x)
 }
 
-// movingBackup is the backup that the guest is moved by. One that is copied is told from all others by the job.
+// movingBackup returns the backup by which the guest is moved. The notes of a
+// backup that is copied contain the job, so that the job deletes this one and
+// no other.
 func (a *act) movingBackup(x *across) hypervisor.BackupSpec {
 	spec := hypervisor.BackupSpec{Storage: x.SourceStorage, Mode: "stop", Notes: fmt.Sprintf("moved to %s", x.HostName)}
 	if x.Transfer != nil {
@@ -97,7 +104,7 @@ func (a *act) movingBackup(x *across) hypervisor.BackupSpec {
 	return spec
 }
 
-// newBackup is the guest's backup that was not there before; nil where there is none.
+// newBackup returns the guest's backup that did not exist before, or nil.
 func (a *act) newBackup(ctx context.Context, x *across) (*hypervisor.Backup, error) {
 	list, err := a.backups(ctx, a.hostID, a.ref.Node, x.SourceStorage)
 	if err != nil {
@@ -106,6 +113,7 @@ func (a *act) newBackup(ctx context.Context, x *across) (*hypervisor.Backup, err
 	var newest *hypervisor.Backup
 	told := a.run.MadeBackup(stepBackup)
 	for _, b := range list {
+		// This backup will be deleted afterwards, so it must be known exactly.
 		if x.Transfer != nil && (told != "" && b.ID != told || !a.movingBackup(x).Noted(b)) {
 			continue // it will be deleted
 		}
@@ -117,10 +125,11 @@ func (a *act) newBackup(ctx context.Context, x *across) (*hypervisor.Backup, err
 	return newest, nil
 }
 
-// defaultProofLimit is for how long a backup may take to be seen from the other side: caches of network storages last for seconds.
+// defaultProofLimit is how long a new backup may take to become visible from
+// the other side. Network storages cache directories for seconds.
 const defaultProofLimit = time.Minute
 
-// prove finds our backup in the target's list, where it was not before.
+// prove finds the new backup in the target's list, where it was not before.
 func (a *act) prove(ctx context.Context, x *across, made hypervisor.Backup) error {
 	return a.appears(ctx, x, func(b hypervisor.Backup) bool {
 		return sameBackup(b, made) && !slices.Contains(x.BeforeThere, volumeOf(b))
@@ -129,7 +138,8 @@ func (a *act) prove(ctx context.Context, x *across, made hypervisor.Backup) erro
 			made.ID, x.TargetStorage))
 }
 
-// appears waits until the target lists a backup that is ours.
+// appears waits until the target lists a backup that is ours, and stores it in
+// the checkpoint.
 func (a *act) appears(ctx context.Context, x *across, ours func(hypervisor.Backup) bool, found, missing string) error {
 	for ends := time.Now().Add(cmp.Or(a.ProofLimit, defaultProofLimit)); ; {
 		list, err := a.backups(ctx, x.HostID, x.Node, x.TargetStorage)

@@ -19,10 +19,12 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// startPatience is for how long a guest that is started again is waited for.
+// startPatience is how long the job waits for a guest that is started again.
 const startPatience = 2 * time.Minute
 
-// goBack starts the guest again where that is safe, and ends the job as it failed.
+// goBack undoes a failed migration: it starts the guest again if that is safe,
+// and ends the job with the original failure. Everything that is left behind is
+// named in the failure.
 func (a *act) goBack(ctx context.Context, x *across) error {
 	text := x.Failure.Text
 	if a.progress.Migration.Running {
@@ -47,7 +49,9 @@ func (a *act) goBack(ctx context.Context, x *across) error {
 	return job.Fail("%s", text)
 }
 
-// startAgain starts the guest that was stopped, unless the other one runs or may be about to: two that run would ruin what they share.
+// startAgain starts the guest that was stopped, unless the other one runs or
+// may be about to run: two running copies would corrupt what they share. It
+// returns what happened as a clause for the failure.
 func (a *act) startAgain(ctx context.Context, x *across) string {
 	if x.Backup != nil {
 		guest, ours, err := a.learnThere(ctx, x)
@@ -56,6 +60,7 @@ func (a *act) startAgain(ctx context.Context, x *across) string {
 			return fmt.Sprintf("whether it runs on %s could not be found out, so that the guest was not started again", x.HostName)
 		case guest != nil && ours && guest.Status != hypervisor.GuestStopped:
 			return fmt.Sprintf("it is %s on %s, so that the guest was not started again", guest.Status, x.HostName)
+		// The request to start it there may still be carried out.
 		case guest != nil && ours && x.Failure.Status == job.Unknown && a.run.Begun(stepEnter):
 			return fmt.Sprintf("it may still be started on %s, so that the guest was not started again", x.HostName)
 		}
@@ -70,7 +75,8 @@ func (a *act) startAgain(ctx context.Context, x *across) string {
 	return "the guest runs again where it was"
 }
 
-// startHere starts the guest unless it runs. A request more than once does no harm to a guest that is stopped.
+// startHere starts the guest unless it runs. Sending the request more than once
+// is harmless, since it has no effect on a running guest.
 func (a *act) startHere(ctx context.Context) (status string, err error) {
 	if err := a.locate(ctx); err != nil {
 		return "", err
@@ -91,6 +97,7 @@ func (a *act) startHere(ctx context.Context) (status string, err error) {
 			func(ctx context.Context, at hypervisor.Lifecycler) (string, error) {
 				return at.Act(ctx, a.ref, hypervisor.Start)
 			})
+		// The guest is already starting, or somebody else has started it.
 		if sdk.KindOf(err) == sdk.Conflict {
 			return nil
 		}
@@ -114,7 +121,8 @@ func (a *act) startHere(ctx context.Context) (status string, err error) {
 	}
 }
 
-// settleThere marks the guest that was left, and has the service know where it is now.
+// settleThere marks the original guest as moved and makes the service follow
+// the new one: lists, apps and schedules.
 func (a *act) settleThere(ctx context.Context, x *across) error {
 	if err := a.locate(ctx); err != nil {
 		return err
@@ -147,10 +155,12 @@ func (a *act) settleThere(ctx context.Context, x *across) error {
 	return nil
 }
 
-// markTries is how often the mark is tried where an answer was lost: each time it is looked first whether it is there.
+// markTries is how often the mark is written if an answer is lost. Each attempt
+// first looks whether the mark is there.
 const markTries = 3
 
-// markMoved gives the guest that was left the tag, and switches its start with the node off.
+// markMoved gives the original guest the tag and disables its start with the
+// node. Otherwise a reboot of the node would start a second copy.
 func (a *act) markMoved(ctx context.Context) (err error) {
 	for range markTries {
 		var autostart []string
@@ -166,6 +176,7 @@ func (a *act) markMoved(ctx context.Context) (err error) {
 		if tagged && len(autostart) == 0 {
 			return showNamed(ctx, a.DB, a.asked.GuestID, "", config.Tags)
 		}
+		// The digest protects a change that somebody makes at the same time.
 		change := hypervisor.ConfigChange{Digest: config.Digest, Options: map[string]*string{}}
 		if !tagged {
 			change.Tags, change.TagsSet = append(slices.Clone(config.Tags), movedTag), true
@@ -187,7 +198,8 @@ func (a *act) markMoved(ctx context.Context) (err error) {
 	return err
 }
 
-// startsItself reads the guest's configuration, and which of its options have the hypervisor start it with its node.
+// startsItself reads the guest's configuration and the keys of the options that
+// start it with its node.
 func (a *act) startsItself(ctx context.Context) (config hypervisor.Config, keys []string, err error) {
 	config, err = ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (config hypervisor.Config, err error) {
 		reader, err := host.Able[hypervisor.ConfigReader](at)
@@ -212,13 +224,15 @@ func (a *act) startsItself(ctx context.Context) (config hypervisor.Config, keys 
 	return config, keys, err
 }
 
-// moveApp lets the app follow its container. Its row stays, and with it all that belongs to it; where the container is not known yet,
-// the next poll finds it by its id.
+// moveApp moves the app to the new container. The row of the app stays, with
+// everything that belongs to it. If the container is not listed yet, the next
+// poll connects it by its ID.
 func (a *act) moveApp(ctx context.Context, x *across, id int64) error {
 	_, err := a.DB.Pool.Exec(ctx, `UPDATE apps SET host_id = h.id, cluster_id = h.cluster_id, guest_id = g.id, guest_ref = $3,
 		guest_uid = g.uid, vmid = COALESCE(g.vmid, CASE WHEN $3 ~ '^[0-9]{1,18}$' THEN $3::bigint END), updated_at = now()
 		FROM hosts h LEFT JOIN guests g ON g.cluster_id = h.cluster_id AND g.kind = 'container' AND g.ref = $3
 		WHERE h.id = $2 AND apps.id = $1`, id, x.HostID, string(x.ID))
+	// Somebody has adopted the new container as another app in the meantime.
 	if db.Duplicate(err, "apps_guest_id_key") || db.Duplicate(err, "apps_cluster_id_identity_key") {
 		a.run.Note("the container is another app already; this one stays with the container that was left")
 		return nil
@@ -229,8 +243,9 @@ func (a *act) moveApp(ctx context.Context, x *across, id int64) error {
 	return nil
 }
 
-// moveSchedules lets schedules follow their VM. Where the VM is not known yet they are switched off: on the one that was left they must
-// not act, since both have the same addresses.
+// moveSchedules moves schedules to the new VM. If the VM is not listed yet,
+// they are disabled: they must not act on the original, which has the same
+// addresses.
 func (a *act) moveSchedules(ctx context.Context, x *across) error {
 	var made int64
 	err := a.DB.Pool.QueryRow(ctx, `SELECT g.id FROM hosts h JOIN guests g ON g.cluster_id = h.cluster_id AND g.kind = 'vm' AND g.ref = $2

@@ -16,54 +16,64 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// across is the checkpoint of a move to another cluster.
+// across is the checkpoint of a migration to another cluster.
 type across struct {
 	HostID   int64  `json:"host_id"`
 	HostName string `json:"host_name"`
 	Node     string `json:"node"`
-	// ID is what the guest is to have there; another one than at first where that was taken meanwhile. Tries counts them.
+	// ID is the ID that the guest gets there. It differs from the first one if
+	// that was taken. Tries counts them.
 	ID    hypervisor.GuestID `json:"id"`
 	Tries int                `json:"tries,omitempty"`
 	Name  string             `json:"name"`
-	// MACs are those of the guest, sorted: the guest that is made of its backup has the same.
+	// MACs are the addresses of the guest's NICs, sorted. A guest that was
+	// restored from its backup has the same, which is how it is recognised.
 	MACs []string `json:"macs,omitempty"`
-	// SourceStorage and TargetStorage are the storage of backups as each side calls it.
+	// SourceStorage and TargetStorage are the names of the storage of backups
+	// on each side.
 	SourceStorage string `json:"source_storage"`
 	TargetStorage string `json:"target_storage"`
-	// Before are the backups of the storage before ours, without the storage's name; BeforeThere as the target lists them.
+	// Before lists the backups that existed before ours, without the storage's
+	// name. BeforeThere lists those of the target.
 	Before      []string `json:"before,omitempty"`
 	BeforeThere []string `json:"before_there,omitempty"`
 	Listed      bool     `json:"listed,omitempty"`
-	// Transfer is how the backup gets there where both sides have no storage in common.
+	// Transfer describes how the backup gets there if the sides have no common
+	// storage. It is nil otherwise.
 	Transfer *transfer `json:"transfer,omitempty"`
-	// Backup is ours as the target lists it.
+	// Backup is our backup as the target lists it.
 	Backup *hypervisor.Backup `json:"backup,omitempty"`
-	// TokenID is the token with which the present request to the target is sent.
+	// TokenID is the token of the current request to the target.
 	TokenID string `json:"token_id,omitempty"`
-	// Arrived says that the guest is there and runs, if it should: there is no way back from then on.
+	// Arrived is true once the guest exists there and runs if it should. From
+	// then on the migration is not undone.
 	Arrived bool `json:"arrived,omitempty"`
-	// Failure is why the move is undone.
+	// Failure is the reason why the migration is being undone. It is stored
+	// first, so that a restarted job continues to undo it.
 	Failure *failure `json:"failure,omitempty"`
 }
 
-// failure is the end that a job will have.
+// failure is the end that the job will have.
 type failure struct {
 	Status job.Status `json:"status"`
 	Text   string     `json:"text"`
 }
 
-// Names of the steps besides those of restoring, which have the id in their names.
+// Names of the steps, except those of the restores, which contain the ID. They
+// are stored in checkpoints and must not change.
 const (
 	stepLeave  = "stop"
 	stepBackup = "backup"
 	stepEnter  = "start there"
 )
 
-// moveAcross moves the guest to another cluster. What fails before the guest runs there is undone: the guest is started again.
+// moveAcross moves the guest to another cluster. A failure before the guest
+// runs there is undone: the original is started again.
 func (a *act) moveAcross(ctx context.Context) error {
 	x := a.progress.Migration.Across
 	if x.Failure == nil && !x.Arrived {
 		err := a.crossOver(ctx, x)
+		// If this instance stops, another one continues with the checkpoint.
 		select {
 		case <-a.run.Stopping():
 			return err
@@ -73,6 +83,7 @@ func (a *act) moveAcross(ctx context.Context) error {
 		case err == nil:
 		case errors.Is(err, job.ErrLost), errors.Is(err, job.ErrStopping):
 			return err
+		// Nothing has been done yet, so there is nothing to undo.
 		case !a.run.Begun(stepLeave) && !a.run.Begun(stepBackup):
 			return err
 		default:
@@ -82,13 +93,15 @@ func (a *act) moveAcross(ctx context.Context) error {
 			}
 		}
 	}
+	// From here on a cancellation has no effect: the guest must end up running
+	// somewhere.
 	if x.Failure != nil {
 		return a.goBack(context.WithoutCancel(ctx), x)
 	}
 	return a.settleThere(context.WithoutCancel(ctx), x)
 }
 
-// failed is the end of a job that an error makes.
+// failed returns the end of a job for an error.
 func (a *act) failed(err error) *failure {
 	if status, verdict := job.Verdict(err); verdict {
 		return &failure{Status: status, Text: job.Text(err)}
@@ -101,11 +114,13 @@ func (a *act) failed(err error) *failure {
 	}
 }
 
-// crossOver does all until the guest runs there.
+// crossOver does everything until the guest runs on the target.
 func (a *act) crossOver(ctx context.Context, x *across) error {
 	if err := a.locate(ctx); err != nil {
 		return err
 	}
+	// The machine to copy from was decided when the job began. The guest has
+	// moved since.
 	if t := x.Transfer; t != nil && t.Made == nil && a.ref.Node != t.Node {
 		return job.Fail("the guest was on the node %s, whose machine was to be copied from, and is on %s now", t.Node, a.ref.Node)
 	}
@@ -140,11 +155,13 @@ func (a *act) crossOver(ctx context.Context, x *across) error {
 	return a.run.SaveProgress(context.WithoutCancel(ctx), a.progress)
 }
 
-// defaultOffLimit is for how long a guest may take to be off once it was shut down: the hypervisor's own manager finds the time for it
-// after the task of the request has ended.
+// defaultOffLimit is how long a guest may take to be off after it was shut
+// down. Under a high availability manager that happens only after the task of
+// the request has ended.
 const defaultOffLimit = 5 * time.Minute
 
-// awaitOff waits until the guest is off: what it wrote after the backup would be lost.
+// awaitOff waits until the guest is off. Data that it writes after the backup
+// would be lost.
 func (a *act) awaitOff(ctx context.Context) error {
 	limit := cmp.Or(a.OffLimit, defaultOffLimit)
 	if !a.progress.Migration.Running {
@@ -173,7 +190,7 @@ func (a *act) awaitOff(ctx context.Context) error {
 	}
 }
 
-// lifecycleStep is a step of an action.
+// lifecycleStep returns a step that performs a power action.
 func lifecycleStep(name string, action hypervisor.Action, says string) step {
 	return step{
 		name: name, needs: endpoint.Lifecycle, does: action.Operation(), says: says,
@@ -190,7 +207,8 @@ func lifecycleStep(name string, action hypervisor.Action, says string) step {
 	}
 }
 
-// wait waits, or ends with the context.
+// wait waits for a duration, or until the context ends. A cancellation by a
+// user becomes the end of the job.
 func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -205,12 +223,14 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// there names the guest on the other side.
+// there returns the reference of the guest on the target.
 func (a *act) there(x *across) hypervisor.GuestRef {
 	return hypervisor.GuestRef{Kind: a.asked.Kind, Node: x.Node, ID: x.ID}
 }
 
-// readThere reads the guest on the other side; it is nil where none has the id. ours says that it was made of our backup.
+// readThere reads the guest on the target. It returns nil if no guest has the
+// ID. The result ours is true if the guest was restored from our backup: it has
+// the same MAC addresses, or the same name if it has no NICs.
 func (a *act) readThere(ctx context.Context, x *across) (guest *hypervisor.Guest, ours bool, err error) {
 	_, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), x.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Host) (none struct{}, err error) {
@@ -238,7 +258,7 @@ func (a *act) readThere(ctx context.Context, x *across) (guest *hypervisor.Guest
 	return guest, ours, err
 }
 
-// learnThere is readThere for as long as it takes to be told.
+// learnThere is readThere with retries until the target answers.
 func (a *act) learnThere(ctx context.Context, x *across) (guest *hypervisor.Guest, ours bool, err error) {
 	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
 		guest, ours, err = a.readThere(ctx, x)
@@ -247,10 +267,12 @@ func (a *act) learnThere(ctx context.Context, x *across) (guest *hypervisor.Gues
 	return guest, ours, err
 }
 
-// restoring is the name of the step that restores it under its present id.
+// restoring returns the name of the step that restores the guest under its
+// current ID.
 func (x *across) restoring() string { return fmt.Sprintf("restore %s", x.ID) }
 
-// restoreThere makes the guest on the other side, under another id where its own was taken meanwhile.
+// restoreThere restores the guest on the target, under another ID if its own
+// was taken.
 func (a *act) restoreThere(ctx context.Context, x *across) error {
 	spec := a.progress.Migration.Spec
 	for {
@@ -289,7 +311,8 @@ func (a *act) restoreThere(ctx context.Context, x *across) error {
 	}
 }
 
-// nextIDThere asks for another id.
+// nextIDThere selects another ID and stores it in the checkpoint. It must not
+// be the guest's own ID, which may stand for the same volumes.
 func (a *act) nextIDThere(ctx context.Context, x *across) error {
 	id, err := a.freeID(ctx, x.HostID, hypervisor.PlacementQuery{Kind: a.asked.Kind, Node: x.Node, Name: x.Name, ID: true})
 	switch {
@@ -304,7 +327,7 @@ func (a *act) nextIDThere(ctx context.Context, x *across) error {
 	return a.run.SaveProgress(ctx, a.progress)
 }
 
-// requestThere is a step at the other host.
+// requestThere returns a step on the target host in the form of package job.
 func (a *act) requestThere(x *across, name string, does hypervisor.Operation, needs endpoint.Capability,
 	before func(context.Context) (time.Time, bool, error), send func(context.Context, hypervisor.Host) (string, error)) job.Step {
 	ref := a.there(x)
@@ -344,7 +367,8 @@ func (a *act) requestThere(x *across, name string, does hypervisor.Operation, ne
 	}
 }
 
-// stillOff refuses to go on where somebody has started the guest that is to stay: two of them would run.
+// stillOff fails the job if somebody has started the original guest in the
+// meantime: two copies would run.
 func (a *act) stillOff(ctx context.Context) error {
 	guest, err := ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, a.ref) })
 	if err == nil && guest.Status != hypervisor.GuestStopped {
@@ -353,7 +377,7 @@ func (a *act) stillOff(ctx context.Context) error {
 	return err
 }
 
-// startThere starts the guest on the other side and looks that it runs.
+// startThere starts the guest on the target and verifies that it runs.
 func (a *act) startThere(ctx context.Context, x *across) error {
 	_, err := a.run.Do(ctx, a.requestThere(x, stepEnter, hypervisor.Start.Operation(), endpoint.Lifecycle,
 		func(ctx context.Context) (time.Time, bool, error) {

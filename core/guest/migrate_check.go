@@ -19,20 +19,24 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// migrationCheck finds out what a migration would meet, for a request and again for its job.
+// migrationCheck checks a migration, first for the request and again in the
+// job.
 type migrationCheck struct {
 	Preflight
 	db    *db.DB
 	hosts host.Opener
-	// machines are those of the hosts; nil logs in to none.
+	// machines are the machines of the hosts. Nil means that logins are not
+	// available.
 	machines Machines
 	limit    time.Duration
-	// hostID and ref are where the guest is; self says that the service runs in it.
+	// hostID and ref say where the guest is. self is true if the service runs
+	// in it.
 	hostID int64
 	ref    hypervisor.GuestRef
 	self   bool
 	order  MigrationOrder
-	// able refuses a host that cannot move guests within its cluster; nil lets the first question find that out.
+	// able returns an error for a host that cannot move guests within its
+	// cluster. With nil, the first call to the host reports that.
 	able func(ctx context.Context) error
 
 	source, target migrationSide
@@ -40,15 +44,17 @@ type migrationCheck struct {
 	guest     hypervisor.Guest
 	config    hypervisor.Config
 	snapshots []hypervisor.Snapshot
-	// place is what the target node has.
+	// place is what the target node offers.
 	place hypervisor.Placement
-	// targetID is the id that the guest is to have elsewhere; it is empty for the strategy cluster.
+	// targetID is the ID of the guest on the target. It is empty for the
+	// strategy cluster.
 	targetID hypervisor.GuestID
-	// machine and targetMachine are the hosts whose machines the two nodes are, for the strategy transfer.
+	// machine and targetMachine are the hosts whose machines are the two nodes,
+	// for the strategy transfer.
 	machine, targetMachine int64
 }
 
-// migrationSide is one of the two hosts, as the database knows it.
+// migrationSide is one of the two hosts as the database knows it.
 type migrationSide struct {
 	ID, ClusterID     int64
 	Name, Driver      string
@@ -57,7 +63,8 @@ type migrationSide struct {
 	Tokens            []string
 }
 
-// The codes of findings that only the service has, besides those of hypervisor.MigrationCheck.
+// Codes of findings that only the service reports, in addition to those of
+// hypervisor.MigrationCheck.
 const (
 	findingSelf         = "self_target"
 	findingNoNode       = "no_other_node"
@@ -79,6 +86,8 @@ const (
 	findingNotRetrieved = hypervisor.MigrationIncomplete
 )
 
+// newMigrationCheck returns a check with empty lists. The limit bounds each
+// question to a hypervisor.
 func newMigrationCheck(d *db.DB, hosts host.Opener, limit time.Duration, hostID int64, ref hypervisor.GuestRef,
 	order MigrationOrder) *migrationCheck {
 	return &migrationCheck{
@@ -88,15 +97,18 @@ func newMigrationCheck(d *db.DB, hosts host.Opener, limit time.Duration, hostID 
 	}
 }
 
-// block and warn keep the first finding of a code: what the hypervisor says of it goes before what is worked out here.
+// block adds a blocker. Of several findings with one code the first is kept:
+// what the hypervisor itself says comes before what is concluded here.
 func (m *migrationCheck) block(code, format string, args ...any) {
 	m.Blockers = addFinding(m.Blockers, code, fmt.Sprintf(format, args...))
 }
 
+// warn adds a warning, by the same rule.
 func (m *migrationCheck) warn(code, format string, args ...any) {
 	m.Warnings = addFinding(m.Warnings, code, fmt.Sprintf(format, args...))
 }
 
+// addFinding appends a finding unless the list has one with its code.
 func addFinding(list []MigrationFinding, code, message string) []MigrationFinding {
 	if slices.ContainsFunc(list, func(f MigrationFinding) bool { return f.Code == code }) {
 		return list
@@ -104,9 +116,12 @@ func addFinding(list []MigrationFinding, code, message string) []MigrationFindin
 	return append(list, MigrationFinding{Code: code, Message: message})
 }
 
-// look asks database and hypervisors. What the guest's own host fails with is an error; what the other one does is a blocker.
-// A guest that moved since it was last seen, or between two of the questions, is looked at once more where it is now.
+// look reads the database and the hypervisors. An error of the guest's own host
+// is returned, an error of the target host is a blocker. If the guest has moved
+// since it was last seen, or moves during the check, it is checked once more on
+// its new node.
 func (m *migrationCheck) look(ctx context.Context) error {
+	// The findings of the first attempt are dropped together with its node.
 	fresh := *m
 	fresh.Blockers, fresh.Warnings, fresh.Disks = slices.Clone(m.Blockers), slices.Clone(m.Warnings), slices.Clone(m.Disks)
 	fresh.Rejected = slices.Clone(m.Rejected)
@@ -125,6 +140,7 @@ func (m *migrationCheck) look(ctx context.Context) error {
 	return m.lookOnce(ctx)
 }
 
+// lookOnce checks the guest on the node where it is assumed to be.
 func (m *migrationCheck) lookOnce(ctx context.Context) error {
 	if err := m.side(ctx, m.hostID, &m.source); err != nil {
 		return err
@@ -163,6 +179,7 @@ func (m *migrationCheck) lookOnce(ctx context.Context) error {
 	return err
 }
 
+// side reads one of the two hosts from the database.
 func (m *migrationCheck) side(ctx context.Context, id int64, s *migrationSide) error {
 	err := m.db.Pool.QueryRow(ctx, `SELECT h.id, COALESCE(h.cluster_id, 0), h.name, h.driver, h.entry_node, h.status, c.quorate,
 		ARRAY(SELECT capability FROM host_credentials WHERE host_id = h.id)
@@ -177,13 +194,14 @@ func (m *migrationCheck) side(ctx context.Context, id int64, s *migrationSide) e
 	return nil
 }
 
-// asked puts a question to a host with a capability's token.
+// asked calls a host with the token of a capability, within the limit of the
+// check.
 func asked[A, T any](ctx context.Context, m *migrationCheck, hostID int64, capability endpoint.Capability,
 	question func(ctx context.Context, able A) (T, error)) (T, error) {
 	return host.AskWithin(ctx, m.hosts, m.limit, hostID, capability, question)
 }
 
-// readGuest reads the guest with its configuration and snapshots.
+// readGuest reads the guest, its configuration and its snapshots.
 func (m *migrationCheck) readGuest(ctx context.Context) error {
 	_, err := asked(ctx, m, m.hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Host) (none struct{}, err error) {
 		if m.guest, err = at.Guest(ctx, m.ref); err != nil {
@@ -214,7 +232,9 @@ func (m *migrationCheck) readGuest(ctx context.Context) error {
 	return nil
 }
 
-// chooseNode takes the wanted node, or the one that can only be meant: the target host's own, or the other node of a cluster of two.
+// chooseNode selects the requested node, or the only one that can be meant: the
+// target host's own node, or the other node of a cluster of two. Otherwise the
+// problem is invalid and lists the nodes.
 func (m *migrationCheck) chooseNode(ctx context.Context, within bool) error {
 	rows, err := m.db.Pool.Query(ctx, "SELECT name, status FROM nodes WHERE cluster_id = $1 ORDER BY name", m.target.ClusterID)
 	if err != nil {
@@ -252,7 +272,7 @@ func (m *migrationCheck) chooseNode(ctx context.Context, within bool) error {
 	return nil
 }
 
-// lookWithin checks a move between two nodes of a cluster.
+// lookWithin checks a migration between two nodes of a cluster.
 func (m *migrationCheck) lookWithin(ctx context.Context) error {
 	if m.able != nil {
 		if err := m.able(ctx); err != nil {
@@ -283,6 +303,8 @@ func (m *migrationCheck) lookWithin(ctx context.Context) error {
 	for _, f := range check.Warnings {
 		m.warn(f.Code, "%s", f.Message)
 	}
+	// If the driver has found blockers, its list of allowed nodes would only
+	// repeat them.
 	told := len(m.Blockers) > 0
 	if !told && check.Nodes != nil && m.order.Storage == nil && !slices.Contains(check.Nodes, m.TargetNode) {
 		m.block(hypervisor.MigrationNodeForbidden, "The hypervisor does not let the guest go to %s.", m.TargetNode)
@@ -306,7 +328,7 @@ func (m *migrationCheck) lookWithin(ctx context.Context) error {
 	return nil
 }
 
-// bound blocks what the configuration has of the node itself and which does not go along.
+// bound blocks disks of the node itself that do not move with the guest.
 func (m *migrationCheck) bound(stays func(hypervisor.Disk) bool) {
 	for _, d := range m.config.Disks {
 		switch {
@@ -319,7 +341,7 @@ func (m *migrationCheck) bound(stays func(hypervisor.Disk) bool) {
 	}
 }
 
-// readPlace asks what the target node has.
+// readPlace reads what the target node offers.
 func (m *migrationCheck) readPlace(ctx context.Context, hostID int64, number *int64) (err error) {
 	query := hypervisor.PlacementQuery{Kind: m.ref.Kind, Node: m.TargetNode, Name: m.guest.Name, Number: number,
 		ID: true, Storages: true, Bridges: true}
@@ -330,6 +352,7 @@ func (m *migrationCheck) readPlace(ctx context.Context, hostID int64, number *in
 	return err
 }
 
+// placeStorage returns the storage of the target node with that name, or nil.
 func (m *migrationCheck) placeStorage(name string) *hypervisor.PlacementStorage {
 	for i, s := range m.place.Storages {
 		if s.Name == name {
@@ -339,7 +362,8 @@ func (m *migrationCheck) placeStorage(name string) *hypervisor.PlacementStorage 
 	return nil
 }
 
-// localDisks are those that the hypervisor names, and where it names none, those on storages that nodes do not share.
+// localDisks collects the disks that are copied: those that the hypervisor
+// names, or, for a container, those on storages that are not shared.
 func (m *migrationCheck) localDisks(check hypervisor.MigrationCheck) {
 	for _, d := range check.Disks {
 		m.Disks = append(m.Disks, MigrationDisk{Key: d.Key, Storage: d.Storage, SizeBytes: d.SizeBytes})
@@ -353,7 +377,7 @@ func (m *migrationCheck) localDisks(check hypervisor.MigrationCheck) {
 	})
 }
 
-// copied takes the disks of the configuration that a move copies.
+// copied collects disks of the configuration that the migration copies.
 func (m *migrationCheck) copied(which func(hypervisor.Disk) bool) {
 	for _, d := range m.config.Disks {
 		if d.Local || d.Removable || d.Storage == "" || !which(d) {
@@ -368,7 +392,8 @@ func (m *migrationCheck) copied(which func(hypervisor.Disk) bool) {
 	}
 }
 
-// checkTargetStorage looks whether the disks fit: on the wanted storage, or on those of the same names.
+// checkTargetStorage checks whether the disks fit: on the requested storage, or
+// on storages of the same names.
 func (m *migrationCheck) checkTargetStorage(within bool) {
 	wants := map[string]int64{}
 	known, total := true, int64(0)
@@ -389,6 +414,7 @@ func (m *migrationCheck) checkTargetStorage(within bool) {
 	if known {
 		m.Bytes = &total
 	}
+	// The requested storage must exist even if no disk is copied to it.
 	if m.order.Storage != nil {
 		wants[*m.order.Storage] += 0
 	}
@@ -396,7 +422,8 @@ func (m *migrationCheck) checkTargetStorage(within bool) {
 		s := m.placeStorage(name)
 		switch {
 		case s == nil && within && m.order.Storage == nil && m.ref.Kind == hypervisor.VM:
-			// The hypervisor itself says whether the node has what the VM needs; the token may not see all storages.
+			// The hypervisor itself checks that the node has what the VM needs.
+			// The token may not see all storages.
 			m.warn(findingNotRetrieved, "Whether the node %s has the storage %s could not be looked at.", m.TargetNode, name)
 		case s == nil:
 			m.block(hypervisor.MigrationStorage, "The node %s has no storage %s.", m.TargetNode, name)
@@ -413,7 +440,7 @@ func (m *migrationCheck) checkTargetStorage(within bool) {
 	}
 }
 
-// checkBridges looks for the bridges of the guest's NICs.
+// checkBridges checks that the target node has the bridges of the guest's NICs.
 func (m *migrationCheck) checkBridges() {
 	if len(m.place.Bridges) == 0 && len(m.config.NICs) > 0 {
 		m.warn(findingNotRetrieved, "Which bridges the node %s has could not be looked at.", m.TargetNode)
@@ -426,7 +453,7 @@ func (m *migrationCheck) checkBridges() {
 	}
 }
 
-// checkSnapshots tells of snapshots on disks that are copied.
+// checkSnapshots reports snapshots on disks that are copied.
 func (m *migrationCheck) checkSnapshots() {
 	switch {
 	case len(m.snapshots) == 0 || len(m.Disks) == 0:
@@ -439,18 +466,21 @@ func (m *migrationCheck) checkSnapshots() {
 	}
 }
 
+// counted counts snapshots for a sentence.
 func counted(snapshots []hypervisor.Snapshot) string {
 	return plan.Counted(len(snapshots), "1 snapshot", "%d snapshots")
 }
 
 const (
-	// copyRate is what copying is reckoned with, in bytes a second: a disk or a gigabit network that is used otherwise too.
+	// copyRate is the assumed speed of copying in bytes per second: a disk or a
+	// gigabit network that others use too.
 	copyRate = 100 << 20
-	// switching is what stopping and starting a guest is reckoned with, in seconds.
+	// switching is the assumed time for stopping and starting a guest, in
+	// seconds.
 	switching = 30
 )
 
-// reckonWithin tells for how long the guest will be away.
+// reckonWithin estimates the downtime of a migration within the cluster.
 func (m *migrationCheck) reckonWithin() {
 	seconds := int64(0)
 	switch {

@@ -13,7 +13,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// chooseWay takes the first strategy between clusters that is there, or the one that is asked for.
+// chooseWay selects the first possible strategy between clusters, or checks the
+// requested one.
 func (m *migrationCheck) chooseWay(ctx context.Context, source hypervisor.Placement) error {
 	m.reject(ByCluster, "The two hosts are not of one cluster.")
 	wanted := m.order.Strategy
@@ -49,13 +50,15 @@ func (m *migrationCheck) chooseWay(ctx context.Context, source hypervisor.Placem
 	return err
 }
 
-// reject keeps why a strategy is not there.
+// reject records why a strategy is not possible. It is shown to the user, who
+// may be able to change that.
 func (m *migrationCheck) reject(strategy, why string) {
 	m.Rejected = addFinding(m.Rejected, strategy, why)
 }
 
-// chooseFiles finds the machines of both nodes, and on each a storage of backups that are files and that has the room. none says what is
-// missing.
+// chooseFiles finds the machines of both nodes, and on each a storage that
+// keeps backups as files and has enough space. It returns the findings for what
+// is missing.
 func (m *migrationCheck) chooseFiles(ctx context.Context, source hypervisor.Placement) (none []MigrationFinding, err error) {
 	lack := func(code, format string, args ...any) { none = addFinding(none, code, fmt.Sprintf(format, args...)) }
 	for _, side := range []struct {
@@ -99,8 +102,9 @@ func (m *migrationCheck) chooseFiles(ctx context.Context, source hypervisor.Plac
 	return none, nil
 }
 
-// fileStorage is the storage of backups with the most room among those of a node that keep them as files; empty where there is none, and
-// why. disks are those that need room there as well.
+// fileStorage returns the storage of a node with the most free space among
+// those that keep backups as files. If there is none, it returns why. The
+// argument disks lists disks that need space on the same storages.
 func (m *migrationCheck) fileStorage(ctx context.Context, hostID int64, node string, p hypervisor.Placement, disks []MigrationDisk) (
 	name, why string) {
 	all := slices.Clone(p.Storages)
@@ -134,7 +138,8 @@ func (m *migrationCheck) fileStorage(ctx context.Context, hostID int64, node str
 	return "", why
 }
 
-// backupRoom is how much room a storage needs for the backup, and for those of the disks that come to be on it, in bytes.
+// backupRoom returns the space in bytes that a storage needs for the backup and
+// for those of the disks that will be on it.
 func (m *migrationCheck) backupRoom(storage string, disks []MigrationDisk) (bytes int64) {
 	if m.Bytes != nil {
 		bytes = *m.Bytes

@@ -14,13 +14,15 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// deletionLimit is for how long a backup that is deleted is waited for to be gone.
+// deletionLimit is how long the job waits for a deleted backup to disappear.
 const deletionLimit = 2 * time.Minute
 
-// removeCopies deletes the backups that the move has made on both sides, and no others. What is left is said, in sentences without their
-// stop. An error means that the run must end; it may be done again.
+// removeCopies deletes the backups that the migration has created on both
+// sides, and no others. It returns what is left, as clauses. An error means
+// that this run must end; the deletion can be repeated.
 func (a *act) removeCopies(ctx context.Context, x *across) (left []string, err error) {
 	t := x.Transfer
+	// The job failed before it knew its backup. One may exist all the same.
 	if t.Made == nil && a.run.Begun(stepBackup) {
 		if t.Made, err = a.newBackup(ctx, x); err != nil {
 			left = append(left, fmt.Sprintf("whether a backup was left on the storage %s could not be found out", x.SourceStorage))
@@ -36,6 +38,7 @@ func (a *act) removeCopies(ctx context.Context, x *across) (left []string, err e
 	}
 	switch {
 	case t.To == nil:
+	// A restore whose result is unknown may still be reading the backup.
 	case x.Failure != nil && x.Failure.Status == job.Unknown && a.run.Begun(x.restoring()):
 		left = append(left, fmt.Sprintf("the backup %s is left on %s, since it may still be restored from", t.To.ID, x.HostName))
 	default:
@@ -51,8 +54,9 @@ func (a *act) removeCopies(ctx context.Context, x *across) (left []string, err e
 	}
 }
 
-// removeBackup deletes a backup, unless it is gone, and waits until it is. It says what is left. If another job writes or deletes the
-// backup, removeBackup waits for that job first.
+// removeBackup deletes a backup if it exists and waits until it is gone. It
+// returns what is left, or an empty string. If another job writes or deletes
+// the backup, removeBackup waits for that job first.
 func (a *act) removeBackup(ctx context.Context, hostID int64, b hypervisor.Backup) (left string) {
 	held := false
 	for ends, sent, seen := time.Now().Add(deletionLimit), false, false; ; seen = true {
@@ -77,7 +81,9 @@ func (a *act) removeBackup(ctx context.Context, hostID int64, b hypervisor.Backu
 				func(ctx context.Context, at hypervisor.Backuper) (string, error) { return at.DeleteBackup(ctx, b) })
 			sent = err == nil
 			if kind := sdk.KindOf(err); kind == sdk.NotFound || kind == sdk.Timeout || kind == sdk.Unreachable {
-				err = nil // the list tells, and asking twice does no harm
+				// The list shows whether it was deleted, and asking twice does
+				// no harm.
+				err = nil
 			}
 		}
 		if err != nil {

@@ -19,24 +19,29 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// transfer is what a move to another cluster keeps of the backup that is copied from machine to machine.
+// transfer is the part of the checkpoint about a backup that is copied from
+// machine to machine.
 type transfer struct {
-	// Node is where the guest was when it was decided, and Machine and TargetMachine are the hosts whose machines the two nodes are.
+	// Node is where the guest was when the job decided. Machine and
+	// TargetMachine are the hosts whose machines are the two nodes.
 	Node          string `json:"node"`
 	Machine       int64  `json:"machine"`
 	TargetMachine int64  `json:"target_machine"`
-	// Made is the backup on the source's side.
+	// Made is the backup on the source.
 	Made *hypervisor.Backup `json:"made,omitempty"`
-	// To is the file that becomes the copy. It is kept before anything is sent there: what is in that place since is ours.
+	// To is the file that becomes the copy. It is stored before anything is
+	// written, so that a file found there later is known to be ours.
 	To *hypervisor.BackupFile `json:"to,omitempty"`
 }
 
 const (
-	// copyTries is how often a copy is begun whose connection breaks.
+	// copyTries is how often a copy is attempted whose connection breaks.
 	copyTries = 5
-	// copyMode are the permissions of the copy: it has all that the guest has.
+	// copyMode are the permissions of the copy. It contains all data of the
+	// guest.
 	copyMode = 0o600
-	// slowCopy is what a copy is given time for, in bytes a second, beyond copyGrace.
+	// slowCopy is the speed in bytes per second for which a copy gets time, in
+	// addition to copyGrace.
 	slowCopy  = 4 << 20
 	copyGrace = 10 * time.Minute
 )
@@ -60,6 +65,7 @@ func (a *act) carry(ctx context.Context, x *across) error {
 		to = &file
 	}
 	limit := copyGrace + time.Duration(*made.SizeBytes/slowCopy)*time.Second
+	// Without this a retention job could delete the copy before it is restored.
 	release, err := a.holdBackup(ctx, x.HostID, x.copyAt(*to, a.asked), limit+defaultProofLimit)
 	if err != nil {
 		return err
@@ -106,12 +112,13 @@ func (a *act) carry(ctx context.Context, x *across) error {
 	return a.proveCopy(ctx, x, *made.SizeBytes)
 }
 
-// copyAt returns the copy of the backup on the target host.
+// copyAt returns the copy as a backup of the target host.
 func (x *across) copyAt(file hypervisor.BackupFile, of Asked) hypervisor.Backup {
 	return hypervisor.Backup{ID: file.ID, Storage: x.TargetStorage, Node: x.Node, Kind: of.Kind, Guest: of.Ref}
 }
 
-// holdBackup keeps other jobs off a backup for at most limit, or until release.
+// holdBackup keeps other jobs away from a backup for at most limit, or until
+// release is called.
 func (a *act) holdBackup(ctx context.Context, hostID int64, b hypervisor.Backup, limit time.Duration) (release func(), err error) {
 	volume := host.Volume{Node: b.Node, Storage: b.Storage, Name: b.ID}
 	exclusive, err := volume.Exclusive(ctx, a.DB, hostID)
@@ -121,7 +128,8 @@ func (a *act) holdBackup(ctx context.Context, hostID int64, b hypervisor.Backup,
 	return a.run.Hold(ctx, exclusive, limit)
 }
 
-// backupFile asks where a backup lies, or would lie, for as long as it takes to be told.
+// backupFile returns the file of a backup, or the place for it. It retries
+// until the hypervisor answers.
 func (a *act) backupFile(ctx context.Context, hostID int64, query hypervisor.BackupQuery, b hypervisor.Backup) (
 	file hypervisor.BackupFile, err error) {
 	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
@@ -134,7 +142,8 @@ func (a *act) backupFile(ctx context.Context, hostID int64, query hypervisor.Bac
 	return file, err
 }
 
-// makeRoom decides that the copy becomes a file, where there is nothing yet and room enough.
+// makeRoom selects the file for the copy. It fails if something exists there or
+// if the space does not suffice.
 func (a *act) makeRoom(ctx context.Context, x *across, made hypervisor.Backup, to hypervisor.BackupFile) error {
 	there, err := a.backups(ctx, x.HostID, x.Node, x.TargetStorage)
 	if err != nil {
@@ -162,8 +171,10 @@ func (a *act) makeRoom(ctx context.Context, x *across, made hypervisor.Backup, t
 	return a.run.SaveProgress(ctx, a.progress)
 }
 
-// copyOver copies a file from one machine to the other, through this service and never to its disk. Both machines tell the SHA-256 of what
-// they have; a copy with another one is not stored. Where one was begun before, it is looked first whether it is there.
+// copyOver copies a file from one machine to the other through this service,
+// without writing it to the service's disk. Both machines compute the SHA-256;
+// a copy with another one is not stored. If a copy was begun before, copyOver
+// first checks whether it is complete.
 func (a *act) copyOver(ctx context.Context, t *transfer, from string, size int64, limit time.Duration,
 	resumed bool) (sum string, err error) {
 	copied := func(ctx context.Context, source, target hypervisor.NodeExecutor) error {
@@ -177,7 +188,8 @@ func (a *act) copyOver(ctx context.Context, t *transfer, from string, size int64
 		}
 		return pipe(ctx, source, target, from, hypervisor.NodeFile{Path: t.To.Path, Mode: copyMode, Size: size, SHA256: sum}, a.run.Share)
 	}
-	// Everybody takes the login of the host with the lower id first: two that wait for each other would wait for ever.
+	// All jobs take the login of the host with the lower ID first. Two jobs in
+	// opposite directions would otherwise wait for each other for ever.
 	if t.Machine < t.TargetMachine {
 		err = a.onBoth(ctx, t.Machine, t.TargetMachine, limit, copied)
 	} else {
@@ -188,6 +200,7 @@ func (a *act) copyOver(ctx context.Context, t *transfer, from string, size int64
 	return sum, err
 }
 
+// onBoth runs work with logins to two machines.
 func (a *act) onBoth(ctx context.Context, first, second int64, limit time.Duration,
 	work func(ctx context.Context, first, second hypervisor.NodeExecutor) error) error {
 	var failed error // of the second, which the first would take for its own
@@ -200,7 +213,8 @@ func (a *act) onBoth(ctx context.Context, first, second int64, limit time.Durati
 	return cmp.Or(err, failed)
 }
 
-// digestOf is the SHA-256 of a file as its machine reads it, in hexadecimal digits.
+// digestOf returns the SHA-256 of a file as its machine reads it, in
+// hexadecimal digits.
 func digestOf(ctx context.Context, machine hypervisor.NodeExecutor, path string, limit time.Duration) (string, error) {
 	var out headWriter
 	result, err := machine.RunOnNode(ctx, hypervisor.NodeCommand{Program: "sha256sum", Arguments: []string{"--", path}, Limit: limit},
@@ -209,13 +223,14 @@ func digestOf(ctx context.Context, machine hypervisor.NodeExecutor, path string,
 		return "", err
 	}
 	sum, _, _ := strings.Cut(out.String(), " ")
+	// The machine is not trusted to print what it should.
 	if raw, err := hex.DecodeString(sum); !result.OK() || err != nil || len(raw) != 32 {
 		return "", sdk.Errorf(sdk.Refused, "the machine does not tell the SHA-256 of the file: sha256sum ended with %d", result.ExitCode)
 	}
 	return sum, nil
 }
 
-// headWriter keeps the first bytes of what is written.
+// headWriter stores the first 80 bytes that are written and drops the rest.
 type headWriter struct{ bytes.Buffer }
 
 func (w *headWriter) Write(p []byte) (int, error) {
@@ -223,7 +238,8 @@ func (w *headWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pipe gives what one machine reads to the other; told gets the share that is done.
+// pipe streams a file from one machine to the other. The function told receives
+// the finished share.
 func pipe(ctx context.Context, source, target hypervisor.NodeExecutor, from string, to hypervisor.NodeFile, told func(float64)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	reader, writer := io.Pipe()
@@ -242,7 +258,8 @@ func pipe(ctx context.Context, source, target hypervisor.NodeExecutor, from stri
 	return err
 }
 
-// sharing tells how much of what is written has gone on, in steps of a percent.
+// sharing reports the share of the data that was passed on, in steps of one
+// percent.
 type sharing struct {
 	to         io.Writer
 	size, done int64

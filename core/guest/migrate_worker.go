@@ -9,7 +9,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// migration is the checkpoint of a job that moves a guest: what its own check decided.
+// migration is the checkpoint of a job that moves a guest: the result of its
+// own check.
 type migration struct {
 	Strategy string                   `json:"strategy"`
 	Spec     hypervisor.MigrationSpec `json:"spec,omitzero"`
@@ -17,7 +18,7 @@ type migration struct {
 	Across   *across                  `json:"across,omitempty"`
 }
 
-// migrate does a job that moves a guest.
+// migrate runs a job that moves a guest.
 func (w *Worker) migrate(ctx context.Context, run *job.Run) error {
 	var params Params[migrationSpec]
 	if err := run.Params(&params); err != nil {
@@ -27,6 +28,8 @@ func (w *Worker) migrate(ctx context.Context, run *job.Run) error {
 	if err := run.Progress(&a.progress); err != nil {
 		return err
 	}
+	// After a restart of the service the decision stands. The guest may be
+	// half-way.
 	if a.progress.Migration == nil {
 		if err := a.decideMigration(ctx, params.Spec); err != nil {
 			return err
@@ -47,7 +50,9 @@ func (w *Worker) migrate(ctx context.Context, run *job.Run) error {
 	return nil
 }
 
-// decideMigration checks everything anew and stores how the guest is moved.
+// decideMigration repeats the whole check and stores how the guest is moved.
+// The situation may have changed since the request, but the job must not do
+// more than the user has confirmed.
 func (a *act) decideMigration(ctx context.Context, spec migrationSpec) error {
 	if err := a.locate(ctx); err != nil {
 		return err
@@ -91,7 +96,7 @@ func (a *act) decideMigration(ctx context.Context, spec migrationSpec) error {
 	return a.run.SaveProgress(ctx, a.progress)
 }
 
-// readLimit bounds one question that changes nothing.
+// readLimit bounds one read from a hypervisor.
 func (w *Worker) readLimit() time.Duration {
 	if w.ReadLimit == 0 {
 		return defaultReadLimit
@@ -99,20 +104,24 @@ func (w *Worker) readLimit() time.Duration {
 	return w.ReadLimit
 }
 
-// defaultArriveLimit is for how long a guest is waited for whose move the hypervisor leaves to its own manager: copying takes long.
+// defaultArriveLimit is how long a job waits for a guest whose migration the
+// hypervisor delegates to its own manager. Copying disks takes long.
 const defaultArriveLimit = 6 * time.Hour
 
-// startingLimit is how long a guest that was moved may take to run again.
+// startingLimit is how long a moved guest may take to run again.
 const startingLimit = time.Minute
 
-// arrive waits until the guest is where it should be: the task of the request may have ended before.
+// arrive waits until the guest is where it should be. The task of the request
+// may have ended before.
 func (a *act) arrive(ctx context.Context, m *migration) error {
 	limit := a.ArriveLimit
 	if limit == 0 {
 		limit = defaultArriveLimit
 	}
 	ends, pause, origin := time.Now().Add(limit), 100*time.Millisecond, a.progress.Node
-	var astray time.Time // since when it has been where nobody wants it, or off
+	// astray is the time since which the guest has been on a wrong node, or
+	// off. For a moment that is normal during a migration.
+	var astray time.Time
 	s := migrationStep(m.Spec, m.Running)
 	for told := false; ; told = true {
 		guest, state, err := a.read(ctx, s)
@@ -131,7 +140,8 @@ func (a *act) arrive(ctx context.Context, m *migration) error {
 		case err == nil, kind == sdk.Unreachable, kind == sdk.Timeout:
 		case kind == sdk.NotFound:
 			wrong = "the guest is on no node where it was looked for"
-			_, _ = a.relocate(ctx) // what it finds is read next
+			// The next read uses the node that this finds.
+			_, _ = a.relocate(ctx)
 		default:
 			return err
 		}
@@ -157,7 +167,7 @@ func (a *act) arrive(ctx context.Context, m *migration) error {
 	}
 }
 
-// stopped is why a wait was ended from outside.
+// stopped returns why a wait ended early.
 func (a *act) stopped(ctx context.Context) error {
 	select {
 	case <-a.run.Canceled():

@@ -2,13 +2,14 @@ package guest
 
 import "github.com/hostler/hostler/core/problem"
 
-// NamedTarget is a target as a body names it: one of the two.
+// NamedTarget is a target in a request body. Exactly one field is set.
 type NamedTarget struct {
 	VM  *int64 `json:"vm,omitempty" minimum:"1" example:"3" doc:"Id of a VM; either this or app"`
 	App *int64 `json:"app,omitempty" minimum:"1" doc:"Id of an app"`
 }
 
-// Targets refuses targets that name nothing or two things, and those that come twice.
+// Targets returns invalid for targets that name nothing or two things, and for
+// targets that occur twice.
 func Targets(given []NamedTarget) ([]BulkTarget, error) {
 	var faults []problem.Fault
 	seen := map[[2]int64]bool{}

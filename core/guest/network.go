@@ -17,13 +17,17 @@ import (
 )
 
 const (
-	// addressLimit bounds the question for addresses: a guest's agent may hang.
+	// addressLimit bounds the request for addresses, because the agent in a
+	// guest may hang.
 	addressLimit = 3 * time.Second
-	// maxAddresses bounds what is shown of one NIC and what is kept of a guest, which says whatever it likes.
+	// maxAddresses limits the addresses of one NIC that are shown, and those of
+	// a guest that are stored. The guest is untrusted and may report any
+	// number.
 	maxAddresses = 64
 )
 
-// Interface is a network interface of a guest: how it is configured, and what the guest tells of it.
+// Interface is a network interface of a guest: its configuration, and what the
+// guest reports about it.
 type Interface struct {
 	NIC
 	Model          *string  `json:"model" example:"virtio" doc:"Null for containers"`
@@ -42,8 +46,10 @@ type Interface struct {
 	Digest         *string  `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the whole configuration, the same on each NIC. Null where the hypervisor has none"`
 }
 
-// Network asks the hypervisor for a guest's NICs and the guest for its addresses, which are kept with the guest. A guest that cannot
-// tell fails nothing. Problems: not_found, unsupported, and those of host.Ask.
+// Network reads a guest's NICs from the hypervisor and its addresses from the
+// guest, and stores the addresses. A guest that cannot report them does not
+// make the request fail. Problems: not_found, unsupported, and those of
+// host.Ask.
 func (a *Actor) Network(ctx context.Context, g *Guest) ([]Interface, error) {
 	on := Subject{Guest: g, hosts: a.Hosts}
 	found, err := Look(ctx, on, hypervisor.NICEditor.NICs)
@@ -77,7 +83,7 @@ func (a *Actor) Network(ctx context.Context, g *Guest) ([]Interface, error) {
 	return all, a.keepAddresses(ctx, g, all)
 }
 
-// showNICs makes what a driver says fit for JSON.
+// showNICs converts a driver's NICs for JSON.
 func showNICs(list hypervisor.NICList) []Interface {
 	all := make([]Interface, 0, len(list.NICs))
 	for _, n := range list.NICs[:min(len(list.NICs), maxParts)] {
@@ -91,8 +97,8 @@ func showNICs(list hypervisor.NICList) []Interface {
 	return all
 }
 
-// addressesOf are the addresses that the guest tells of a NIC, which it knows by its MAC or else by its name. What is no address is
-// left out.
+// addressesOf returns the addresses that the guest reports for a NIC, matched
+// by MAC or else by name. Invalid addresses are dropped.
 func addressesOf(nic NIC, told []hypervisor.NICAddresses) []string {
 	all := []string{}
 	for _, t := range told {
@@ -111,7 +117,9 @@ func addressesOf(nic NIC, told []hypervisor.NICAddresses) []string {
 	return all
 }
 
-// keepAddresses stores by which addresses others reach the guest.
+// keepAddresses stores the addresses by which others can reach the guest. An
+// unchanged list is rewritten at most every ten seconds, so that a page which
+// polls does not write with every request.
 func (a *Actor) keepAddresses(ctx context.Context, g *Guest, all []Interface) error {
 	kept := []string{}
 	for _, n := range all {

@@ -17,13 +17,15 @@ type ChangedInterface struct {
 	PendingRestart bool `json:"pending_restart" doc:"A change of it waits for a restart of the guest"`
 }
 
-// addressing are the fields that only a container has.
+// addressing lists the fields that only the NICs of containers have.
 var addressing = []string{hypervisor.NICIP, hypervisor.NICGateway, hypervisor.NICIP6, hypervisor.NICGateway6}
 
-// ChangeNIC changes the NIC of a guest that has the key, or the name inside a container, in one request that is sent once. Addresses
-// are not asked for. All that is wrong with the change is one problem invalid; other problems: not_found for the NIC;
-// vm_addressing_not_editable for addresses of a VM; digest_conflict; guest_busy; capability_missing; unsupported; those of host.Ask
-// and of Actor.Do.
+// ChangeNIC changes the NIC of a guest, named by its key or by its name inside
+// a container, in one request that is sent once. It does not read the
+// addresses. All faults of the change are one problem invalid. Other problems:
+// not_found for the NIC; vm_addressing_not_editable for addresses of a VM;
+// digest_conflict; guest_busy; capability_missing; unsupported; those of
+// host.Ask and of Actor.Do.
 func ChangeNIC(ctx context.Context, a *Actor, r Request, iface string, change hypervisor.NICChange) (ChangedInterface, error) {
 	named := slices.Concat(change.Fields, change.Clear)
 	if len(named) == 0 {
@@ -59,6 +61,8 @@ func ChangeNIC(ctx context.Context, a *Actor, r Request, iface string, change hy
 	var after ChangedInterface
 	err = a.Do(ctx, r, func(ctx context.Context, c *Change) (err error) {
 		after, err = c.changeNIC(ctx, on, *now, list.Digest, change)
+		// The configuration is marked as outdated even if the change failed,
+		// because a failed request may have changed something.
 		if stale := detailStale(ctx, a.DB, r.Guest.ID); err == nil {
 			err = stale // also where it failed: what was done then is not known
 		}
@@ -67,7 +71,7 @@ func ChangeNIC(ctx context.Context, a *Actor, r Request, iface string, change hy
 	return after, err
 }
 
-// changeNIC sends the change, and reads the NIC again.
+// changeNIC sends the change and reads the NIC again.
 func (c *Change) changeNIC(ctx context.Context, on Subject, before hypervisor.NIC, digest string, change hypervisor.NICChange) (
 	ChangedInterface, error) {
 	read := func(ctx context.Context) (*hypervisor.NIC, hypervisor.NICList, error) {
@@ -88,7 +92,9 @@ func (c *Change) changeNIC(ctx context.Context, on Subject, before hypervisor.NI
 			if err != nil {
 				return false, err
 			}
-			// What waits for a restart does not show; that something waits since does.
+			// A pending change is not visible in the values. If the NIC was not
+			// pending before and is now, and the digest differs, the request
+			// was carried out.
 			waits := now.Pending && !before.Pending && list.Digest != digest
 			return waits || nicWith(*now, change) == *nicComparable(now), nil
 		})
@@ -103,7 +109,9 @@ func (c *Change) changeNIC(ctx context.Context, on Subject, before hypervisor.NI
 	return ChangedInterface{Interface: shown[0], PendingRestart: now.Pending}, nil
 }
 
-// nicNamed is the NIC of a key, or else of a name inside a container; nil for none.
+// nicNamed returns the NIC with the key, or else with the name inside a
+// container, or nil. Keys come first, because a container may name an interface
+// like the key of another one.
 func nicNamed(list hypervisor.NICList, iface string) *hypervisor.NIC {
 	for _, by := range []func(n hypervisor.NIC) string{
 		func(n hypervisor.NIC) string { return n.Key }, func(n hypervisor.NIC) string { return n.Name },

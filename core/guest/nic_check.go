@@ -9,10 +9,13 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// checkNIC refuses a change that the NIC of a guest cannot have, with all its faults at once.
+// checkNIC returns invalid with all faults of a change that the NIC cannot
+// have.
 func (a *Actor) checkNIC(ctx context.Context, g *Guest, now hypervisor.NIC, change hypervisor.NICChange) (err error) {
 	p := &place{}
 	bridge, mtu := slices.Contains(change.Fields, hypervisor.NICBridge), slices.Contains(change.Fields, hypervisor.NICMTU)
+	// The node is only asked if the change needs it: that costs a request and a
+	// privilege.
 	if bridge || mtu {
 		known := false
 		if p.Placement, known, err = a.roomFor(ctx, g, hypervisor.PlacementQuery{Bridges: bridge}); err != nil {
@@ -34,7 +37,7 @@ func (a *Actor) checkNIC(ctx context.Context, g *Guest, now hypervisor.NIC, chan
 	return p.err()
 }
 
-// family is the addressing of one version of IP as it would be after a change.
+// family is the addressing of one IP version as it would be after the change.
 type family struct {
 	version            int
 	field, gatewayName string
@@ -42,7 +45,9 @@ type family struct {
 	words              []string
 }
 
-// checkFamily refuses addresses that are none, and a gateway that the address cannot reach.
+// checkFamily records faults of addresses, and of a gateway that the address
+// cannot reach. It checks the result of the change, so that a new address which
+// does not fit the present gateway is found too.
 func (p *place) checkFamily(change hypervisor.NICChange, f family) {
 	named := slices.Concat(change.Fields, change.Clear)
 	setsIP, setsGateway := slices.Contains(named, f.field), slices.Contains(named, f.gatewayName)
@@ -65,6 +70,7 @@ func (p *place) checkFamily(change hypervisor.NICChange, f family) {
 	if !fits || f.gateway == "" || !is {
 		return
 	}
+	// The fault is reported at a field that the request contains.
 	at := f.gatewayName
 	if !setsGateway {
 		at = f.field
@@ -74,12 +80,15 @@ func (p *place) checkFamily(change hypervisor.NICChange, f family) {
 		p.refuse(at, "value_error", "a gateway goes with a fixed address only; null for %s removes it", f.gatewayName)
 	case gateway == own.Addr():
 		p.refuse(at, "value_error", "the gateway is the address itself")
+	// A link-local gateway is valid in every network (RFC 4861 section 6.3.4
+	// uses such addresses for routers).
 	case !own.IsSingleIP() && !own.Contains(gateway) && !gateway.IsLinkLocalUnicast():
 		p.refuse(at, "value_error", "the gateway is not in the network of the address")
 	}
 }
 
-// prefix is the fixed address; false where there is none.
+// prefix returns the fixed address, and false if the setting is a word such as
+// dhcp or is not a usable address.
 func (f family) prefix() (netip.Prefix, bool) {
 	own, err := netip.ParsePrefix(f.ip)
 	if err != nil || own.Bits() == 0 || (f.version == 4) != own.Addr().Is4() || own.Addr().Is4In6() || own.Addr().IsMulticast() ||
@@ -89,7 +98,8 @@ func (f family) prefix() (netip.Prefix, bool) {
 	return own, true
 }
 
-// values are those of a NIC that a change can name, in a form that can be compared.
+// values are the fields of a NIC that a change can name, in comparable form. A
+// missing number is zero.
 type values struct {
 	bridge, ip, gateway, ip6, gateway6 string
 	vlan, mtu                          int64
@@ -97,7 +107,7 @@ type values struct {
 	firewall, linkDown                 bool
 }
 
-// nicComparable are the values of a NIC.
+// nicComparable returns the values of a NIC.
 func nicComparable(n *hypervisor.NIC) *values {
 	v := &values{bridge: n.Bridge, ip: n.IP, gateway: n.Gateway, ip6: n.IP6, gateway6: n.Gateway6, firewall: n.Firewall, linkDown: n.LinkDown}
 	if n.VLAN != nil {
@@ -112,7 +122,7 @@ func nicComparable(n *hypervisor.NIC) *values {
 	return v
 }
 
-// nicWith are the values that a NIC would have after a change.
+// nicWith returns the values that a NIC would have after a change.
 func nicWith(now hypervisor.NIC, change hypervisor.NICChange) values {
 	v, set := *nicComparable(&now), *nicComparable(&change.Set)
 	for _, field := range change.Clear {
@@ -124,7 +134,7 @@ func nicWith(now hypervisor.NIC, change hypervisor.NICChange) values {
 	return v
 }
 
-// take takes over a field of other values.
+// take copies one field from other values.
 func (v *values) take(from values, field string) {
 	switch field {
 	case hypervisor.NICBridge:

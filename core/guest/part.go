@@ -13,14 +13,16 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Parts does work on a guest as parts of a job of another noun, which does other things between them. Each part is done once: the methods
-// may be called again by a later run of the job, with the same name, and give what came of it then. A part's errors are those of
-// job.Run.Do.
+// Parts runs work on a guest as parts of a job of another package, which does
+// other things in between. Each part is done once: a later run of the job may
+// call the method again with the same name of the part and gets the same
+// result. Errors are those of job.Run.Do.
 type Parts struct {
 	*Worker
 	Run   *job.Run
 	Asked Asked
-	// Kept is a part of the job's checkpoint, by the parts' names, and Save stores that.
+	// Kept is the section of the job's checkpoint for the parts, by their
+	// names. Save stores the checkpoint.
 	Kept map[string]json.RawMessage
 	Save func(ctx context.Context) error
 }
@@ -31,25 +33,29 @@ func (p *Parts) Snapshot(ctx context.Context, part, name, description string) er
 	return err
 }
 
-// RollBack sets the guest back to a snapshot; a cancel does not keep it from that.
+// RollBack rolls the guest back to a snapshot, even if the job was canceled: it
+// undoes what the job has done.
 func (p *Parts) RollBack(ctx context.Context, part, name string) error {
 	_, err := do(ctx, p, part, true, RollBack, hypervisor.RollbackSpec{Name: name})
 	return err
 }
 
-// DeleteSnapshot deletes a snapshot, unless it is gone; a cancel does not keep it from that.
+// DeleteSnapshot deletes a snapshot if it exists, even if the job was canceled.
 func (p *Parts) DeleteSnapshot(ctx context.Context, part, name string) error {
 	_, err := do(ctx, p, part, true, DeleteSnapshot, name)
 	return err
 }
 
-// Act changes the guest's power state, unless it has that already; a cancel does not keep it from that.
+// Act changes the guest's power state unless it already has that state, even if
+// the job was canceled.
 func (p *Parts) Act(ctx context.Context, part string, action hypervisor.Action) error {
 	_, err := do(ctx, p, part, true, Lifecycle(action), struct{}{})
 	return err
 }
 
-// BackUp backs the guest up to a storage, with notes that no other backup of it has, and gives the backup.
+// BackUp backs the guest up to a storage and returns the backup. The notes must
+// be different from those of all other backups of the guest, because they
+// identify it.
 func (p *Parts) BackUp(ctx context.Context, part, storage, notes string) (hypervisor.Backup, error) {
 	spec := backupSpec{BackupSpec: hypervisor.BackupSpec{Storage: storage, Notes: notes}}
 	a, err := do(ctx, p, part, false, RunBackup, spec)
@@ -62,6 +68,8 @@ func (p *Parts) BackUp(ctx context.Context, part, storage, notes string) (hyperv
 	if err != nil {
 		return hypervisor.Backup{}, err
 	}
+	// The task may not have reported its backup. The newest one with these
+	// notes is ours then.
 	id := p.Run.MadeBackup(part + "/" + RunBackup.Steps[0].Name)
 	for i := len(made) - 1; i >= 0; i-- {
 		if id == "" || made[i].ID == id {
@@ -72,8 +80,9 @@ func (p *Parts) BackUp(ctx context.Context, part, storage, notes string) (hyperv
 	return hypervisor.Backup{}, job.Fail("the backup was made, and is not listed")
 }
 
-// Restorable returns the IDs of the guest's volumes that a backup includes, for a later restore over the guest. It fails if a restore
-// would destroy volumes that backups do not include.
+// Restorable returns the IDs of the guest's volumes that a backup contains, for
+// a later restore over the guest. It fails if a restore would destroy volumes
+// that backups leave out: the job must not begin something that it cannot undo.
 func (p *Parts) Restorable(ctx context.Context) (volumes []string, err error) {
 	a := &act{Worker: p.Worker, run: p.Run, asked: p.Asked}
 	if err := a.locate(ctx); err != nil {
@@ -100,8 +109,9 @@ func (p *Parts) Restorable(ctx context.Context) (volumes []string, err error) {
 	return volumeIDs(o.replaced), nil
 }
 
-// Restore replaces the guest, which is stopped, by a backup of it, unless the guest has other volumes than these by now; nil are any. A
-// cancel does not keep it from that.
+// Restore replaces the stopped guest by a backup of it, unless the guest has
+// other volumes than the given ones by now. Nil means any volumes. It runs even
+// if the job was canceled.
 func (p *Parts) Restore(ctx context.Context, part string, backup hypervisor.Backup, volumes []string) error {
 	a := &act{Worker: p.Worker, run: p.Run, asked: p.Asked}
 	if err := a.locate(ctx); err != nil {
@@ -115,7 +125,9 @@ func (p *Parts) Restore(ctx context.Context, part string, backup hypervisor.Back
 	return err
 }
 
-// do does a part, and gives where the guest was found.
+// do runs a part and returns the act, which knows where the guest was found.
+// The part has its own section of the checkpoint, and its steps have the part's
+// name as prefix.
 func do[P any](ctx context.Context, p *Parts, part string, undoes bool, w Work[P], spec P) (*act, error) {
 	w = w.interrupting(spec)
 	a := &act{Worker: p.Worker, run: p.Run, asked: p.Asked, interrupts: w.Interrupts}
@@ -143,10 +155,12 @@ func do[P any](ctx context.Context, p *Parts, part string, undoes bool, w Work[P
 	return a, a.do(ctx)
 }
 
-// Reversible says how a guest's state can be kept before it is changed: by a snapshot where the host's driver takes them and there is a
-// token for it, and by a backup to the storage. The storage is empty if there is none, and if a restore would destroy volumes that backups
-// do not include, as last read. The refusal is volumes_not_in_backup, or that of the first where neither does. No hypervisor is
-// asked.
+// Reversible says how the state of a guest can be saved before it is changed:
+// with a snapshot, if the driver takes them and there is a token for it, and
+// with a backup to the returned storage. The storage is empty if there is none,
+// or if a restore would destroy volumes that backups left out when they were
+// last read. If neither is possible, the problem is volumes_not_in_backup or
+// the first refusal. Reversible does not ask the hypervisor.
 func (a *Actor) Reversible(ctx context.Context, g *Guest) (snapshot bool, storage string, err error) {
 	err = a.Hosts.Require(ctx, g.HostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
 		if _, err := host.Able[hypervisor.Lifecycler](at); err != nil {

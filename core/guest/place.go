@@ -18,16 +18,19 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// maxName is the longest name of a new guest, in characters.
+// maxName is the longest name of a new guest in characters, the length of a DNS
+// label (RFC 1035 section 2.3.4).
 const maxName = 63
 
-// guestName is the form of a new guest's name that every hypervisor takes: a DNS name, whose labels begin and end with a letter or digit.
+// guestName is the form of names that every hypervisor accepts: a DNS name
+// whose labels begin and end with a letter or digit.
 var guestName = regexp.MustCompile(`^[A-Za-z0-9](-*[A-Za-z0-9])*(\.[A-Za-z0-9](-*[A-Za-z0-9])*)*$`)
 
-// notInNames are the characters that no name has.
+// notInNames matches characters that are in no such name.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
-// copyName is what a copy is called by itself, also of a guest whose own name no new guest may have.
+// copyName returns the default name of a copy. It is valid even if the name of
+// the guest is not valid for new guests.
 func copyName(name string) string {
 	const suffix = "-copy"
 	var labels []string
@@ -41,24 +44,25 @@ func copyName(name string) string {
 	return strings.TrimPrefix(name+suffix, "-")
 }
 
-// place is a place for a new guest on a host's cluster, with what is wrong with the order so far.
+// place collects where a new guest can be created and what is wrong with the
+// order.
 type place struct {
 	hypervisor.Placement
 	clusterID int64
 	hostName  string
 	faults    []problem.Fault
-	// number is the field of the body in which a number may be asked for.
+	// number is the field of the request body with the requested number.
 	number string
-	// warnings are what the hypervisor does not refuse.
+	// warnings are conditions that the hypervisor accepts.
 	warnings []string
 }
 
-// refuse notes what is wrong with a field of the body.
+// refuse records a fault of a field of the body.
 func (p *place) refuse(field, kind, format string, args ...any) {
 	p.faults = append(p.faults, problem.Fault{Loc: []any{"body", field}, Msg: fmt.Sprintf(format, args...), Type: kind})
 }
 
-// err is all that is wrong, or nil.
+// err returns the problem invalid with all faults, or nil.
 func (p *place) err() error {
 	if len(p.faults) == 0 {
 		return nil
@@ -66,7 +70,8 @@ func (p *place) err() error {
 	return problem.Invalid(p.faults...)
 }
 
-// placeOn asks the host's hypervisor for what the query wants of a place; number is the field of the body in which one may be asked for.
+// placeOn asks the host's hypervisor for a placement. The argument number is
+// the name of the body's field for a requested number, which faults refer to.
 func (a *Actor) placeOn(ctx context.Context, hostID int64, number string, query hypervisor.PlacementQuery) (*place, error) {
 	p := &place{number: number}
 	err := a.DB.Pool.QueryRow(ctx, "SELECT COALESCE(cluster_id, 0), name FROM hosts WHERE id = $1", hostID).Scan(&p.clusterID, &p.hostName)
@@ -104,8 +109,10 @@ func (a *Actor) placeOn(ctx context.Context, hostID int64, number string, query 
 	return p, err
 }
 
-// reserve takes the place's id for a job that the transaction enqueues, and another that is free where a request has taken it meanwhile;
-// wanted says that no other will do. Requests that reserve ids of a cluster wait for each other, up to the ends of their transactions.
+// reserve takes the ID of the place for the job that the transaction enqueues,
+// or another free ID if a parallel request has taken it. If wanted is true, it
+// records a fault instead. Requests that reserve IDs in the same cluster wait
+// for each other until the end of their transactions.
 func (p *place) reserve(ctx context.Context, tx *db.Tx, wanted bool) error {
 	if _, err := tx.Pgx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, $2::bigint::integer)", db.LockGuestID, p.clusterID); err != nil {
 		return fmt.Errorf("waiting to reserve an id: %w", err)
@@ -118,7 +125,9 @@ func (p *place) reserve(ctx context.Context, tx *db.Tx, wanted bool) error {
 	return p.err()
 }
 
-// usedIDs are the ids of a cluster's guests as far as they are known, and those that unfinished jobs are about to use.
+// usedIDs returns the IDs of a cluster's guests as far as they are known, and
+// those that unfinished jobs are going to use. The hypervisor does not know the
+// latter.
 func usedIDs(ctx context.Context, q interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }, clusterID int64) ([]string, error) {
@@ -136,7 +145,8 @@ func usedIDs(ctx context.Context, q interface {
 	return used, nil
 }
 
-// avoid takes another number than those that are used, and refuses the one that was wanted where it is among them.
+// avoid selects another number if the present one is used, or records a fault
+// if that number was requested.
 func (p *place) avoid(used []string, wanted bool) {
 	switch {
 	case !slices.Contains(used, string(p.ID)):
@@ -158,7 +168,7 @@ func (p *place) avoid(used []string, wanted bool) {
 	}
 }
 
-// checkName refuses a name that not every hypervisor takes.
+// checkName records a fault for a name that not every hypervisor accepts.
 func (p *place) checkName(name string) {
 	if len(name) > maxName || !guestName.MatchString(name) {
 		p.refuse("name", "string_pattern_mismatch", "must have 1 to 63 letters, digits, . and -, and begin and end with a letter or digit, "+
@@ -166,7 +176,8 @@ func (p *place) checkName(name string) {
 	}
 }
 
-// withName adds to what is wrong with a node what is wrong with the name of the guest, without asking a node that is not there.
+// withName adds the faults of the guest's name to those of a node, so that the
+// user sees all of them although the node cannot be asked.
 func withName(err error, name string) error {
 	p := &place{}
 	if p.checkName(name); err == nil || len(p.faults) == 0 || problem.CodeOf(err) != problem.CodeInvalid {
@@ -175,7 +186,8 @@ func withName(err error, name string) error {
 	return problem.Invalid(append(p.faults, problem.From(err).Faults...)...)
 }
 
-// checkStorage refuses a storage that is not there, or that the disks of such a guest do not fit on.
+// checkStorage records a fault for a storage that does not exist or that the
+// disks do not fit on.
 func (p *place) checkStorage(field, name string, kind hypervisor.GuestKind, bytes int64) {
 	i := slices.IndexFunc(p.Storages, func(s hypervisor.PlacementStorage) bool { return s.Name == name })
 	switch {
@@ -190,7 +202,9 @@ func (p *place) checkStorage(field, name string, kind hypervisor.GuestKind, byte
 	}
 }
 
-// checkRoom refuses disks for which a storage has too little room, with the text given. Of a thin storage that is a warning.
+// checkRoom records a fault, with the given text, if a storage has too little
+// space. For a thin storage it records a warning, because the hypervisor
+// accepts that.
 func (p *place) checkRoom(s hypervisor.PlacementStorage, bytes int64, field, format string, args ...any) {
 	switch {
 	case s.Free == nil || *s.Free >= bytes:
@@ -201,13 +215,14 @@ func (p *place) checkRoom(s hypervisor.PlacementStorage, bytes int64, field, for
 	}
 }
 
-// thinRoom is the warning for a thin storage that has less room than disks may take.
+// thinRoom returns the warning for a thin storage with less free space than the
+// disks can take.
 func thinRoom(s hypervisor.PlacementStorage, bytes int64) string {
 	return fmt.Sprintf("The storage %s has %d GiB free, but the disks can grow to %d GiB. Guests stop when the storage is full.",
 		host.Clean(s.Name), free(s)>>30, gibibytes(bytes))
 }
 
-// free is what a storage is known to have left, in bytes.
+// free returns the known free space of a storage in bytes.
 func free(s hypervisor.PlacementStorage) int64 {
 	if s.Free == nil {
 		return 0
@@ -218,7 +233,9 @@ func free(s hypervisor.PlacementStorage) int64 {
 // gibibytes rounds bytes up to GiB.
 func gibibytes(bytes int64) int64 { return (bytes + 1<<30 - 1) >> 30 }
 
-// onlineNode refuses a node that the host's cluster does not have, or that is off; empty is the host's own, or the first that is on.
+// onlineNode returns the requested node, or the host's own, or the first one
+// that is online. A node that the host's cluster does not have, or that is
+// offline, is invalid.
 func (a *Actor) onlineNode(ctx context.Context, hostID int64, field string, wanted *string) (string, error) {
 	rows, err := a.DB.Pool.Query(ctx, `SELECT n.name, n.status FROM hosts h JOIN nodes n ON n.cluster_id = h.cluster_id WHERE h.id = $1
 		ORDER BY n.name <> h.entry_node, n.name`, hostID)

@@ -7,7 +7,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Placement is what a new guest can be made of on a node, as a form offers it.
+// Placement is what a new guest on a node can use, for a form.
 type Placement struct {
 	Node     string             `json:"node" example:"pve1"`
 	Number   *int64             `json:"number" example:"105" doc:"A number that was free a moment ago and is reserved by nothing; null where guests have none"`
@@ -30,7 +30,7 @@ type PlacementStorage struct {
 	FreeBytes  *int64 `json:"free_bytes" example:"68719476736" doc:"What is left of it; null where the hypervisor does not say"`
 }
 
-// PlacementLimits are upper bounds for a guest.
+// PlacementLimits are upper and lower limits for a guest.
 type PlacementLimits struct {
 	Cores     *int64 `json:"cores" example:"128"`
 	MemoryMB  *int64 `json:"memory_mb" example:"4178944"`
@@ -39,8 +39,9 @@ type PlacementLimits struct {
 	MaxNumber *int64 `json:"max_number" example:"999999999" doc:"The highest number that a guest can have"`
 }
 
-// Placement asks the host's hypervisor what a new guest can be made of on a node; nothing is reserved. A node that is not there is the
-// problem not_found; others are those of host.Ask.
+// Placement asks the host's hypervisor what a new guest on a node can use. It
+// reserves nothing. An unknown node is the problem not_found; others are those
+// of host.Ask.
 func (a *Actor) Placement(ctx context.Context, hostID int64, node string) (Placement, error) {
 	found, err := a.placeOn(ctx, hostID, "number", hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: node, ID: true, Storages: true,
 		Bridges: true})
@@ -69,7 +70,8 @@ func (a *Actor) Placement(ctx context.Context, hostID int64, node string) (Place
 	return p, nil
 }
 
-// bound is an upper or lower bound as an answer has it: nil where the hypervisor has none.
+// bound converts a limit for an answer. Zero, which means no limit, becomes
+// nil.
 func bound(n int64) *int64 {
 	if n == 0 {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// interrupt tells of the running guest that is taken away.
+// interrupt adds to a plan that the running guest will be unavailable, and
+// since when it has been running: a long uptime makes people look twice.
 func (on Subject) interrupt(p *plan.Plan) {
 	g := on.Guest
 	switch g.Status {
@@ -23,7 +24,8 @@ func (on Subject) interrupt(p *plan.Plan) {
 	}
 }
 
-// since is when the guest was started, as far as the last poll tells; zero where that is not known.
+// since returns the time at which the guest was started, as the last poll saw
+// it. It is zero if unknown.
 func (g *Guest) since() time.Time {
 	if g.UptimeS == nil || g.FiguresAt == nil {
 		return time.Time{}
@@ -31,7 +33,9 @@ func (g *Guest) since() time.Time {
 	return g.FiguresAt.Add(-time.Duration(*g.UptimeS) * time.Second)
 }
 
-// planned is the plan's own look at the hypervisor: what it cannot be asked is a warning of the plan.
+// planned turns an error of the plan's own look at the hypervisor into a
+// warning. A plan should say what it can, even if the hypervisor is
+// unreachable. Other errors are returned.
 func planned(p *plan.Plan, err error) error {
 	if err == nil {
 		return nil
@@ -43,7 +47,8 @@ func planned(p *plan.Plan, err error) error {
 	return err
 }
 
-// planRollBack tells what going back to a snapshot loses: all since, and on some storages the snapshots after it.
+// planRollBack adds what a rollback loses: everything since the snapshot and,
+// on some storages, later snapshots.
 func planRollBack(ctx context.Context, on Subject, spec hypervisor.RollbackSpec, p *plan.Plan) error {
 	all, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
 	if err != nil {
@@ -65,7 +70,8 @@ func planRollBack(ctx context.Context, on Subject, spec hypervisor.RollbackSpec,
 	return nil
 }
 
-// follows reports whether a snapshot was taken after the one of a name, by the tree or else by time.
+// follows reports whether a snapshot was taken after the one with the name,
+// according to the tree or else by time.
 func follows(all []hypervisor.Snapshot, s hypervisor.Snapshot, name string) bool {
 	for range all { // a tree is no deeper
 		if s.Parent == name {
@@ -81,7 +87,7 @@ func follows(all []hypervisor.Snapshot, s hypervisor.Snapshot, name string) bool
 	return target != nil && s.Parent == "" && s.TakenAt.After(target.TakenAt)
 }
 
-// planDeleteSnapshot tells which snapshot goes.
+// planDeleteSnapshot adds the snapshot that will be deleted.
 func planDeleteSnapshot(ctx context.Context, on Subject, name string, p *plan.Plan) error {
 	s, err := lookFor(ctx, on, name)
 	if err != nil {

@@ -16,13 +16,15 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// ConfigOrder is what a guest's configuration shall be; nil keeps.
+// ConfigOrder is the requested configuration of a guest. A nil field keeps the
+// present value.
 type ConfigOrder struct {
-	// Digest is that of the Config that the order was made from; empty takes any.
+	// Digest is the digest of the Config that the order is based on. An empty
+	// one is not checked.
 	Digest      string
 	Name        *string
 	Description *string
-	// Tags replace all; a pointer to none clears them.
+	// Tags replace all tags. A pointer to an empty list removes them.
 	Tags      *[]string
 	CPUType   *string
 	Cores     *int64
@@ -34,7 +36,7 @@ type ConfigOrder struct {
 	DisksGB map[string]int64
 }
 
-// change is the request that changes all but the disks.
+// change returns the request for everything except the disks.
 func (o ConfigOrder) change() hypervisor.ConfigChange {
 	c := hypervisor.ConfigChange{
 		Digest: o.Digest, Name: o.Name, Description: o.Description, CPUType: o.CPUType, Cores: o.Cores, Sockets: o.Sockets,
@@ -46,7 +48,8 @@ func (o ConfigOrder) change() hypervisor.ConfigChange {
 	return c
 }
 
-// fields are those that the order names besides the disks, as the API names them.
+// fields returns the names of the fields in the order, without disks, as the
+// API spells them.
 func (o ConfigOrder) fields() (all []string) {
 	for _, f := range []struct {
 		name  string
@@ -63,7 +66,7 @@ func (o ConfigOrder) fields() (all []string) {
 	return all
 }
 
-// Fields are all that the order names, a disk as disks.scsi0.
+// Fields returns the names of all fields in the order. A disk is disks.scsi0.
 func (o ConfigOrder) Fields() []string {
 	all := o.fields()
 	for _, key := range slices.Sorted(maps.Keys(o.DisksGB)) {
@@ -75,14 +78,17 @@ func (o ConfigOrder) Fields() []string {
 // Empty reports whether the order changes nothing.
 func (o ConfigOrder) Empty() bool { return len(o.fields()) == 0 && len(o.DisksGB) == 0 }
 
-// NothingToChange is the problem of a request that names nothing to change.
+// NothingToChange returns the problem of a request that names nothing to
+// change.
 func NothingToChange() error {
 	return problem.InvalidField("nothing to change", "nothing_to_change", "body")
 }
 
-// Reconfigure changes a guest's configuration, and then makes its disks larger, each in a request that is sent once, and gives the
-// configuration as it is then. All that is wrong with the order is one problem invalid; other problems: digest_conflict; invalid_state
-// for disks of a template; guest_busy; capability_missing; unsupported; those of host.Ask and of Actor.Do.
+// Reconfigure changes a guest's configuration and then enlarges its disks, each
+// in a request that is sent once. It returns the configuration afterwards. All
+// faults of the order are one problem invalid. Other problems: digest_conflict;
+// invalid_state for disks of a template; guest_busy; capability_missing;
+// unsupported; those of host.Ask and of Actor.Do.
 func Reconfigure(ctx context.Context, a *Actor, r Request, o ConfigOrder) (Config, error) {
 	if o.Empty() {
 		return Config{}, NothingToChange()
@@ -115,6 +121,8 @@ func Reconfigure(ctx context.Context, a *Actor, r Request, o ConfigOrder) (Confi
 	var after Config
 	err = a.Do(ctx, r, func(ctx context.Context, c *Change) (err error) {
 		after, err = c.reconfigure(ctx, on, o, grown)
+		// The stored configuration is outdated even after a failure, which may
+		// have changed a part.
 		if stale := detailStale(ctx, a.DB, on.Guest.ID); err == nil {
 			err = stale
 		}
@@ -126,8 +134,9 @@ func Reconfigure(ctx context.Context, a *Actor, r Request, o ConfigOrder) (Confi
 	return after, err
 }
 
-// showNamed writes a guest's new name and tags into its row: the hypervisor's list has them some seconds later, and work on the guest asks
-// whether it is called as it was.
+// showNamed writes a guest's new name and tags into its row. The hypervisor's
+// list has them only some seconds later, and a job compares the name in
+// between.
 func showNamed(ctx context.Context, d *db.DB, id int64, name string, tags []string) error {
 	_, err := d.Pool.Exec(ctx, `UPDATE guests SET name = CASE WHEN $2 = '' THEN name ELSE $2 END, tags = $3, changed_at = now(),
 		read_at = now() WHERE id = $1`, id, name, tags)
@@ -137,7 +146,8 @@ func showNamed(ctx context.Context, d *db.DB, id int64, name string, tags []stri
 	return nil
 }
 
-// reconfigure sends the requests of an order; grown are the disks that become larger.
+// reconfigure sends the requests of an order. The argument grown lists the
+// disks to enlarge.
 func (c *Change) reconfigure(ctx context.Context, on Subject, o ConfigOrder, grown []string) (Config, error) {
 	read := func(ctx context.Context) (hypervisor.Config, error) {
 		return on.readConfig(ctx)
@@ -153,7 +163,9 @@ func (c *Change) reconfigure(ctx context.Context, on Subject, o ConfigOrder, gro
 		if err != nil {
 			return Config{}, err
 		}
-		digest = "" // the change has made another one
+		// The change has given the configuration another digest, which is not
+		// known.
+		digest = ""
 	}
 	for _, key := range grown {
 		growth := hypervisor.DiskGrowth{Key: key, SizeGB: o.DisksGB[key], Digest: digest}
@@ -173,9 +185,11 @@ func (c *Change) reconfigure(ctx context.Context, on Subject, o ConfigOrder, gro
 	return showConfig(now), err
 }
 
+// diskField returns the name of a disk's size as the API spells it.
 func diskField(key string) string { return "disks." + key }
 
-// diskFault names the disk in what the hypervisor says is wrong with its size.
+// diskFault attributes the hypervisor's fault about a size to the disk, whose
+// key the driver does not know as a field.
 func diskFault(err error, key string) error {
 	known := problem.From(plugin.Problem(err))
 	if known.Code != problem.CodeInvalid {
@@ -188,7 +202,8 @@ func diskFault(err error, key string) error {
 	return problem.Invalid(faults...).Because(err)
 }
 
-// inForce reports whether a configuration is as the order wants it, now or after a restart.
+// inForce reports whether a configuration is what the order wants, now or after
+// a restart.
 func (o ConfigOrder) inForce(now hypervisor.Config) bool {
 	number := func(want, is *int64, waits string) bool {
 		return want == nil || is != nil && *is == *want || waiting(now, waits, *want)
@@ -209,6 +224,7 @@ func waiting(now hypervisor.Config, key string, want int64) bool {
 	return text != "" && text == formatInt(want)
 }
 
+// pendingText returns the pending value of a key, or an empty string.
 func pendingText(now hypervisor.Config, key string) string {
 	if value := now.Pending[key]; value != nil {
 		return *value
@@ -216,7 +232,8 @@ func pendingText(now hypervisor.Config, key string) string {
 	return ""
 }
 
-// sameTags compares as hypervisors do, which may sort tags and write them in small letters.
+// sameTags compares tags as hypervisors do, which may sort them and write them
+// in lower case.
 func sameTags(a, b []string) bool {
 	fold := func(tags []string) map[string]bool {
 		out := map[string]bool{}
@@ -228,7 +245,8 @@ func sameTags(a, b []string) bool {
 	return maps.Equal(fold(a), fold(b))
 }
 
-// CheckDigest is problem digest_conflict for a digest that is another by now; an empty one takes any.
+// CheckDigest returns the problem digest_conflict if the digest is not the
+// present one. An empty digest is not checked.
 func CheckDigest(given, now string) error {
 	if given == "" || given == now {
 		return nil

@@ -8,16 +8,20 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// remembered are hosts that are asked once what they can do, for one request of one kind of work. It serves one goroutine.
+// remembered caches what hosts can do for one request, which may concern 500
+// guests of a few hosts. It is not safe for concurrent use.
 type remembered struct {
 	Hosts
 	answers map[string]error
 }
 
+// remembering returns hosts with an empty cache.
 func remembering(hosts Hosts) *remembered {
 	return &remembered{Hosts: hosts, answers: map[string]error{}}
 }
 
+// once returns the cached answer for a key, or asks and caches it. Errors are
+// cached too.
 func (r *remembered) once(ask func() error, key ...any) error {
 	of := fmt.Sprintln(key...)
 	answer, known := r.answers[of]

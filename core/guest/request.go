@@ -23,29 +23,32 @@ import (
 // Hosts is what a request for work needs of the hosts.
 type Hosts interface {
 	host.Opener
-	// Require is problem capability_missing when the host has no token for the capability, and unsupported when able does not
-	// hold for a host of its driver. It asks no hypervisor.
+	// Require returns the problem capability_missing if the host has no token
+	// for the capability, and unsupported if able returns an error for a host
+	// of its driver. It does not ask the hypervisor.
 	Require(ctx context.Context, hostID int64, capability endpoint.Capability, able func(hypervisor.Host) error) error
-	// RequireAction is problem unsupported when guests of that kind cannot do the action there. It asks no hypervisor.
+	// RequireAction returns the problem unsupported if guests of that kind
+	// cannot perform the action there. It does not ask the hypervisor.
 	RequireAction(ctx context.Context, hostID int64, kind hypervisor.GuestKind, action hypervisor.Action) error
 }
 
-// Actor asks for work on guests.
+// Actor does what requests ask for. It is shared by all requests.
 type Actor struct {
 	DB    *db.DB
 	Queue *job.Queue
 	Hosts Hosts
-	// Machines are those of the hosts; nil logs in to none.
+	// Machines are the machines of the hosts. Nil means that logins are not
+	// available.
 	Machines Machines
 }
 
-// Request is which guest is to be worked on, for whom.
+// Request identifies the guest of a request for work.
 type Request struct {
 	// Target is the VM or app in the words of the API.
 	Target job.Target
 	Guest  *Guest
 	TeamID int64
-	// Confirm is what the caller typed, where a confirmation is asked for.
+	// Confirm is what the caller typed as confirmation, or nil.
 	Confirm *string
 }
 
@@ -55,7 +58,8 @@ type Started struct {
 	IsSelf bool     `json:"is_self" doc:"The service itself runs in this guest"`
 }
 
-// Started is the answer to a request again, with its job as it is now.
+// Started rebuilds the answer to a repeated request, with the present state of
+// its job.
 func (a *Actor) Started(ctx context.Context, jobID int64, isSelf bool) (Started, error) {
 	j, err := a.Queue.Get(ctx, jobID, identity.FromContext(ctx).Visible())
 	if err != nil {
@@ -64,7 +68,8 @@ func (a *Actor) Started(ctx context.Context, jobID int64, isSelf bool) (Started,
 	return Started{Job: j.View(), IsSelf: isSelf}, nil
 }
 
-// StartedAgain is the answer to a request of which was kept whether the service itself is hit, with its job as it is now.
+// StartedAgain rebuilds the answer to a repeated request from its stored form,
+// with the present state of its job.
 func (a *Actor) StartedAgain(ctx context.Context, made idempotency.Made) (Started, error) {
 	var self bool
 	if err := json.Unmarshal(made.Kept, &self); err != nil {
@@ -73,7 +78,8 @@ func (a *Actor) StartedAgain(ctx context.Context, made idempotency.Made) (Starte
 	return a.Started(ctx, made.JobID, self)
 }
 
-// Enqueue makes a job with its audit row in one transaction. Its problem is guest_busy.
+// Enqueue creates a job and its audit row in one transaction: neither exists
+// without the other. Its problem is guest_busy.
 func (a *Actor) Enqueue(ctx context.Context, spec job.Spec) (made *job.Job, err error) {
 	err = a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
 		if made, err = a.Queue.Enqueue(ctx, tx, spec); err != nil {
@@ -84,8 +90,8 @@ func (a *Actor) Enqueue(ctx context.Context, spec job.Spec) (made *job.Job, err 
 	return made, err
 }
 
-// Start checks the request and enqueues its job, with the audit row, in one transaction. Its problems are those of Prepare,
-// and guest_busy.
+// Start checks the request and enqueues its job with the audit row in one
+// transaction. Its problems are those of Prepare, and guest_busy.
 func (w Work[P]) Start(ctx context.Context, a *Actor, r Request, spec P) (Started, error) {
 	enqueue, err := w.Prepare(ctx, a, r, spec)
 	if err != nil {
@@ -104,9 +110,11 @@ func (w Work[P]) Start(ctx context.Context, a *Actor, r Request, spec P) (Starte
 	return Started{Job: made.View(), IsSelf: r.Guest.IsSelf}, nil
 }
 
-// Prepare checks the request and returns what enqueues its job; the audit row is its caller's to write. Problems:
-// invalid_state for a template, capability_missing, unsupported, those of Check, self_target, confirm_required and plan_stale. Where only
-// the plan is wanted, the error is a plan.Answer.
+// Prepare checks the request and returns a function that enqueues its job. The
+// caller writes the audit row. Problems: invalid_state for a template,
+// capability_missing, unsupported, those of Check, self_target,
+// confirm_required and plan_stale. If only the plan was requested, the error is
+// a plan.Answer.
 func (w Work[P]) Prepare(ctx context.Context, a *Actor, r Request, spec P) (schedule.Enqueue, error) {
 	enqueue, err := w.prepare(ctx, a, r, spec)
 	if err != nil {
@@ -115,7 +123,8 @@ func (w Work[P]) Prepare(ctx context.Context, a *Actor, r Request, spec P) (sche
 	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) { return enqueue(ctx, tx, spec) }, nil
 }
 
-// prepare is Prepare for work of which the transaction of its job may still change what is asked for.
+// prepare is Prepare for work whose parameters may still change in the
+// transaction, such as a reserved ID.
 func (w Work[P]) prepare(ctx context.Context, a *Actor, r Request, spec P) (func(context.Context, *db.Tx, P) (*job.Job, error), error) {
 	g, draft := r.Guest, plan.Begin(ctx)
 	w = w.interrupting(spec)
@@ -123,6 +132,8 @@ func (w Work[P]) prepare(ctx context.Context, a *Actor, r Request, spec P) (func
 	tell := func(ctx context.Context, p *plan.Plan) error { return w.tell(ctx, on, spec, p) }
 	confirmed := r.Confirm != nil && *r.Confirm == r.Target.Name
 	confirmation := w.confirmation(r, confirmed)
+	// The warning that the service would destroy itself comes before all other
+	// refusals, which would only invite the user to remove the obstacles.
 	if confirmation.Code == problem.CodeSelfTarget && w.Destroys && !confirmed && !draft.Only() {
 		return nil, draft.Decide(ctx, confirmation, tell)
 	}
@@ -141,8 +152,9 @@ func (w Work[P]) prepare(ctx context.Context, a *Actor, r Request, spec P) (func
 	}, nil
 }
 
-// refuse refuses what cannot be done. Of a draft that only plans, each refusal that it takes lets the next one be looked for, but nothing
-// is asked of a host that lacks a token or an ability.
+// refuse returns the refusal of work that cannot be done. A preview collects
+// refusals and continues with the next check, but nothing is asked of a host
+// that lacks a token or an ability.
 func (w Work[P]) refuse(ctx context.Context, a *Actor, on Subject, spec P, draft *plan.Draft) error {
 	g, kind := on.Guest, hypervisor.GuestKind(on.Guest.Kind)
 	if !slices.Contains(w.guests(), kind) {
@@ -168,7 +180,8 @@ func (w Work[P]) refuse(ctx context.Context, a *Actor, on Subject, spec P, draft
 	return draft.Refuse(w.Check(ctx, on, spec))
 }
 
-// able refuses work for which the guest's host lacks the token or its driver an ability.
+// able returns the problem of a host that lacks a token, or whose driver lacks
+// an ability, for one of the steps.
 func (w Work[P]) able(ctx context.Context, a *Actor, g *Guest, kind hypervisor.GuestKind) error {
 	for _, step := range w.Steps {
 		if err := a.Hosts.Require(ctx, g.HostID, cmp.Or(step.Needs, w.Needs), step.Send.able); err != nil {
@@ -181,7 +194,9 @@ func (w Work[P]) able(ctx context.Context, a *Actor, g *Guest, kind hypervisor.G
 	return a.Hosts.RequireAction(ctx, g.HostID, kind, w.Action)
 }
 
-// confirmation asks for the guest's name where something is lost that nobody gives back, and where the service would take itself away.
+// confirmation returns the confirmation that the work needs: the guest's name
+// if data is lost for good, if the work asks for it, or if the service would
+// stop itself.
 func (w Work[P]) confirmation(r Request, given bool) plan.Confirmation {
 	phrase := r.Target.Name
 	c := plan.Confirmation{Phrase: phrase, Given: given, IsSelf: w.Interrupts && r.Guest.IsSelf}

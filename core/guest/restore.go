@@ -19,10 +19,11 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// restoreKind is the kind of jobs that make guests of backups.
+// restoreKind is the kind of jobs that restore backups.
 const restoreKind = "backup.restore"
 
-// RestoreOrder is a restore as it is asked for; nil takes what the hypervisor or the service chooses.
+// RestoreOrder describes a requested restore. A nil field leaves the choice to
+// the hypervisor or the service.
 type RestoreOrder struct {
 	NewID   *int64  `json:"newid,omitempty"`
 	Name    *string `json:"name,omitempty"`
@@ -30,26 +31,29 @@ type RestoreOrder struct {
 	Storage *string `json:"storage,omitempty"`
 	Over    bool    `json:"over,omitempty"`
 	Start   bool    `json:"start,omitempty"`
-	// NewIdentity is for a guest under a new id only.
+	// NewIdentity applies to a guest under a new ID only.
 	NewIdentity *bool `json:"new_identity,omitempty"`
 }
 
-// Restorable is a backup that a guest is to be made of.
+// Restorable is a backup that is going to be restored.
 type Restorable struct {
-	// ID is ours.
+	// ID is the service's ID of the backup.
 	ID     int64
 	HostID int64
 	TeamID int64
-	// Name is the name of the guest that was backed up, or its id at the hypervisor.
+	// Name is the name of the guest that was backed up, or its ID at the
+	// hypervisor.
 	Name string
-	// GuestID is that guest's row; nil where it is gone.
+	// GuestID is the row of that guest. It is nil if the guest does not exist
+	// any more.
 	GuestID *int64
 	Backup  hypervisor.Backup
-	// Suspicion is why it does not count as a backup of the guest; empty for one that does.
+	// Suspicion is the reason why the backup does not count as one of the
+	// guest. It is empty for a good one.
 	Suspicion string
 }
 
-// warn warns of a backup that may not be what it seems.
+// warn adds warnings to a plan if the backup may not be what it seems.
 func (b *Restorable) warn(p *plan.Plan) {
 	if b.Backup.Verified == hypervisor.BackupDamaged {
 		p.Warn("The backup was found damaged when it was last verified.")
@@ -68,12 +72,14 @@ func (b *Restorable) warn(p *plan.Plan) {
 	}
 }
 
-// maxNotes is how much of a backup's notes a plan shows, in bytes.
+// maxNotes is the part of a backup's notes that a plan shows, in bytes.
 const maxNotes = 200
 
+// target returns the backup as the target of a job.
 func (b *Restorable) target() job.Target { return job.Target{Kind: "backup", ID: b.ID, Name: b.Name} }
 
-// restoreParams are those of a job that makes a guest of a backup.
+// restoreParams are the parameters of a job that restores a backup under a new
+// ID.
 type restoreParams struct {
 	HostID int64                  `json:"host_id"`
 	Name   string                 `json:"name"`
@@ -82,7 +88,7 @@ type restoreParams struct {
 	Start  bool                   `json:"start,omitempty"`
 }
 
-// restore does a job of either kind: over a guest, or to an id that is free.
+// restore runs a restore of either kind: over a guest, or under a free ID.
 func (w *Worker) restore(ctx context.Context, run *job.Run) error {
 	var params restoreParams
 	if err := run.Params(&params); err != nil {
@@ -119,33 +125,38 @@ func (w *Worker) restore(ctx context.Context, run *job.Run) error {
 		made, err := ask(ctx, at, func(ctx context.Context, host hypervisor.Host) (hypervisor.Guest, error) {
 			return host.Guest(ctx, found)
 		})
-		// The id was free before the request, and the guest has the name that was asked for, or else that of what was backed up.
+		// The ID was free before the request. A guest with that ID and the
+		// expected name was therefore restored by this job, if the answer to
+		// the request was lost.
 		named := made.Name == params.Name || made.Name == string(c.progress.ID)
 		return err == nil, err == nil && c.progress.Lost && named, err
 	}
 	return c.make(ctx, params.Start)
 }
 
-// overSpec is a restore over a guest with what its operation shows of it.
+// overSpec is a restore over a guest, with the order that the API shows.
 type overSpec struct {
 	hypervisor.RestoreSpec
 	Order RestoreOrder
-	// Of is the backup.
+	// Of is the backup as the target of the job.
 	Of job.Target
 	// Suspicion is as of Restorable.
 	Suspicion string `json:",omitempty"`
-	// Judged is what the request was judged by; nil where nothing is known of it.
+	// Judged is the state of the guest that the request was judged by. It is
+	// nil if that is unknown.
 	Judged *judged `json:",omitempty"`
 }
 
-// judged is what a restore over a guest was judged by.
+// judged is the state of the guest that a restore over it was judged by.
 type judged struct {
-	// Volumes are those of the guest that the restore replaces or detaches, by the hypervisor's ids.
+	// Volumes are the guest's volumes that the restore replaces or detaches, by
+	// the hypervisor's IDs.
 	Volumes []string `json:"volumes"`
 }
 
-// restoreOver is the work that sets a stopped guest back to a backup. The problems of its check: guest_running, protected,
-// volumes_not_in_backup, and invalid_state for a backup that the hypervisor would refuse.
+// restoreOver returns the work that replaces a stopped guest by a backup.
+// Problems of its check: guest_running, protected, volumes_not_in_backup, and
+// invalid_state for a backup that the hypervisor would refuse.
 func restoreOver(start bool) Work[overSpec] {
 	work := Work[overSpec]{
 		Kind: restoreKind, Needs: endpoint.Backup, Interrupts: true, Appears: true, Templates: true,
@@ -178,9 +189,10 @@ func restoreOver(start bool) Work[overSpec] {
 	return work
 }
 
-// checkRestoreOver refuses the restore if it would destroy volumes that are not in the backup, if the token lacks a privilege for it, if
-// the guest runs, or if it is protected, in this order: nobody should stop a guest for a restore that is refused anyway. It stores the
-// guest's volumes in the spec.
+// checkRestoreOver refuses the restore if it would destroy volumes that are not
+// in the backup, if the token lacks a privilege, if the guest is running, or if
+// it is protected, in this order: nobody should stop a guest for a restore that
+// is refused anyway. It stores the guest's volumes in the spec.
 func checkRestoreOver(ctx context.Context, on Subject, spec overSpec) error {
 	lossless := on.lossless(ctx, spec)
 	if lossless != nil && problem.From(lossless).Status() < 500 {
@@ -202,7 +214,8 @@ func checkRestoreOver(ctx context.Context, on Subject, spec overSpec) error {
 	return unprotected(ctx, on)
 }
 
-// lossless refuses a restore over the guest that the hypervisor would refuse, or that would destroy volumes which are not in the backup.
+// lossless refuses a restore over the guest that the hypervisor would refuse,
+// or that would destroy volumes which are not in the backup.
 func (on Subject) lossless(ctx context.Context, spec overSpec) error {
 	content, err := on.content(ctx, spec.Backup)
 	if err == nil {
@@ -225,8 +238,10 @@ func (on Subject) lossless(ctx context.Context, spec overSpec) error {
 	return nil
 }
 
-// overwritable says what keeps a guest from being replaced when its job begins: that it runs, is protected, or has a volume that it did
-// not have when the request was judged.
+// overwritable returns the state of a guest that is about to be replaced. The
+// step is blocked if the guest runs, is protected, or has a volume that it did
+// not have when the request was judged: that volume would be destroyed without
+// anybody having seen it in the plan.
 func overwritable(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec overSpec, sent time.Time) (s State, err error) {
 	switch guest.Status {
 	case hypervisor.GuestRunning, hypervisor.GuestPaused:
@@ -235,7 +250,8 @@ func overwritable(ctx context.Context, at hypervisor.Host, guest hypervisor.Gues
 	}
 	reader, err := host.Able[hypervisor.ConfigReader](at)
 	if err != nil {
-		return s, nil // the hypervisor itself refuses what is protected
+		// The hypervisor itself refuses to replace a protected guest.
+		return s, nil
 	}
 	config, err := reader.Config(ctx, guest.GuestRef)
 	if err != nil {
@@ -245,7 +261,8 @@ func overwritable(ctx context.Context, at hypervisor.Host, guest hypervisor.Gues
 		s.Blocked = protectedGuest
 		return s, nil
 	}
-	if spec.Judged == nil || !sent.IsZero() { // a restore that has begun makes volumes itself
+	// A restore that has begun creates volumes itself.
+	if spec.Judged == nil || !sent.IsZero() {
 		return s, nil
 	}
 	for _, d := range overwrite(config, nil).all() {
@@ -256,7 +273,7 @@ func overwritable(ctx context.Context, at hypervisor.Host, guest hypervisor.Gues
 	return s, nil
 }
 
-// planRestoreOver tells what the guest has that the backup has not.
+// planRestoreOver adds what the guest has and the backup does not have.
 func planRestoreOver(ctx context.Context, on Subject, spec overSpec, p *plan.Plan) error {
 	g := on.Guest
 	p.AddSince(plan.KindData, g.Name, spec.Backup.TakenAt, "All that %s has written since the backup was taken is lost.", g.Name)
@@ -299,7 +316,8 @@ func planRestoreOver(ctx context.Context, on Subject, spec overSpec, p *plan.Pla
 	return on.backups(ctx, p, spec.Of.ID)
 }
 
-// tellMissing warns of volumes that the backup does not contain. A restored container has them empty, a VM does not have them attached.
+// tellMissing adds warnings about volumes that the backup does not contain. In
+// a restored container they are empty, to a restored VM they are not attached.
 func tellMissing(p *plan.Plan, content *hypervisor.BackupContent) {
 	disks := missing(content)
 	for _, d := range disks {
@@ -318,8 +336,9 @@ func tellMissing(p *plan.Plan, content *hypervisor.BackupContent) {
 	}
 }
 
-// RestoreOver asks for the request's guest to be replaced by a backup of it. Its problems are those of Work.Prepare, and invalid for a
-// storage that does not do.
+// RestoreOver enqueues the replacement of the request's guest by a backup of
+// it. Its problems are those of Work.Prepare, and invalid for a storage that
+// cannot be used.
 func RestoreOver(ctx context.Context, a *Actor, r Request, b Restorable, order RestoreOrder) (Made, error) {
 	g := r.Guest
 	spec := overSpec{Order: order, Of: b.target(), Suspicion: b.Suspicion, Judged: &judged{}, RestoreSpec: hypervisor.RestoreSpec{
@@ -344,8 +363,9 @@ func RestoreOver(ctx context.Context, a *Actor, r Request, b Restorable, order R
 	return Made{Started: started, VMID: result.VMID, GuestRef: result.GuestRef}, err
 }
 
-// RestoreNew asks for a guest to be made of a backup under an id that is free. Problems: invalid for each field that does not do,
-// invalid_state for a backup that the hypervisor would refuse, and those of host.Ask.
+// RestoreNew enqueues the restore of a backup under a free ID. Problems:
+// invalid with all wrong fields, invalid_state for a backup that the hypervisor
+// would refuse, and those of host.Ask.
 func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder) (Made, error) {
 	draft := plan.Begin(ctx)
 	if err := draft.Stop(ctx, a.ableToRestore(ctx, b.HostID, order.Start), plan.Confirmation{}); err != nil {
@@ -357,7 +377,9 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 	}
 	node, err := a.onlineNode(ctx, b.HostID, "node", wanted)
 	if err != nil && order.Node == nil {
-		node, err = a.onlineNode(ctx, b.HostID, "node", nil) // the backup's own is away, and others may see its storage
+		// The node of the backup is offline. Another node may have access to
+		// its storage.
+		node, err = a.onlineNode(ctx, b.HostID, "node", nil)
 	}
 	name := copyName(b.Name)
 	if order.Name != nil {
@@ -378,6 +400,8 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 	if err := p.err(); err != nil {
 		return Made{}, err
 	}
+	// If the original guest still exists, the new one gets other MAC addresses
+	// by default, so that both can run.
 	spec := hypervisor.RestoreSpec{Backup: b.Backup, Node: node, NewIdentity: b.GuestID != nil}
 	if order.Name != nil {
 		spec.Name = *order.Name
@@ -418,7 +442,8 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 	return a.enqueueRestore(ctx, b, order, p, spec)
 }
 
-// enqueueRestore enqueues the job, whose target is the backup.
+// enqueueRestore enqueues the job. Its target is the backup, because the guest
+// does not exist yet.
 func (a *Actor) enqueueRestore(ctx context.Context, b Restorable, order RestoreOrder, p *place, spec hypervisor.RestoreSpec) (
 	answer Made, err error) {
 	err = a.DB.Tx(ctx, func(tx *db.Tx) error {
@@ -444,7 +469,8 @@ func (a *Actor) enqueueRestore(ctx context.Context, b Restorable, order RestoreO
 	return answer, err
 }
 
-// ableToRestore refuses what the host lacks a token or an ability for.
+// ableToRestore returns the problem of a host that lacks a token or an ability
+// for a restore.
 func (a *Actor) ableToRestore(ctx context.Context, hostID int64, start bool) error {
 	err := a.Hosts.Require(ctx, hostID, endpoint.Backup, func(at hypervisor.Host) error {
 		if _, err := host.Able[hypervisor.Backuper](at); err != nil {

@@ -14,38 +14,42 @@ import (
 	"github.com/hostler/hostler/core/schedule"
 )
 
-// Selection says which guests a schedule is for, at each of its runs: those with a tag, or those of a host.
+// Selection selects the guests of a schedule by a tag or by host. It is
+// evaluated at each run, so new guests are included.
 type Selection struct {
 	Tag    *string `json:"tag,omitempty" minLength:"1" maxLength:"128" example:"prod" doc:"Guests that have this tag, in large or small letters, without templates; backups select templates with a tag backup-<n>d"`
 	HostID *int64  `json:"host_id,omitempty" minimum:"1" doc:"Guests of this host, without templates; backups select templates with a tag backup-<n>d"`
 }
 
-// Kept is how many of what a schedule makes it keeps.
+// Kept limits how many of its results a schedule keeps.
 type Kept struct {
 	Keep *int64 `json:"keep,omitempty" minimum:"1" maximum:"365" example:"7" doc:"After a good run, delete what this schedule made for the guest but the newest so many"`
 }
 
-// Chosen is what a schedule is for: exactly one of its parts is given.
+// Chosen is what a schedule acts on. Either Targets or Select is set.
 type Chosen struct {
 	Targets []NamedTarget
 	Select  *Selection
-	// PromisedTemplates selects templates too whose tags promise backups.
+	// PromisedTemplates also selects templates whose tags promise backups.
 	PromisedTemplates bool
 }
 
-// PromiseTag is a regular expression of PostgreSQL for the tags that promise backups, such as backup-7d.
+// PromiseTag is a PostgreSQL regular expression for tags that promise backups,
+// such as backup-7d.
 const PromiseTag = "^backup-[1-9][0-9]{0,3}d$"
 
-// Scheduled are the guests that a schedule is for, as its writer may work on them now. Of many, those that are refused are left out;
-// what is refused of one alone is the problem, and so is the first refusal where all are. Without any guest that is selected there is
-// no problem before the schedule runs.
+// Scheduled contains the guests of a schedule that its writer may work on now.
+// Of several guests, those that are refused are left out. The refusal of a
+// single guest is the problem, and so is the first refusal if all are refused.
+// A selection without guests is not a problem before the schedule runs.
 type Scheduled struct {
 	requests []Request
 	selected bool
 }
 
-// Scheduled finds the guests; kinds are vm and app, as far as the schedule's kind is for them. Problems: invalid unless exactly one way of
-// choosing was taken, and those of the operation on one guest.
+// Scheduled finds the guests. The kinds are "vm" and "app", as far as the kind
+// of the schedule applies to them. Problems: invalid unless exactly one way of
+// choosing was used, and those of the operation on a single guest.
 func (s *Store) Scheduled(ctx context.Context, a *Actor, c Chosen, kinds ...string) (*Scheduled, error) {
 	if c.Select != nil {
 		return s.selected(ctx, c, kinds)
@@ -77,7 +81,8 @@ func (s *Store) Scheduled(ctx context.Context, a *Actor, c Chosen, kinds ...stri
 	return found, nil
 }
 
-// selected finds what a selection selects of what the context's caller may work on.
+// selected returns what a selection matches among the guests that the caller
+// may work on.
 func (s *Store) selected(ctx context.Context, c Chosen, kinds []string) (*Scheduled, error) {
 	sel := *c.Select
 	if (sel.Tag == nil) == (sel.HostID == nil) {
@@ -119,8 +124,9 @@ func (s *Store) selected(ctx context.Context, c Chosen, kinds []string) (*Schedu
 	return found, nil
 }
 
-// Each prepares the work on each of the guests. The first job is the schedule's, and each further one has a row of its own in the
-// trail. Guests that are refused or busy are left out, unless all are.
+// Each prepares the work on each guest. The first job is returned as the
+// schedule's job; each further one gets an audit row of its own. Guests that
+// are refused or busy are left out, unless all are.
 func (c *Scheduled) Each(ctx context.Context, prepare func(context.Context, Request) (schedule.Enqueue, error)) (schedule.Enqueue, error) {
 	var ready []prepared
 	var first error
@@ -146,6 +152,7 @@ func (c *Scheduled) Each(ctx context.Context, prepare func(context.Context, Requ
 	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) { return enqueueEach(ctx, tx, ready) }, nil
 }
 
+// enqueueEach enqueues the jobs and returns the first one.
 func enqueueEach(ctx context.Context, tx *db.Tx, ready []prepared) (first *job.Job, err error) {
 	var busy error
 	for _, r := range ready {
@@ -171,7 +178,8 @@ func enqueueEach(ctx context.Context, tx *db.Tx, ready []prepared) (first *job.J
 	return first, nil
 }
 
-// enqueueFurther enqueues the job of a guest beside the first, with its row in the trail.
+// enqueueFurther enqueues the job of a further guest and writes its audit row.
+// A busy guest is skipped.
 func enqueueFurther(ctx context.Context, tx *db.Tx, r prepared) error {
 	about := func(e *audit.Entry) {
 		e.TargetKind, e.TargetID, e.TargetName = r.request.Target.Kind, strconv.FormatInt(r.request.Target.ID, 10), r.request.Target.Name
@@ -197,11 +205,14 @@ func enqueueFurther(ctx context.Context, tx *db.Tx, r prepared) error {
 	return audit.WriteEntry(tx, entry)
 }
 
+// invalidParams returns invalid for the parameters of a schedule.
 func invalidParams(msg string) error {
 	return problem.InvalidField(msg, "value_error", "body", "params")
 }
 
-// Choose reads the ways of choosing that a kind for one sort of guest has: its own id, or a selection.
+// Choose combines the ways of choosing that a kind of schedule has: the ID of
+// one guest, several targets, or a selection. Exactly one of them must be
+// given; names lists them for the error.
 func Choose(vm, app *int64, targets []NamedTarget, sel *Selection, names string) (Chosen, error) {
 	given := 0
 	for _, is := range []bool{vm != nil, app != nil, len(targets) > 0, sel != nil} {

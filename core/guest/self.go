@@ -16,19 +16,22 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Self knows which guest the service itself runs in: a guest of the host that the setting self.host_id names, or of its
-// cluster, that is recognised by what the machine says of itself.
+// Self knows which guest the service runs in: a guest of the host in the
+// setting self.host_id, or of that host's cluster, that matches what this
+// machine knows about itself.
 type Self struct {
 	DB *db.DB
-	// Hostname is this machine's name without its domain; empty recognises nothing by name.
+	// Hostname is the name of this machine without its domain. An empty one
+	// matches no guest.
 	Hostname string
-	// Container is the hypervisor's id of the container that this process runs in; empty when it runs in none.
+	// Container is the hypervisor's ID of the container that this process runs
+	// in. It is empty outside of containers.
 	Container hypervisor.GuestID
 }
 
 var _ host.OwnGuest = (*Self)(nil)
 
-// DetectSelf asks this machine.
+// DetectSelf reads the name of this machine and the label of its container.
 func DetectSelf(d *db.DB) *Self {
 	s := &Self{DB: d}
 	if name, err := os.Hostname(); err == nil {
@@ -40,17 +43,21 @@ func DetectSelf(d *db.DB) *Self {
 	return s
 }
 
-// containerLabel is the AppArmor profile that a hypervisor starts a container under: "lxc-101_</var/lib/lxc>" at Proxmox VE,
-// "lxd-web1_</var/lib/lxd>" or "incus-customers_web1_</var/lib/incus>", of the project customers, at LXD and Incus.
+// containerLabel matches the AppArmor profile under which a hypervisor starts a
+// container: "lxc-101_</var/lib/lxc>", "lxd-web1_</var/lib/lxd>", or
+// "incus-customers_web1_</var/lib/incus>" for a container in the project
+// customers.
 var containerLabel = regexp.MustCompile(`^(lxc|lxd|incus)-([^<>]+)_</`)
 
+// containerID returns the ID in an AppArmor label, or an empty ID.
 func containerID(label string) hypervisor.GuestID {
 	m := containerLabel.FindStringSubmatch(label)
 	if m == nil {
 		return ""
 	}
 	id := m[2]
-	if at := strings.LastIndexByte(id, '_'); at > 0 && m[1] != "lxc" { // a name has no underscore, a project may
+	// A container's name cannot contain an underscore, a project's name can.
+	if at := strings.LastIndexByte(id, '_'); at > 0 && m[1] != "lxc" {
 		id = id[:at] + "/" + id[at+1:]
 	}
 	return hypervisor.GuestID(id)
@@ -62,8 +69,9 @@ func (s *Self) Is(ctx context.Context, guestID int64) (bool, error) {
 	return slices.Contains(ids, guestID), err
 }
 
-// Guests are the ids of the guests that this service runs in: usually one or none. Where a name fits several all of
-// them count: asking once too often costs a word.
+// Guests returns the IDs of the guests that the service may run in, usually one
+// or none. If the name matches several guests, all of them count: an
+// unnecessary confirmation is better than a service that stops itself.
 func (s *Self) Guests(ctx context.Context) ([]int64, error) {
 	host, err := setting.Get(ctx, s.DB, setting.SelfHost)
 	if err != nil || host == nil {
@@ -89,7 +97,8 @@ func (s *Self) Guests(ctx context.Context) ([]int64, error) {
 	return ids, db.Problem(rows.Err())
 }
 
-// Nodes are the names of the nodes that those guests stand on, as the last poll found them.
+// Nodes returns the names of the nodes of those guests, as the last poll saw
+// them.
 func (s *Self) Nodes(ctx context.Context) ([]string, error) {
 	ids, err := s.Guests(ctx)
 	if err != nil || len(ids) == 0 {

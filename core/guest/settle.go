@@ -11,12 +11,15 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// settle shows the state that the guest is in after a step, and judges a failure and an unknown end by it: a step that ends
-// so while what it wants is there has nothing left to do.
+// settle shows the state of the guest after a step, and reconsiders a failure
+// or an unknown end: if the guest is as the step wants it, the step has
+// succeeded.
 func (a *act) settle(ctx context.Context, s step, err error) error {
 	status, verdict := job.Verdict(err)
 	kind := sdk.KindOf(err)
 	conflict := err != nil && !verdict && (kind == sdk.Conflict || kind == sdk.NotFound)
+	// A guest that is locked was not changed. The task that holds the lock is
+	// the useful information.
 	if err != nil && !verdict && kind == sdk.Busy {
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
@@ -25,12 +28,16 @@ func (a *act) settle(ctx context.Context, s step, err error) error {
 	if !conflict && !a.run.Begun(s.name) && !(s.removes && verdict) || err != nil && !conflict && !verdict {
 		return err
 	}
+	// The context of the job may have ended, but the new state should be
+	// visible all the same.
 	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	guest, state, readErr := a.read(reading, s)
 	switch {
 	case readErr == nil:
 		readErr = a.show(reading, a.asked.GuestID, guest)
+	// The hypervisor does not have the guest any more, which is what the step
+	// wants.
 	case s.removes && a.gone(reading, readErr):
 		state, readErr = State{Done: "the guest is gone"}, nil
 	}
@@ -46,13 +53,14 @@ func (a *act) settle(ctx context.Context, s step, err error) error {
 		a.run.Note("%s; but %s, so there is nothing left to do", reason(err), there)
 		return nil
 	}
+	// The manager has only been told. The guest changes later.
 	if err == nil && guest.HA && state.Again && there == "" {
 		return a.await(ctx, s)
 	}
 	return a.blame(reading, s, beside(err, status, cmp.Or(state.Blocked, state.Left)))
 }
 
-// beside adds what is there to the text of a failure or an unknown end.
+// beside adds the observed state to the text of a failure or an unknown end.
 func beside(err error, status job.Status, there string) error {
 	switch {
 	case there == "":
@@ -64,7 +72,7 @@ func beside(err error, status job.Status, there string) error {
 	return err
 }
 
-// gone reports whether the hypervisor has the guest on no node, after it was not found on one.
+// gone reports whether no node has the guest, after one node did not have it.
 func (a *act) gone(ctx context.Context, err error) bool {
 	if sdk.KindOf(err) != sdk.NotFound {
 		return false
@@ -75,6 +83,7 @@ func (a *act) gone(ctx context.Context, err error) bool {
 	return err == nil && found.Node == ""
 }
 
+// reason returns why a step did not succeed, for a note.
 func reason(err error) string {
 	if status, _ := job.Verdict(err); status == job.Failed {
 		return "the task failed"
@@ -82,9 +91,10 @@ func reason(err error) string {
 	return job.Text(err)
 }
 
-// showRead writes a guest that was read by itself. A counter of CPU time ($8) tells no part by one reading: the part stays that the
-// last poll made, unless the guest was started anew since, and the counter's reading stays for the next poll. The figures are of this
-// moment where none of the last poll stays beside them.
+// showRead updates a guest that was read directly. One reading of a CPU time
+// counter ($8) does not give a usage: the last one stays, unless the guest was
+// restarted since, and the next poll uses the counter. The time of the figures
+// becomes now only if no figure of the last poll remains beside them.
 const showRead = `UPDATE guests g SET status = $2, lock = $3, node = $4, name = COALESCE(NULLIF($9, ''), g.name),
 	cpu = r.cpu, memory = $6, uptime = $7,
 	figures_at = CASE WHEN num_nonnulls($5::float8, $6::bigint) > 0 AND num_nonnulls(CASE WHEN $5 IS NULL THEN r.cpu END, g.net_in, g.net_out,
@@ -93,7 +103,7 @@ const showRead = `UPDATE guests g SET status = $2, lock = $3, node = $4, name = 
 FROM (SELECT COALESCE($5::float8, CASE WHEN $8::float8 >= cpu_seconds AND $2 IN ('running', 'paused')
 	AND COALESCE($7::bigint >= uptime, true) THEN cpu END) AS cpu FROM guests WHERE id = $1) r WHERE g.id = $1`
 
-// show writes the guest's new state into its row.
+// show writes the new state of the guest into its row.
 func (w *Worker) show(ctx context.Context, guestID int64, guest hypervisor.Guest) error {
 	_, err := w.DB.Pool.Exec(ctx, showRead, guestID, guest.Status, guest.Lock, guest.Node, guest.CPU, guest.Memory, guest.Uptime,
 		guest.CPUSeconds, guest.Name)

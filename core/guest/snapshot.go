@@ -13,8 +13,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// TakeSnapshot is the work that takes a snapshot. The problems of its check: invalid for a name that is none, and conflict
-// for one that is taken.
+// TakeSnapshot is the work that takes a snapshot. Problems of its check:
+// invalid for a malformed name, and conflict for a name that is taken.
 var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 	Kind: "snapshot_create", Needs: endpoint.Lifecycle,
 	Shows: func(spec hypervisor.SnapshotSpec) any {
@@ -56,7 +56,8 @@ var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 	},
 }
 
-// DeleteSnapshot is the work that deletes the snapshot of a name. An unknown one is problem not_found.
+// DeleteSnapshot is the work that deletes a snapshot by its name. An unknown
+// one is the problem not_found.
 var DeleteSnapshot = Work[string]{
 	Kind: "snapshot_delete", Needs: endpoint.Lifecycle, Shows: showName, Plan: planDeleteSnapshot,
 	Check: func(ctx context.Context, on Subject, name string) error {
@@ -88,8 +89,8 @@ var DeleteSnapshot = Work[string]{
 	},
 }
 
-// RollBack is the work that sets a guest back to a snapshot. An unknown one is problem not_found, an incomplete one
-// invalid_state.
+// RollBack is the work that rolls a guest back to a snapshot. An unknown one is
+// the problem not_found, an incomplete one invalid_state.
 var RollBack = Work[hypervisor.RollbackSpec]{
 	Kind: "snapshot_rollback", Needs: endpoint.Lifecycle, Interrupts: true,
 	Loses: "all that was written since the snapshot is lost", Plan: planRollBack,
@@ -133,7 +134,8 @@ type Snapshot struct {
 	Incomplete  bool       `json:"incomplete" doc:"Taking or deleting it was not finished: it can be deleted, and not gone back to"`
 }
 
-// Snapshots asks the hypervisor for the guest's snapshots, the oldest first; the present state is none.
+// Snapshots reads the guest's snapshots from the hypervisor, oldest first,
+// without the present state.
 func (a *Actor) Snapshots(ctx context.Context, g *Guest) ([]Snapshot, error) {
 	found, err := Look(ctx, Subject{Guest: g, hosts: a.Hosts}, hypervisor.Snapshotter.Snapshots)
 	if err != nil {
@@ -154,23 +156,26 @@ func (a *Actor) Snapshots(ctx context.Context, g *Guest) ([]Snapshot, error) {
 	return all, nil
 }
 
-// inOrder sorts snapshots, the oldest first.
+// inOrder sorts snapshots by time, oldest first.
 func inOrder(all []hypervisor.Snapshot) []hypervisor.Snapshot {
 	slices.SortStableFunc(all, func(a, b hypervisor.Snapshot) int { return a.TakenAt.Compare(b.TakenAt) })
 	return all
 }
 
-// showName is the name of a snapshot as its operations have it.
+// showName returns the parameters that the API shows of a job on a snapshot.
 func showName(name string) any { return map[string]string{"name": name} }
 
+// noSnapshot returns the problem not_found.
 func noSnapshot() error { return problem.New(problem.CodeNotFound, "there is no such snapshot") }
 
-// lookFor asks the hypervisor for the guest's snapshot of a name; nil without an error when there is none.
+// lookFor reads the snapshot with that name from the hypervisor. It returns nil
+// without error if there is none.
 func lookFor(ctx context.Context, on Subject, name string) (*hypervisor.Snapshot, error) {
 	all, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
 	return named(all, name), err
 }
 
+// named returns the snapshot with that name, or nil.
 func named(all []hypervisor.Snapshot, name string) *hypervisor.Snapshot {
 	if i := slices.IndexFunc(all, func(s hypervisor.Snapshot) bool { return s.Name == name }); i >= 0 {
 		return &all[i]
@@ -178,7 +183,8 @@ func named(all []hypervisor.Snapshot, name string) *hypervisor.Snapshot {
 	return nil
 }
 
-// onSnapshot makes a step's State of the snapshot that it is about, nil when there is none.
+// onSnapshot builds the State function of a step from one that judges the
+// snapshot, nil if there is none.
 func onSnapshot[P any](name func(P) string, of func(name string, found *hypervisor.Snapshot) State) func(context.Context,
 	hypervisor.Host, hypervisor.Guest, P) (State, error) {
 	return func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec P) (State, error) {
@@ -194,12 +200,14 @@ func onSnapshot[P any](name func(P) string, of func(name string, found *hypervis
 	}
 }
 
-// SnapshotName is the form of a snapshot's name that every hypervisor takes, 2 to 40 characters.
+// SnapshotName is a regular expression for names that every hypervisor accepts,
+// 2 to 40 characters.
 const SnapshotName = "^[A-Za-z][A-Za-z0-9_-]{1,39}$"
 
 var snapshotName = regexp.MustCompile(SnapshotName)
 
-// checkSnapshotName refuses a name that hypervisors do not take; at Proxmox VE current is the present state.
+// checkSnapshotName returns invalid for a name that hypervisors do not accept.
+// The name "current" stands for the present state in the lists of some.
 func checkSnapshotName(name string) error {
 	if !snapshotName.MatchString(name) {
 		return problem.InvalidField("must be a letter and 1 to 39 letters, digits, - or _", "string_pattern_mismatch", "body", "name")

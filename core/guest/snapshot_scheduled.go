@@ -13,16 +13,17 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// ScheduledSnapshot is what a schedule says of the snapshots that it has taken.
+// ScheduledSnapshot contains the parameters of a schedule that takes snapshots.
 type ScheduledSnapshot struct {
 	Prefix      string  `json:"name" minLength:"1" maxLength:"24" pattern:"^[A-Za-z][A-Za-z0-9_-]*$" example:"nightly" doc:"What the names begin with; each run adds its time in UTC, as in nightly-20260131T120000"`
 	Description *string `json:"description,omitempty" nullable:"true" maxLength:"4096"`
 }
 
-// snapshotPrefix leaves room for the time: together they have SnapshotName's form.
+// snapshotPrefix leaves room for the time: prefix and time together match
+// SnapshotName.
 var snapshotPrefix = regexp.MustCompile("^[A-Za-z][A-Za-z0-9_-]{0,23}$")
 
-// At is the snapshot of a run at this time. Its problem is invalid, for a prefix that cannot begin a name.
+// At returns the snapshot of a run at time t. A malformed prefix is invalid.
 func (s ScheduledSnapshot) At(t time.Time) (hypervisor.SnapshotSpec, error) {
 	if !snapshotPrefix.MatchString(s.Prefix) {
 		return hypervisor.SnapshotSpec{}, problem.InvalidField("must be a letter and up to 23 letters, digits, - or _",
@@ -35,8 +36,9 @@ func (s ScheduledSnapshot) At(t time.Time) (hypervisor.SnapshotSpec, error) {
 	return spec, nil
 }
 
-// PrepareSnapshot is TakeSnapshot's Prepare for a schedule's run: it asks no hypervisor. A name with a time is seldom taken, the job
-// itself sees that, and a host that is away now may be back when the job begins.
+// PrepareSnapshot is TakeSnapshot's Prepare for the run of a schedule. It does
+// not ask the hypervisor: a name with a time is rarely taken, the job finds out
+// itself, and a host that is away now may be back when the job starts.
 func PrepareSnapshot(ctx context.Context, a *Actor, r Request, spec hypervisor.SnapshotSpec) (schedule.Enqueue, error) {
 	work := TakeSnapshot
 	work.Check = nil

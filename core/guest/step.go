@@ -17,7 +17,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// request is a step as a run does it.
+// request returns a step in the form of package job.
 func (a *act) request(s step) job.Step {
 	return job.Step{
 		Name: s.name, Undoes: s.undoes,
@@ -39,14 +39,18 @@ func (a *act) request(s step) job.Step {
 	}
 }
 
-// sentTo is the list that has the task of the last request: the guest may have moved or been renamed since.
+// sentTo returns the query for the task of the last request, with the node and
+// ID that the guest had then. It may have moved or been renamed since.
 func (a *act) sentTo() hypervisor.TaskQuery {
 	ref := a.ref
 	ref.ID = cmp.Or(a.progress.Ref, ref.ID)
 	return hypervisor.TaskQuery{Guest: &ref, Node: cmp.Or(a.progress.Node, ref.Node)}
 }
 
-// before reads the guest and refuses to act on another one than was asked for.
+// before reads the guest immediately before a step, and fails the job if it is
+// another guest than the requested one, if the service would stop itself
+// without confirmation, or if something is in the way. It returns done if there
+// is nothing to do.
 func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, err error) {
 	guest, state, err := a.read(ctx, s)
 	if err != nil {
@@ -75,6 +79,8 @@ func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, e
 	if state.Blocked != "" {
 		return time.Time{}, false, job.Fail("%s; nothing was done", state.Blocked)
 	}
+	// The token is stored before the request. The task list of another token
+	// would not contain its task.
 	if a.progress.TokenID, err = a.tokenID(ctx, s.needs); err != nil {
 		return time.Time{}, false, err
 	}
@@ -88,22 +94,23 @@ func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, e
 	return guest.At, false, nil
 }
 
-// defaultReadLimit bounds one question that changes nothing. A driver that hangs would keep one of the few places for
-// jobs for ever.
+// defaultReadLimit bounds one read. A driver that hangs would otherwise occupy
+// one of the few slots for jobs for ever.
 const defaultReadLimit = 2 * time.Minute
 
-// ask puts a question to the guest's host with the monitoring token, under the limit.
+// ask calls the guest's host with the monitoring token, within the limit.
 func ask[T any](ctx context.Context, a *act, question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
 	return askAs(ctx, a, endpoint.Monitoring, question)
 }
 
-// askAs is ask with the token of a capability.
+// askAs is ask with the token of another capability.
 func askAs[T any](ctx context.Context, a *act, capability endpoint.Capability,
 	question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
 	return host.AskWithin(ctx, a.Hosts, a.readLimit(), a.hostID, capability, question)
 }
 
-// read asks the hypervisor for the guest's state, and for what is there of what the step wants.
+// read reads the guest and what the step needs to know about it. After a step
+// that moves the guest, it also looks on the destination.
 func (a *act) read(ctx context.Context, s step) (guest hypervisor.Guest, state State, err error) {
 	var sent time.Time
 	if a.run.Begun(s.name) {
@@ -131,17 +138,20 @@ func (a *act) read(ctx context.Context, s step) (guest hypervisor.Guest, state S
 	return guest, state, err
 }
 
-// ours knows a task by what it does and by the token that the request was sent with.
+// ours reports whether a task belongs to the step: by its operation and by the
+// token of the request.
 func (a *act) ours(s step, task hypervisor.Task) bool {
 	return task.Operation == s.does && SentBy(task, a.progress.TokenID)
 }
 
-// SentBy knows a task by the token that its request was sent with; an empty one fits all.
+// SentBy reports whether a task was started with a token. An empty token
+// matches all tasks.
 func SentBy(task hypervisor.Task, token string) bool {
 	return token == "" || task.TokenID == token || task.User+"!"+task.TokenID == token
 }
 
-// tokenID is the id of the host's present token for the work; empty when there is none.
+// tokenID returns the ID of the host's present token for the capability, or an
+// empty string if there is none.
 func (a *act) tokenID(ctx context.Context, needs endpoint.Capability) (id string, err error) {
 	err = a.DB.Pool.QueryRow(ctx, "SELECT token_id FROM host_credentials WHERE host_id = $1 AND capability = $2", a.hostID, needs).
 		Scan(&id)

@@ -9,8 +9,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// supersede notes that the backups from before a job are not of the guest that it has made: they are of an earlier one of its id. A poll
-// may have listed the new guest meanwhile, and its name was given to them then.
+// supersede records that backups from before a job do not belong to the guest
+// that it created under their ID, but to an earlier one. A poll may have listed
+// the new guest and given them its name in the meantime; that is undone.
 func (w *Worker) supersede(ctx context.Context, hostID int64, made hypervisor.GuestRef, before time.Time) error {
 	_, err := w.DB.Pool.Exec(context.WithoutCancel(ctx), `UPDATE backups SET superseded = true, guest_id = NULL,
 		name = CASE WHEN guest_id IS NULL THEN name ELSE '' END
@@ -22,7 +23,8 @@ func (w *Worker) supersede(ctx context.Context, hostID int64, made hypervisor.Gu
 	return nil
 }
 
-// restored notes that the guest of a backup was made of it under its own id again: it is of that one, whoever had the id in between.
+// restored records that the guest of a backup was restored under its own ID:
+// the backup belongs to it, whoever had the ID in between.
 func (w *Worker) restored(ctx context.Context, hostID int64, from hypervisor.Backup) error {
 	_, err := w.DB.Pool.Exec(context.WithoutCancel(ctx), `UPDATE backups SET superseded = false
 		WHERE cluster_id = (SELECT cluster_id FROM hosts WHERE id = $1) AND ref = $2 AND superseded`, hostID, from.ID)

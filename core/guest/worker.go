@@ -14,32 +14,39 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Worker does the jobs on guests.
+// Worker runs the jobs on guests. Its fields are set once and not changed
+// afterwards.
 type Worker struct {
 	DB    *db.DB
 	Hosts host.Opener
-	// Machines are those of the hosts; nil logs in to none.
+	// Machines are the machines of the hosts. Nil means that logins are not
+	// available.
 	Machines Machines
-	// Self reports whether the service runs in the guest; nil means that it never does.
+	// Self reports whether the service runs in the guest. Nil means never.
 	Self func(ctx context.Context, guestID int64) (bool, error)
-	// Sync polls a host now. It is called when a job has made or removed a guest; nil leaves that to the next poll.
+	// Sync polls a host now. The worker calls it after a job has created or
+	// removed a guest. Nil leaves that to the next poll.
 	Sync func(ctx context.Context, hostID int64) error
-	// List lists the backups of a storage of a host, on a node that has it. It is called when a job has changed them; nil leaves that to
-	// the next listing.
+	// List lists the backups of a storage as a node sees it. The worker calls
+	// it after a job has changed them. Nil leaves that to the next listing.
 	List func(ctx context.Context, hostID int64, storage, node string) error
-	// ReadLimit bounds each question that a job asks the hypervisor; zero is 2 minutes.
+	// ReadLimit bounds each read from the hypervisor. Zero means 2 minutes.
 	ReadLimit time.Duration
-	// ArriveLimit is for how long a guest is waited for that the hypervisor's own manager moves; zero is 6 hours.
+	// ArriveLimit is how long a job waits for a guest that the hypervisor's
+	// manager moves. Zero means 6 hours.
 	ArriveLimit time.Duration
-	// StateLimit is for how long a guest is waited for that the hypervisor's own manager starts or stops; zero is 10 minutes.
+	// StateLimit is how long a job waits for a guest that the hypervisor's
+	// manager starts or stops. Zero means 10 minutes.
 	StateLimit time.Duration
-	// OffLimit is for how long a guest may take to be off that was shut down to be moved elsewhere; zero is 5 minutes.
+	// OffLimit is how long a guest may take to be off before it is moved to
+	// another cluster. Zero means 5 minutes.
 	OffLimit time.Duration
-	// ProofLimit is for how long a backup may take to be seen by another host that has its storage too; zero is a minute.
+	// ProofLimit is how long a backup may take to become visible to another
+	// host with the same storage. Zero means a minute.
 	ProofLimit time.Duration
 }
 
-// Register makes w the worker of every kind of job on guests that this package has.
+// Register registers the worker for every kind of job of this package.
 func (w *Worker) Register(q *job.Queue) {
 	for _, action := range hypervisor.Actions(hypervisor.VM) { // which knows them all
 		Register(q, w, Lifecycle(action))
@@ -61,7 +68,8 @@ func (w *Worker) Register(q *job.Queue) {
 	}
 }
 
-// Register makes w the worker of one kind of work.
+// Register registers the worker for one kind of work, for each kind of guest
+// that it applies to.
 func Register[P any](q *job.Queue, w *Worker, work Work[P]) {
 	kinds := map[string]bool{}
 	for _, guest := range work.guests() {
@@ -72,7 +80,7 @@ func Register[P any](q *job.Queue, w *Worker, work Work[P]) {
 	}
 }
 
-// perform does one job.
+// perform runs one job.
 func (w Work[P]) perform(ctx context.Context, worker *Worker, run *job.Run) error {
 	var params Params[P]
 	if err := run.Params(&params); err != nil {
@@ -103,10 +111,11 @@ func (w Work[P]) perform(ctx context.Context, worker *Worker, run *job.Run) erro
 		At: a.ref, begun: run.Sent(last.name), backup: run.MadeBackup(last.name)})
 }
 
-// Exclusive is what every job on a guest holds, so that there is one at a time.
+// Exclusive returns the key that every job on a guest holds, so that only one
+// works on it at a time.
 func Exclusive(guestID int64) string { return fmt.Sprintf("guest:%d", guestID) }
 
-// act is one job's work.
+// act is one run of a job on a guest.
 type act struct {
 	*Worker
 	run        *job.Run
@@ -114,45 +123,52 @@ type act struct {
 	interrupts bool
 	steps      []step
 	progress   progress
-	// keep stores the checkpoint of work that is a part of a job; nil where the work is all of it.
+	// keep stores the checkpoint if the work is a part of another job. It is
+	// nil otherwise.
 	keep func(ctx context.Context, p progress) error
 	// hostID and ref are where the guest was last found.
 	hostID int64
 	ref    hypervisor.GuestRef
 }
 
-// progress is the checkpoint.
+// progress is the checkpoint of a job.
 type progress struct {
-	// TokenID is the token with which the present step is sent.
+	// TokenID is the token of the current step's request.
 	TokenID string `json:"token_id,omitempty"`
-	// HostID and Node are where the present step was sent to, and Ref is the id that the guest had then.
+	// HostID and Node are where the current step was sent to. Ref is the
+	// guest's ID at that time.
 	HostID int64              `json:"host_id,omitempty"`
 	Node   string             `json:"node,omitempty"`
 	Ref    hypervisor.GuestID `json:"ref,omitempty"`
-	// Settled counts the steps that are done with, those included whose failure was none.
+	// Settled is the number of finished steps, including those whose failure
+	// turned out to be a success.
 	Settled int `json:"settled,omitempty"`
-	// Copy is that of a job that copies a guest; nil while the id is the one that was foreseen.
+	// Copy is the checkpoint of a job that copies a guest. It is nil while the
+	// planned ID is used.
 	Copy *copying `json:"copy,omitempty"`
-	// Migration is that of a job that moves a guest.
+	// Migration is the checkpoint of a job that moves a guest.
 	Migration *migration `json:"migration,omitempty"`
 }
 
-// step is a Step with what was asked for.
+// step is a Step bound to its parameters.
 type step struct {
 	name    string
 	needs   endpoint.Capability
 	reads   endpoint.Capability
 	does    hypervisor.Operation
 	removes bool
-	// undoes says that a cancel does not keep the step from being made; see job.Step.
+	// undoes is true if the step is sent even after a cancellation; see
+	// job.Step.
 	undoes bool
-	// to is the node on which the guest is when the step has moved it; empty for all others.
+	// to is the node on which the guest is after the step has moved it. It is
+	// empty for other steps.
 	to    string
 	says  string
 	send  func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (task string, err error)
 	state func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest, sent time.Time) (State, error)
 }
 
+// with binds a step to its parameters.
 func (s Step[P]) with(spec P) step {
 	bound := step{
 		name: s.Name, needs: s.Needs, reads: s.Reads, does: s.Does, removes: s.Removes,
@@ -179,9 +195,10 @@ func (s Step[P]) with(spec P) step {
 	return bound
 }
 
-// do does the steps that are left. Each reads the guest's state with the monitoring token, sends its request with the token
-// of the capability that the work needs unless what it wants is there, follows the task, and shows the new state without
-// waiting for the next poll.
+// do does the steps that are left. Each reads the guest's state with the
+// monitoring token, sends its request with the token of the capability that the
+// work needs unless what it wants is there, follows the task, and shows the new
+// state without waiting for the next poll.
 func (a *act) do(ctx context.Context) error {
 	if a.keep == nil {
 		if err := a.run.Progress(&a.progress); err != nil {
@@ -218,7 +235,8 @@ func (a *act) save(ctx context.Context) error {
 // moves bounds how often a guest that went to another node is followed.
 const moves = 3
 
-// follow sends a step and follows its task, on another node or under another id when the guest has moved or was renamed.
+// follow sends a step and follows its task, on another node or under another id
+// when the guest has moved or was renamed.
 func (a *act) follow(ctx context.Context, s step) error {
 	for try := 1; ; try++ {
 		_, err := a.run.Do(ctx, a.request(s))
@@ -243,7 +261,8 @@ func (a *act) follow(ctx context.Context, s step) error {
 	}
 }
 
-// find locates the guest. Where a task may run already, a cancel must not keep the run from stopping it.
+// find locates the guest. Where a task may run already, a cancel must not keep
+// the run from stopping it.
 func (a *act) find(ctx context.Context, s step) error {
 	if !a.run.Begun(s.name) {
 		return a.locate(ctx)

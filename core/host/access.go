@@ -14,31 +14,32 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// access is what was entered to reach a hypervisor with, as its driver has read it: a credential, or a code that is to be
-// traded for one.
+// access is the access to a hypervisor that a user entered, as its driver has
+// read it: a credential, or a code that is exchanged for one.
 type access struct {
 	capability endpoint.Capability
 	credential endpoint.Credential
 	code       *oneTimeCode
 }
 
-// oneTimeCode is a code with what it says of itself. It is never stored.
+// oneTimeCode is a code with the information in it. It is never stored.
 type oneTimeCode struct {
 	hypervisor.Code
 	form, label string
 	secret      sdk.Secret
 }
 
-// entered is access as it was entered.
+// entered is access in the form in which a user entered it.
 type entered struct {
 	capability endpoint.Capability
-	// form is the driver's usual one when empty.
+	// form is empty for the driver's usual form.
 	form    string
 	tokenID string
 	secret  secret.String
 }
 
-// readAccess lets the driver judge what was entered, without the network. What it does not take is a 422.
+// readAccess lets the driver validate what was entered, without using the
+// network. Input that the driver does not accept is the problem invalid.
 func (s *Store) readAccess(ctx context.Context, d driver, in entered) (access, error) {
 	form, ok := d.info.Form(in.form)
 	if !ok {
@@ -51,6 +52,7 @@ func (s *Store) readAccess(ctx context.Context, d driver, in entered) (access, e
 	given := endpoint.Credential{
 		Capability: in.capability, Form: form.Name, ID: strings.TrimSpace(in.tokenID), Secret: sdk.Secret(in.secret.Reveal()),
 	}
+	// Faults of both fields are reported together.
 	if err := faults(idFault(form, given.ID), secretFault(string(given.Secret))); err != nil {
 		return access{}, err
 	}
@@ -73,6 +75,7 @@ func (s *Store) readAccess(ctx context.Context, d driver, in entered) (access, e
 	return access{capability: in.capability, credential: credential}, d.keepable(credential, in.capability)
 }
 
+// idFault returns the fault of a token ID for a form of credentials.
 func idFault(form hypervisor.CredentialForm, id string) error {
 	switch {
 	case id == "" && form.IDLabel != "":
@@ -85,6 +88,8 @@ func idFault(form hypervisor.CredentialForm, id string) error {
 	return nil
 }
 
+// secretFault returns the fault of a secret. The texts never contain the
+// secret.
 func secretFault(text string) error {
 	switch {
 	case text == "":
@@ -97,7 +102,8 @@ func secretFault(text string) error {
 	return nil
 }
 
-// keepable is an error for a credential that a driver must not have given.
+// keepable returns an error for a credential that a driver must not have
+// returned. A plugin is not trusted to return what can be stored and sent.
 func (d driver) keepable(c endpoint.Credential, of endpoint.Capability) error {
 	form, ok := d.info.Form(c.Form)
 	if !ok || c.Form == "" || form.OneTime || c.Capability != of || !plain(c.ID, 255) || secretFault(string(c.Secret)) != nil {
@@ -106,10 +112,12 @@ func (d driver) keepable(c endpoint.Credential, of endpoint.Capability) error {
 	return nil
 }
 
-// lateness is how far behind a hypervisor's clock may be: a code that ended longer ago is not sent.
+// lateness is the tolerated difference of a hypervisor's clock: a code that
+// expired longer ago is not sent.
 const lateness = 5 * time.Minute
 
-// inspect lets the driver read a code. One that has expired is a 422.
+// inspect lets the driver decode a code. An expired code is the problem
+// invalid.
 func inspect(ctx context.Context, d driver, form hypervisor.CredentialForm, secret sdk.Secret) (*oneTimeCode, error) {
 	enroller, err := d.enroller()
 	if err != nil {
@@ -130,6 +138,8 @@ func inspect(ctx context.Context, d driver, form hypervisor.CredentialForm, secr
 	return &oneTimeCode{Code: code, form: form.Name, label: form.Label, secret: secret}, nil
 }
 
+// enroller returns the driver's interface for codes, or the problem
+// unsupported.
 func (d driver) enroller() (hypervisor.Enroller, error) {
 	enroller, ok := hypervisor.As[hypervisor.Enroller](d.Driver)
 	if !ok {
@@ -138,8 +148,10 @@ func (d driver) enroller() (hypervisor.Enroller, error) {
 	return enroller, nil
 }
 
-// pinned is the connection as the code pins it. A code is sent to no server but the one whose certificate it names: a fingerprint
-// that was given and is another one is a 422, and so is a code that names none where nothing else decides.
+// pinned returns the connection with the certificate that the code names. A
+// code must only be sent to the server that it was made for. A given
+// fingerprint that differs from the code's is invalid, and so is a code without
+// fingerprint if nothing else identifies the server.
 func (c *oneTimeCode) pinned(e connection) (connection, error) {
 	switch {
 	case c.Fingerprint == "" && e.fingerprint == "" && !e.verifyTLS:

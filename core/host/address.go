@@ -14,22 +14,26 @@ import (
 	"golang.org/x/net/idna"
 )
 
+// errAddress and errLocal are the faults of an address that cannot be used.
 var errAddress = errors.New("must be a name or an IP address (IPv6 in brackets), with :port or without, or an https:// URL of these")
 
 var errLocal = errors.New("loopback, link-local, multicast and unspecified addresses and clouds' metadata services are not allowed " +
 	"for a host")
 
-// loopback lists the names of the machine itself: "localhost", which is always loopback (RFC 6761 section 6.3), and the names that Linux
-// distributions add to /etc/hosts.
+// loopback lists the names of the machine itself: "localhost", which is always
+// loopback (RFC 6761 section 6.3), and the names that Linux distributions add
+// to /etc/hosts.
 var loopback = map[string]bool{"localhost": true, "localhost.localdomain": true, "localhost4": true, "localhost4.localdomain4": true,
 	"localhost6": true, "localhost6.localdomain6": true, "ip6-localhost": true, "ip6-loopback": true}
 
 // hostName is a DNS name of letters, digits, hyphens and dots (RFC 1123 section 2.1); underscores are met in the wild.
 var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$`)
 
-// ParseAddress brings an address into the form in which hosts are stored: host:port in lower case, IPv6 in brackets and
-// in its shortest form, an international name in its ASCII form. One without a port gets defaultPort. What
-// endpoint.CheckAddress refuses is refused; a name is judged when it is dialled.
+// ParseAddress returns an address in the form in which hosts are stored:
+// host:port in lower case, IPv6 in brackets and in its shortest form, an
+// international name in its ASCII form. An address without port gets
+// defaultPort. An address that endpoint.CheckAddress refuses is an error; a
+// name is judged when it is dialled.
 func ParseAddress(address, defaultPort string, allowLocal bool) (string, error) {
 	text, err := withoutScheme(strings.TrimSpace(address))
 	if err != nil {
@@ -50,6 +54,8 @@ func ParseAddress(address, defaultPort string, allowLocal bool) (string, error) 
 		return net.JoinHostPort(ip.String(), port), nil
 	}
 	ascii := strings.TrimSuffix(strings.ToLower(name), ".")
+	// An international name is looked up in its ASCII form, so it is stored in
+	// that form (RFC 5890).
 	err = nil
 	if strings.IndexFunc(ascii, func(r rune) bool { return r > 127 }) >= 0 {
 		ascii, err = idna.Lookup.ToASCII(ascii)
@@ -63,7 +69,9 @@ func ParseAddress(address, defaultPort string, allowLocal bool) (string, error) 
 	return net.JoinHostPort(ascii, port), nil
 }
 
-// withoutScheme takes an https:// URL apart; what has no scheme is left as it is.
+// withoutScheme returns the host and port of an https:// URL. Text without a
+// scheme is returned unchanged. A path or a user is refused, because it would
+// be dropped without notice.
 func withoutScheme(text string) (string, error) {
 	if len(text) > 300 || strings.ContainsAny(text, "\x00 \t\r\n\\") {
 		return "", errAddress
@@ -85,7 +93,8 @@ func withoutScheme(text string) (string, error) {
 	return u.Host, nil
 }
 
-// split finds name and port. An IPv6 address without brackets is taken when it stands alone.
+// split separates name and port. It accepts an IPv6 address without brackets if
+// there is no port.
 func split(text, defaultPort string) (name, port string, err error) {
 	if ip, err := netip.ParseAddr(text); err == nil {
 		return ip.String(), defaultPort, nil
@@ -111,14 +120,16 @@ func split(text, defaultPort string) (name, port string, err error) {
 	return name, strconv.FormatUint(n, 10), nil
 }
 
-// numeric names a form of IPv4 that resolvers take and netip does not, such as 127.1 or 0x7f000001.
+// numeric reports whether a name is a form of an IPv4 address that resolvers
+// accept and netip does not, such as 127.1 or 0x7f000001. Such a name would get
+// past the check of addresses.
 func numeric(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	_, err := strconv.ParseUint(strings.TrimPrefix(last, "0x"), 16, 64)
 	return err == nil && (last[0] >= '0' && last[0] <= '9')
 }
 
-// address is ParseAddress with the 422 of the field.
+// address is ParseAddress with the fault of the field.
 func (s *Store) address(text, defaultPort string) (string, error) {
 	parsed, err := ParseAddress(text, defaultPort, s.allowLocal)
 	if err != nil {

@@ -11,24 +11,28 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Opener opens hosts; a Store is one.
+// Opener opens hosts. A Store is one.
 type Opener interface {
-	// Open gives the host as the capability's token sees it; the caller closes it. A capability without a token is the
-	// problem capability_missing.
+	// Open returns the host as seen with the credential of the capability. The
+	// caller closes it. A capability without a credential is the problem
+	// capability_missing.
 	Open(ctx context.Context, id int64, capability endpoint.Capability) (hypervisor.Host, error)
 }
 
-// Ask puts one question to a host while its caller waits: it opens the host with the capability's token, gives it to the
-// question as A, which is hypervisor.Host or one of the optional interfaces, and closes it. The store's limit for a call
-// bounds all of it. Errors are problems: capability_missing, unsupported where the host's driver is no A, and what
-// plugin.Problem makes of the hypervisor's.
+// Ask calls a host while a caller waits: it opens the host with the credential
+// of the capability, passes it to question as A, which is hypervisor.Host or
+// one of the optional interfaces, and closes it. The store's limit for a call
+// bounds all of it. Errors are problems: capability_missing, unsupported if the
+// driver does not implement A, and those that plugin.Problem makes of the
+// hypervisor's errors.
 func Ask[A, T any](ctx context.Context, s *Store, id int64, capability endpoint.Capability,
 	question func(context.Context, A) (T, error)) (T, error) {
 	return AskThrough(ctx, s, id, capability, s.open, Able[A], question)
 }
 
-// AskThrough is Ask for plugins of any kind. open gives what the plugin of the driver's name has at the target, and as gives
-// that as A, or the error Lacking.
+// AskThrough is Ask for plugins of any kind. The function open returns what the
+// plugin with the driver's name has at the target. The function as converts
+// that to A, or returns the error Lacking.
 func AskThrough[H io.Closer, A, T any](ctx context.Context, s *Store, id int64, capability endpoint.Capability,
 	open func(ctx context.Context, driver string, target endpoint.Target) (H, error), as func(H) (A, error),
 	question func(context.Context, A) (T, error)) (T, error) {
@@ -42,15 +46,17 @@ func AskThrough[H io.Closer, A, T any](ctx context.Context, s *Store, id int64, 
 	return answer, plugin.Problem(err)
 }
 
-// AskWithin is Ask under a limit of its own and with the errors as they come; it is for jobs, which judge them by kind. An
-// answer that is not there in time is sdk.Timeout.
+// AskWithin is Ask with its own limit and with unchanged errors, for jobs,
+// which decide by the kind of an error. A call that exceeds the limit is
+// sdk.Timeout.
 func AskWithin[A, T any](ctx context.Context, hosts Opener, limit time.Duration, id int64, capability endpoint.Capability,
 	question func(context.Context, A) (T, error)) (T, error) {
 	return within(ctx, limit, func(ctx context.Context) (hypervisor.Host, error) { return hosts.Open(ctx, id, capability) },
 		Able[A], question)
 }
 
-// within opens, asks and closes within the limit.
+// within opens, calls and closes within the limit. The deferred function names
+// the limit as the cause if only the limit ended the call, and not the caller.
 func within[H io.Closer, A, T any](ctx context.Context, limit time.Duration, open func(context.Context) (H, error),
 	as func(H) (A, error), question func(context.Context, A) (T, error)) (answer T, err error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
@@ -72,7 +78,8 @@ func within[H io.Closer, A, T any](ctx context.Context, limit time.Duration, ope
 	return question(limited, asked)
 }
 
-// Able gives the host as A: itself, or the optional interface A. Where its driver lacks that ability the error is Unsupported.
+// Able returns the host as A: the host itself, or the optional interface A. The
+// error is Unsupported if the driver lacks the ability.
 func Able[A any](at hypervisor.Host) (A, error) {
 	if self, ok := any(&at).(*A); ok {
 		return *self, nil
@@ -84,7 +91,8 @@ func Able[A any](at hypervisor.Host) (A, error) {
 	return as, nil
 }
 
-// Lacking is the error of a host whose part, such as its driver, has not the ability of that name.
+// Lacking returns the error of a host whose part, such as its driver, lacks the
+// ability with that name.
 func Lacking(part, ability string) error {
 	return sdk.Errorf(sdk.Unsupported, "the host's %s cannot do this: it lacks the ability %s", part, ability)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Capability is what people are told of a capability before they make a token for it.
+// Capability explains a capability to people before they create a token for it.
 type Capability struct {
 	Key      string `json:"key" example:"lifecycle"`
 	Label    string `json:"label" example:"Lifecycle"`
@@ -16,7 +16,8 @@ type Capability struct {
 	Required bool   `json:"required" example:"false"`
 }
 
-// capabilities are all, in the order in which people are shown them.
+// capabilities returns all capabilities in the order in which they are
+// displayed.
 func capabilities() []Capability {
 	return []Capability{
 		{string(endpoint.Monitoring), "Monitoring", "Reads nodes, guests, storages and figures; without it nothing can be shown", true},
@@ -28,7 +29,8 @@ func capabilities() []Capability {
 	}
 }
 
-// Capabilities lists those that mean something at the hypervisor of a driver, the usual one when none is named, monitoring first.
+// Capabilities returns the capabilities of a driver's hypervisor, monitoring
+// first. An empty name means the usual driver.
 func (s *Store) Capabilities(ctx context.Context, driver string) ([]Capability, error) {
 	d, err := s.choose(ctx, driver, "query", "driver")
 	if err != nil {
@@ -37,6 +39,7 @@ func (s *Store) Capabilities(ctx context.Context, driver string) ([]Capability, 
 	return slices.DeleteFunc(capabilities(), func(c Capability) bool { return !d.info.Has(endpoint.Capability(c.Key)) }), nil
 }
 
+// keys returns the names of all capabilities.
 func keys() []string {
 	var all []string
 	for _, c := range endpoint.Capabilities() {
@@ -45,7 +48,8 @@ func keys() []string {
 	return all
 }
 
-// capability reads a capability's name; where is the place of the value in the request.
+// capability validates the name of a capability. The argument where is the
+// position of the value in the request.
 func capability(name string, where ...any) (endpoint.Capability, error) {
 	if c := endpoint.Capability(name); slices.Contains(endpoint.Capabilities(), c) {
 		return c, nil

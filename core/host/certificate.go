@@ -8,7 +8,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Certificate is what the certificate of an endpoint says of itself. Nothing of it is proven unless an authority or a pin says so.
+// Certificate is the information in an endpoint's certificate. None of it is
+// proven unless an authority or a pin vouches for it.
 type Certificate struct {
 	Fingerprint *string    `json:"fingerprint" example:"3F:9A:0C:51:7B:E2:44:D8:96:1E:A7:30:CB:5D:82:F6:19:60:BE:4C:D3:07:8A:F1:2E:95:6B:C8:54:A0:ED:73" doc:"SHA-256 of it: compare it with what the node shows on its own screen before you pin it"`
 	Subject     *string    `json:"subject" example:"pve1.example.com" doc:"Its common name, which is for people only: what it is for stands in names. Null where it has none, or the driver does not tell"`
@@ -22,14 +23,15 @@ type Certificate struct {
 	Distrust    *string    `json:"distrust" example:"no authority that this system knows has signed it" doc:"Why they do not; null when they do"`
 }
 
-// certificateOf reads what a driver tells of the certificate that was shown, which has an end.
+// certificateOf returns the certificate that a driver reported with the
+// version.
 func certificateOf(v hypervisor.Version, now time.Time) *Certificate {
 	c := &Certificate{Fingerprint: CleanOrNil(v.Fingerprint), Names: cleanAll(v.CertificateNames), Issuer: CleanOrNil(v.CertificateIssuer)}
 	c.lasts(v.NotBefore, v.NotAfter, now)
 	return c
 }
 
-// shownCertificate is one that was looked at by itself.
+// shownCertificate returns a certificate that was read without a credential.
 func shownCertificate(shown endpoint.Certificate, now time.Time) *Certificate {
 	trusted := shown.Distrust == ""
 	c := &Certificate{
@@ -40,6 +42,8 @@ func shownCertificate(shown endpoint.Certificate, now time.Time) *Certificate {
 	return c
 }
 
+// lasts sets the validity and the days that are left, rounded down: a
+// certificate that expires today has 0 days left.
 func (c *Certificate) lasts(begin, end, now time.Time) {
 	c.NotAfter, c.DaysLeft = end.UTC(), int(math.Floor(end.Sub(now).Hours()/24))
 	if !begin.IsZero() {

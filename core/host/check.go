@@ -17,7 +17,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Check is the answer of Test.
+// Check is the result of Test.
 type Check struct {
 	Reachable bool `json:"reachable" example:"true" doc:"The endpoint answered to the monitoring token over a trusted connection, and gave its inventory"`
 	// Reason and Error say why not.
@@ -31,7 +31,7 @@ type Check struct {
 	Tokens             []TokenCheck `json:"capabilities" doc:"One entry for each stored token"`
 }
 
-// TokenCheck is the check of one token.
+// TokenCheck is the result for one token.
 type TokenCheck struct {
 	Key     string  `json:"key" example:"lifecycle" doc:"The capability that it is for"`
 	TokenID *string `json:"token_id" example:"service@pve!lifecycle" doc:"What the hypervisor calls it; null for a one-time code, and for what cannot be a token"`
@@ -49,8 +49,9 @@ type TokenCheck struct {
 	Expires *time.Time `json:"expires_at" doc:"When a one-time code ends, as it says itself; null for a token"`
 }
 
-// Test checks a host again with every token that it has, and keeps what was found of their privileges. A host that fails
-// is an answer and no error.
+// Test checks a host with every token that it has, in parallel, and stores what
+// it found out about their privileges. A host that fails is a result, not an
+// error.
 func (s *Store) Test(ctx context.Context, id int64) (Check, error) {
 	h, err := s.Get(ctx, id)
 	if err != nil {
@@ -85,12 +86,14 @@ func (s *Store) Test(ctx context.Context, id int64) (Check, error) {
 	return out, s.keepChecks(ctx, id, h.Tokens, found)
 }
 
-// meaningful are the host's credentials but for those of capabilities that its driver does not have.
+// meaningful returns the host's credentials without those of capabilities that
+// its driver does not have.
 func (s *Store) meaningful(ctx context.Context, h Host) []Credential {
 	d, known := s.recall(ctx, h.Driver)
 	return slices.DeleteFunc(h.Tokens, func(c Credential) bool { return known && !d.info.Has(endpoint.Capability(c.Key)) })
 }
 
+// verifyStored checks a stored credential.
 func (s *Store) verifyStored(ctx context.Context, id int64, c endpoint.Capability) (Verification, error) {
 	driver, target, err := s.target(ctx, id, c)
 	if err != nil {
@@ -99,8 +102,9 @@ func (s *Store) verifyStored(ctx context.Context, id int64, c endpoint.Capabilit
 	return s.verify(ctx, driver, target)
 }
 
-// readOnce reads the host's inventory as a poll does and keeps nothing of it. Version and permissions prove less: at some
-// hypervisors the front answers these though what it stands before is down.
+// readOnce reads the host's inventory as a poll does, and stores nothing.
+// Version and permissions prove less: at some hypervisors a proxy answers them
+// although the service behind it is down.
 func (s *Store) readOnce(ctx context.Context, id int64) error {
 	nodes, err := AskWithin(ctx, s, s.timeout, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (nodes int, err error) {
 		err = h.Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
@@ -115,6 +119,7 @@ func (s *Store) readOnce(ctx context.Context, id int64) error {
 	return err
 }
 
+// tokenCheck converts a verification or its error to the result for one token.
 func tokenCheck(key string, v *Verification, err error) TokenCheck {
 	t := TokenCheck{Key: key, Missing: []string{}, Extra: []string{}, Recommended: []string{}, ConsoleLimits: []ConsoleLimit{}}
 	if err != nil {
@@ -128,7 +133,7 @@ func tokenCheck(key string, v *Verification, err error) TokenCheck {
 	return t
 }
 
-// endpoint fills in what the monitoring token's check says of the host.
+// endpoint fills in what the check of the monitoring token says about the host.
 func (c *Check) endpoint(h Host, v *Verification, err error) {
 	if err == nil {
 		c.Reachable, c.Version, c.LatencyMS, c.SeenFingerprint = true, &v.Version, &v.LatencyMS, orNil(v.Fingerprint)
@@ -143,6 +148,8 @@ func (c *Check) endpoint(h Host, v *Verification, err error) {
 	}
 }
 
+// keepChecks stores the privileges of all tokens that were accepted. The
+// condition on token_id skips a token that was replaced in the meantime.
 func (s *Store) keepChecks(ctx context.Context, id int64, tokens []Credential, found []*Verification) error {
 	return s.db.Tx(ctx, func(tx *db.Tx) error {
 		for i, v := range found {

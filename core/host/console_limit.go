@@ -7,18 +7,21 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// ConsoleLimit is a console that the hypervisor's release cannot give with a token, whatever its privileges.
+// ConsoleLimit is a console that this release of the hypervisor cannot open
+// with a token, whatever its privileges.
 type ConsoleLimit struct {
 	Of     string `json:"of" enum:"vm,app,node" example:"app" doc:"What it would be a console of"`
 	Kind   string `json:"kind" enum:"terminal,graphical" example:"terminal"`
 	Reason string `json:"reason" example:"terminals of containers need a newer release" doc:"Which release of what lacks, in a sentence"`
 }
 
-// maxConsoleLimits bounds what is believed of a driver: there are three things and two kinds.
+// maxConsoleLimits bounds what is accepted from a driver: there are three kinds
+// of objects and two kinds of consoles.
 const maxConsoleLimits = 6
 
-// consoleLimits asks what the host's release cannot do. It is told with the check of a token for consoles, which does not fail for want
-// of an answer: the refusal of a console tells it too.
+// consoleLimits reads what the host's release cannot do. The check of a console
+// token reports it. An error is ignored, because opening such a console reports
+// it too.
 func (s *Store) consoleLimits(ctx context.Context, at hypervisor.Host, capability endpoint.Capability) []ConsoleLimit {
 	told := []ConsoleLimit{}
 	able, ok := hypervisor.As[hypervisor.Consoler](at)

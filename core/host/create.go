@@ -16,40 +16,45 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Enrolment is a host to enrol, or to probe.
+// Enrolment is a request to add or to probe a host.
 type Enrolment struct {
-	// Driver is the usual one when empty.
+	// Driver is empty for the usual driver.
 	Driver  string
 	Address string
 	Name    string
-	// Form is one of the driver's forms of credentials, its usual one when empty. TokenID and Secret are what was entered in it.
+	// Form is one of the driver's credential forms, empty for its usual one.
+	// TokenID and Secret are the input in that form.
 	Form    string
 	TokenID string
 	Secret  secret.String
-	// Paste is the output of a token script in place of these three: the credentials of all capabilities in it.
+	// Paste is the output of a token script, instead of Form, TokenID and
+	// Secret: the credentials of all capabilities in it.
 	Paste secret.String
-	// Capabilities limit what is taken from Paste; nil takes all.
+	// Capabilities limits what is used from Paste; nil uses all of it.
 	Capabilities []string
 	Fingerprint  string
 	VerifyTLS    bool
-	// SSHConsent says that the caller agrees to SSHConsentText, SSHEnroll asks for a key, and SSHPort is where the machine's SSH server
-	// listens, 0 for the usual port.
+	// SSHConsent is true if the caller agrees to SSHConsentText. SSHEnroll
+	// requests an SSH key. SSHPort is the port of the machine's SSH server, 0
+	// for the standard port.
 	SSHConsent bool
 	SSHEnroll  bool
 	SSHPort    int
 }
 
-// intake is an enrolment as it was understood.
+// intake is a request after parsing.
 type intake struct {
 	driver
 	at connection
-	// all has the access for monitoring first; kept is that of a paste.
+	// all contains the access for monitoring first. kept are the capabilities
+	// in a paste whose tokens existed before.
 	all  []access
 	kept []string
 }
 
-// parse checks what can be checked without the network. The address may be missing when it is left empty; that is its caller's
-// affair.
+// parse checks everything that can be checked without the network and returns
+// all faults together. It accepts an empty address; the caller decides whether
+// one is needed.
 func (s *Store) parse(ctx context.Context, in Enrolment) (intake, error) {
 	d, err := s.choose(ctx, in.Driver, "body", "driver")
 	if err != nil {
@@ -80,7 +85,7 @@ func (s *Store) parse(ctx context.Context, in Enrolment) (intake, error) {
 	return t, t.pin(!in.Paste.Empty())
 }
 
-// alone is the fault of a paste beside what it stands for.
+// alone returns the fault of a paste together with the fields that it replaces.
 func alone(in Enrolment) error {
 	if in.Form == "" && in.TokenID == "" && in.Secret.Empty() {
 		return nil
@@ -88,7 +93,8 @@ func alone(in Enrolment) error {
 	return pasteFault("value_error", "stands in the place of credential_form, token_id and token_secret: leave these out")
 }
 
-// pin takes the certificate that codes name.
+// pin sets the certificate that codes name. All codes of a paste must be for
+// the same server.
 func (t *intake) pin(paste bool) (err error) {
 	given := t.at.fingerprint != ""
 	for _, a := range t.all {
@@ -105,12 +111,14 @@ func (t *intake) pin(paste bool) (err error) {
 	return nil
 }
 
-// codes reports whether there is nothing but codes, which tell where the server is.
+// codes reports whether there are only codes, which contain the address of the
+// server.
 func (t *intake) codes() bool {
 	return !slices.ContainsFunc(t.all, func(a access) bool { return a.code == nil })
 }
 
-// faults makes one 422 of several.
+// faults combines several problems invalid into one. An error of another kind
+// is returned at once.
 func faults(errs ...error) error {
 	var all []problem.Fault
 	for _, err := range errs {
@@ -127,18 +135,25 @@ func faults(errs ...error) error {
 	return problem.Invalid(all...)
 }
 
-// plain holds for what can stand in a header: printable ASCII without spaces.
+// plain reports whether s can be in an HTTP header: printable ASCII without
+// spaces.
 func plain(s string, most int) bool {
 	return s != "" && len(s) <= most && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// Create verifies a host with its monitoring credential and stores it, with the certificate that is to be pinned. A paste brings the
-// credentials of further capabilities: each is verified before any is stored, and one that fails refuses all. Missing
-// privileges are told and do not refuse it. A name or address that another host has is conflict, a server that another
-// host is enrolled for already_enrolled; an endpoint that fails is hypervisor_error, a credential that it does not take
-// token_rejected, and then nothing is stored. A one-time code is traded before all that needs access, and after all that does
-// not; what fails afterwards names, in credential_id and credential_ids, what the hypervisor trusts in vain. A key for SSH that is asked
-// for without consent is consent_required, and one at a hypervisor whose driver has no use for it unsupported, before all that.
+// Create verifies a host with its monitoring credential and stores it, with the
+// certificate that is pinned. A paste contains the credentials of several
+// capabilities: each is verified before any is stored, and one that fails
+// refuses all. Missing privileges are reported and do not refuse the host.
+//
+// Problems: conflict for a name or address that another host has;
+// already_enrolled for a server that another host has; hypervisor_error for an
+// endpoint that fails; token_rejected for a credential that is not accepted.
+// Nothing is stored in these cases. A one-time code is exchanged as late as
+// possible; a failure after that names in credential_id and credential_ids the
+// credentials that the hypervisor now trusts in vain. An SSH key without
+// consent is consent_required, and unsupported if the driver cannot use it;
+// both are checked first.
 func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, error) {
 	t, err := s.parse(ctx, in)
 	if err == nil && !in.Paste.Empty() {
@@ -153,6 +168,8 @@ func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, e
 		entry.Details = map[string]any{"address": t.at.address, "driver": t.at.driver}
 		describeTokens(entry, t.all)
 	})
+	// This is checked before the network is used and a code is spent. The
+	// transaction checks it again.
 	if err := s.free(ctx, called, t.at.address, 0); err != nil {
 		return Host{}, Verification{}, err
 	}
@@ -173,7 +190,8 @@ func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, e
 	return h, v, err
 }
 
-// describeTokens says in the trail which tokens were given. What a code is traded for is not known yet.
+// describeTokens adds the given tokens to the audit row. The result of a code
+// is not known yet.
 func describeTokens(entry *audit.Entry, all []access) {
 	if len(all) == 1 {
 		if all[0].code == nil {
@@ -192,7 +210,7 @@ func describeTokens(entry *audit.Entry, all []access) {
 	entry.Detail("token_ids", ids)
 }
 
-// describeKept says in the trail which tokens were stored, where that is more than one.
+// describeKept adds the stored tokens to the audit row if there are several.
 func describeKept(ctx context.Context, tokens []endpoint.Credential) {
 	if len(tokens) < 2 {
 		return
@@ -204,6 +222,7 @@ func describeKept(ctx context.Context, tokens []endpoint.Credential) {
 	audit.Describe(ctx, func(entry *audit.Entry) { describeTokens(entry, all) })
 }
 
+// needAddress returns the fault of an empty address.
 func needAddress(text string) error {
 	if strings.TrimSpace(text) == "" {
 		return problem.InvalidField("is needed", "missing", "body", "address")
@@ -211,7 +230,8 @@ func needAddress(text string) error {
 	return nil
 }
 
-// create verifies the tokens, of which the first is for monitoring, and stores them with the host.
+// create verifies the tokens, the first of which is for monitoring, and stores
+// them with the host.
 func (s *Store) create(ctx context.Context, in Enrolment, called string, t intake, tokens []endpoint.Credential) (
 	Host, Verification, error) {
 	e := t.at
@@ -234,6 +254,8 @@ func (s *Store) create(ctx context.Context, in Enrolment, called string, t intak
 		return Host{}, Verification{}, err
 	}
 	var id int64
+	// From here on nothing uses the network. Everything that was found out is
+	// stored in one transaction, or nothing is.
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
 		if err := refuseDuplicate(ctx, tx, found, 0, now); err != nil {
 			return err
@@ -276,7 +298,8 @@ func (s *Store) create(ctx context.Context, in Enrolment, called string, t intak
 	return h, v, err
 }
 
-// free refuses a name or an address that another host has, before the network is asked.
+// free returns conflict for a name or an address that another host has, before
+// the network is used.
 func (s *Store) free(ctx context.Context, name, address string, but int64) error {
 	var nameTaken, addressTaken bool
 	err := s.db.Pool.QueryRow(ctx,
@@ -293,7 +316,8 @@ func (s *Store) free(ctx context.Context, name, address string, but int64) error
 	return nil
 }
 
-// taken turns the database's word for the same into the same.
+// taken converts the violation of a unique index to conflict. It catches two
+// requests at the same time.
 func taken(err error) error {
 	switch {
 	case db.Duplicate(err, "hosts_name_key"):
@@ -304,6 +328,7 @@ func taken(err error) error {
 	return fmt.Errorf("storing the host: %w", err)
 }
 
+// conflict returns the problem of a field whose value another host has.
 func conflict(field string) error {
 	return problem.New(problem.CodeConflict, "another host has this %s", field).With("field", field)
 }

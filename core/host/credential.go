@@ -16,8 +16,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// storeCredential writes or replaces the host's token of one capability. The secret is sealed for its row, so the row is
-// made first.
+// storeCredential writes or replaces the host's token of one capability. The
+// secret is encrypted for its row, so the row is written first and its ID known
+// then.
 func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c endpoint.Credential, v Verification) error {
 	var id int64
 	err := tx.Pgx.QueryRow(ctx, `INSERT INTO host_credentials (host_id, capability, form, token_id, secret, missing, extra, recommended,
@@ -41,7 +42,7 @@ func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c 
 	return v.told.Keep(ctx, tx.Pgx, hostID)
 }
 
-// storeCredentials stores several of a host.
+// storeCredentials stores several tokens of a host.
 func (s *Store) storeCredentials(ctx context.Context, tx *db.Tx, hostID int64, tokens []checkedToken) error {
 	for _, token := range tokens {
 		if err := s.storeCredential(ctx, tx, hostID, token.Credential, token.Verification); err != nil {
@@ -51,7 +52,9 @@ func (s *Store) storeCredentials(ctx context.Context, tx *db.Tx, hostID int64, t
 	return nil
 }
 
-// unmoved locks the host as lock does, and refuses one that is no longer where a token was checked.
+// unmoved locks the host's row and refuses a host whose address or certificate
+// has changed since a token was checked: the token was checked at another
+// server then.
 func unmoved(ctx context.Context, tx *db.Tx, id int64, e connection) error {
 	if err := lock(ctx, tx, id); err != nil {
 		return err
@@ -68,7 +71,7 @@ func unmoved(ctx context.Context, tx *db.Tx, id int64, e connection) error {
 	return nil
 }
 
-// connection is where a stored host is.
+// connection reads where a stored host is.
 func (s *Store) connection(ctx context.Context, id int64) (connection, error) {
 	var e connection
 	err := s.db.Pool.QueryRow(ctx, "SELECT driver, address, COALESCE(tls_fingerprint, ''), verify_tls FROM hosts WHERE id = $1", id).
@@ -82,7 +85,7 @@ func (s *Store) connection(ctx context.Context, id int64) (connection, error) {
 	return e, nil
 }
 
-// lock holds the host's row until the transaction ends.
+// lock locks the host's row until the end of the transaction.
 func lock(ctx context.Context, tx *db.Tx, id int64) error {
 	var found int
 	err := tx.Pgx.QueryRow(ctx, "SELECT 1 FROM hosts WHERE id = $1 FOR UPDATE", id).Scan(&found)
@@ -95,7 +98,7 @@ func lock(ctx context.Context, tx *db.Tx, id int64) error {
 	return nil
 }
 
-// pollNow ends the pauses after failures.
+// pollNow ends the pause that follows failed polls.
 func pollNow(ctx context.Context, tx *db.Tx, id int64) error {
 	_, err := tx.Pgx.Exec(ctx, `WITH h AS (UPDATE hosts SET next_poll_at = now(), updated_at = now() WHERE id = $1 RETURNING cluster_id)
 		UPDATE clusters SET next_poll_at = now() WHERE id = (SELECT cluster_id FROM h)`, id)
@@ -105,15 +108,17 @@ func pollNow(ctx context.Context, tx *db.Tx, id int64) error {
 	return nil
 }
 
-// Removal is the answer of RemoveCredential.
+// Removal is the result of RemoveCredential.
 type Removal struct {
 	Removed bool `json:"removed" example:"true"`
 	// Commands remove the role and the credential on the hypervisor.
 	Commands []string `json:"commands" doc:"What an administrator runs on the hypervisor, in this order, to remove the role and the token there"`
 }
 
-// RemoveCredential deletes the stored token of a capability, or the SSH key with the consent to it. The monitoring token stays:
-// capability_required.
+// RemoveCredential deletes the stored token of a capability, or the SSH key
+// with the consent to it. The monitoring token cannot be removed:
+// capability_required. The result contains the commands that remove the token
+// on the hypervisor too, because deleting it here does not revoke it.
 func (s *Store) RemoveCredential(ctx context.Context, id int64, kind string) (Removal, error) {
 	if kind == kindSSHKey {
 		return s.removeSSHKey(ctx, id)
@@ -151,7 +156,8 @@ func (s *Store) RemoveCredential(ctx context.Context, id int64, kind string) (Re
 	})
 }
 
-// credentialID is what the hypervisor calls the stored credential of a capability; without one it is not_found.
+// credentialID returns the hypervisor's ID of the stored credential of a
+// capability, or not_found.
 func (s *Store) credentialID(ctx context.Context, hostID int64, key endpoint.Capability) (id string, err error) {
 	err = s.db.Pool.QueryRow(ctx, "SELECT token_id FROM host_credentials WHERE host_id = $1 AND capability = $2", hostID,
 		string(key)).Scan(&id)
@@ -164,11 +170,13 @@ func (s *Store) credentialID(ctx context.Context, hostID int64, key endpoint.Cap
 	return id, nil
 }
 
+// noToken returns the problem of a host without token for a capability.
 func noToken(key endpoint.Capability) error {
 	return problem.New(problem.CodeNotFound, "the host has no token for %s", key)
 }
 
-// removal are the commands that remove a credential on the hypervisor; none where the driver does not know any.
+// removal returns the commands that remove a credential on the hypervisor. It
+// returns none if the driver does not know them.
 func (s *Store) removal(ctx context.Context, name string, key endpoint.Capability, credentialID string) ([]string, error) {
 	d, err := s.describe(ctx, name)
 	if err != nil {

@@ -17,16 +17,17 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Drivers gives the drivers of the installed plugins.
+// Drivers returns the drivers of installed plugins.
 type Drivers interface {
-	// Hypervisor is the driver of that name; its calls fail while its plugin is away.
+	// Hypervisor returns the driver with that name. Its calls fail while its
+	// plugin is not running.
 	Hypervisor(name string) hypervisor.Driver
 }
 
-// Lister is satisfied by Drivers that know which drivers there are, as *plugin.Manager does. Of Drivers that do not know, every name
-// is taken for one that is there.
+// Lister is implemented by Drivers that know which drivers exist, as
+// *plugin.Manager does. For other Drivers every name counts as existing.
 type Lister interface {
-	// Status tells of every installed plugin of every kind.
+	// Status returns every installed plugin of every kind.
 	Status() []plugin.Status
 }
 
@@ -35,7 +36,7 @@ var (
 	_ Lister  = (*plugin.Manager)(nil)
 )
 
-// Driver is what people are told of a driver before they enrol hosts with it.
+// Driver describes a driver to people before they add hosts with it.
 type Driver struct {
 	Name         string           `json:"name" example:"pve" doc:"As driver of a new host"`
 	Product      string           `json:"product" example:"Proxmox VE"`
@@ -46,7 +47,7 @@ type Driver struct {
 	Actions      DriverActions    `json:"actions" doc:"What guests can do"`
 }
 
-// CredentialForm is how access is entered.
+// CredentialForm describes how access is entered.
 type CredentialForm struct {
 	Name        string  `json:"name" example:"token" doc:"As credential_form"`
 	Label       string  `json:"label" example:"API token"`
@@ -56,7 +57,7 @@ type CredentialForm struct {
 	OneTime     bool    `json:"one_time" example:"false" doc:"It is traded for a credential once, and names the server that it is for"`
 }
 
-// Scope is what rights can be narrowed to.
+// Scope describes what rights can be limited to.
 type Scope struct {
 	Word    string `json:"word" example:"pool"`
 	Holds   string `json:"holds" example:"guests and storages" doc:"What is in one"`
@@ -69,7 +70,7 @@ type DriverActions struct {
 	Container []string `json:"container" example:"[\"start\",\"stop\"]"`
 }
 
-// ListDrivers tells of the drivers that run, by name.
+// ListDrivers returns the running drivers, sorted by name.
 func (s *Store) ListDrivers(ctx context.Context) ([]Driver, error) {
 	names := []string{s.driver}
 	if all, ok := s.installed(); ok {
@@ -84,6 +85,7 @@ func (s *Store) ListDrivers(ctx context.Context) ([]Driver, error) {
 	return drivers, nil
 }
 
+// driverOf converts a driver's description for the API.
 func driverOf(d driver) Driver {
 	port, _ := strconv.Atoi(d.info.DefaultPort)
 	out := Driver{Name: d.name, Product: d.info.Product, DefaultPort: port, Actions: DriverActions{VM: []string{}, Container: []string{}}}
@@ -107,14 +109,15 @@ func driverOf(d driver) Driver {
 	return out
 }
 
-// driver is one with what it says of itself.
+// driver is a driver with its description.
 type driver struct {
 	hypervisor.Driver
 	name string
 	info hypervisor.Info
 }
 
-// describe asks the driver of that name what it is. It fails as the driver does while its plugin is away.
+// describe reads the description of the driver with that name and remembers it.
+// It fails while the driver's plugin is not running.
 func (s *Store) describe(ctx context.Context, name string) (driver, error) {
 	ctx, cancel := s.timed(ctx)
 	defer cancel()
@@ -127,10 +130,11 @@ func (s *Store) describe(ctx context.Context, name string) (driver, error) {
 	return d, nil
 }
 
-// recallTime bounds a question to a driver whose answer is mostly known.
+// recallTime bounds the wait for a description that is mostly known already.
 const recallTime = 2 * time.Second
 
-// recall is describe for those who can do without: a driver that does not answer is as it last said; false when it never did.
+// recall is describe for callers that can work with the last known description.
+// It returns false if the driver has never answered.
 func (s *Store) recall(ctx context.Context, name string) (driver, bool) {
 	ctx, cancel := context.WithTimeout(ctx, recallTime)
 	defer cancel()
@@ -146,7 +150,8 @@ func (s *Store) recall(ctx context.Context, name string) (driver, bool) {
 	return last.(driver), true
 }
 
-// Usual is what most hosts of the hypervisor of a host have, as its driver says; zero while that does not answer.
+// Usual returns the names that most hosts of this hypervisor have, according to
+// the host's driver. It is zero while the driver does not answer.
 func (s *Store) Usual(ctx context.Context, hostID int64) (hypervisor.Usual, error) {
 	var name string
 	if err := s.db.Pool.QueryRow(ctx, "SELECT driver FROM hosts WHERE id = $1", hostID).Scan(&name); err != nil {
@@ -156,8 +161,9 @@ func (s *Store) Usual(ctx context.Context, hostID int64) (hypervisor.Usual, erro
 	return d.info.Usual, nil
 }
 
-// choose is the driver that a request names, and the usual one where it names none; where is the place of the name in the
-// request. One that is not installed is a 422 that names those that run.
+// choose returns the driver that a request names, or the usual one. The
+// argument where is the position of the name in the request. A driver that is
+// not installed is invalid, with the names of those that run.
 func (s *Store) choose(ctx context.Context, name string, where ...any) (driver, error) {
 	if name == "" {
 		return s.describe(ctx, s.driver)
@@ -172,7 +178,7 @@ func (s *Store) choose(ctx context.Context, name string, where ...any) (driver, 
 	return s.describe(ctx, name)
 }
 
-// installed are the plugins of hypervisors; false where it is not known which there are.
+// installed returns the plugins of hypervisors, and false if that is unknown.
 func (s *Store) installed() ([]plugin.Status, bool) {
 	list, ok := s.drivers.(Lister)
 	if !ok {
@@ -181,6 +187,7 @@ func (s *Store) installed() ([]plugin.Status, bool) {
 	return slices.DeleteFunc(slices.Clone(list.Status()), func(p plugin.Status) bool { return p.Kind != sdk.KindHypervisor }), true
 }
 
+// running returns the sorted names of the plugins that run.
 func running(all []plugin.Status) (names []string) {
 	for _, p := range all {
 		if p.State == plugin.Running {
@@ -191,12 +198,14 @@ func running(all []plugin.Status) (names []string) {
 	return names
 }
 
-// capabilities are the driver's, in the order in which people are shown them.
+// capabilities returns the driver's capabilities in the order in which they are
+// displayed.
 func (d driver) capabilities() []endpoint.Capability {
 	return slices.DeleteFunc(endpoint.Capabilities(), func(c endpoint.Capability) bool { return !d.info.Has(c) })
 }
 
-// require is the problem unsupported for a capability that means nothing at the driver's hypervisor.
+// require returns the problem unsupported for a capability that the driver's
+// hypervisor does not have.
 func (d driver) require(c endpoint.Capability) error {
 	if d.info.Has(c) {
 		return nil
@@ -205,8 +214,9 @@ func (d driver) require(c endpoint.Capability) error {
 		"capability", string(c))
 }
 
-// RequireAction is the problem unsupported when guests of that kind cannot do the action at the host. It asks no hypervisor.
-// While the driver's plugin is away and was never there, nothing is refused.
+// RequireAction returns the problem unsupported if guests of that kind do not
+// have the action at the host. It does not ask the hypervisor. While the
+// driver's plugin is not running and has never answered, nothing is refused.
 func (s *Store) RequireAction(ctx context.Context, id int64, kind hypervisor.GuestKind, action hypervisor.Action) error {
 	e, err := s.connection(ctx, id)
 	if err != nil {
@@ -218,7 +228,9 @@ func (s *Store) RequireAction(ctx context.Context, id int64, kind hypervisor.Gue
 	return nil
 }
 
-// fieldFault is the 422 of a credential that the driver does not take, with the field's name of the request.
+// fieldFault converts a credential error of the driver to invalid, with the
+// field's name in the request. The text is the plugin's and may contain a
+// secret.
 func fieldFault(err error) error {
 	var e *sdk.Error
 	if !errors.As(err, &e) || e.Kind != sdk.Invalid {
@@ -231,7 +243,7 @@ func fieldFault(err error) error {
 	return problem.InvalidField(sdk.HideSecrets(e.Message), "value_error", "body")
 }
 
-// unfit is the error of a driver whose answer cannot be kept.
+// unfit returns the error of a driver whose result cannot be stored.
 func (d driver) unfit(what string) error {
 	return fmt.Errorf("the driver %s gave %s that cannot be kept", d.name, what)
 }

@@ -16,11 +16,14 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// server tells one server from another, whatever address it is reached at. No single fact does: machines that stand alone
-// are all called "pve" and often have the same private address at different sites, a wildcard certificate is shown by
-// many, and a name is kept when a machine is installed anew. So two endpoints are one server when they show the same
-// certificate and answer as the same node of the same cluster, and do not tell different addresses of that node. What is
-// not known, because a driver does not tell it or the token may not see it, makes no two endpoints one.
+// server identifies a server independently of the address at which it is
+// reached. No single fact does that: single machines are all called "pve" and
+// often have the same private address at different sites, many servers share a
+// wildcard certificate, and a name stays when a machine is reinstalled. Two
+// endpoints are therefore the same server if they present the same certificate,
+// answer as the same node of the same cluster, and do not report different
+// addresses of that node. A fact that is unknown, because a driver does not
+// report it or the token may not see it, never makes two endpoints the same.
 type server struct {
 	driver      string
 	fingerprint string
@@ -29,18 +32,21 @@ type server struct {
 	address     string // the node's own; empty when not told
 }
 
-// at reports whether other answers as the same node, by what can change with no new certificate.
+// at reports whether other answers as the same node, by the facts that stay
+// when a certificate is renewed.
 func (s server) at(other server) bool {
 	return s.node != "" && s.node == other.node && s.cluster == other.cluster && s.driver == other.driver &&
 		(s.address == "" || other.address == "" || s.address == other.address)
 }
 
+// same reports whether both are certainly the same server.
 func (s server) same(other server) bool {
 	return s.at(other) && s.fingerprint != "" && s.fingerprint == other.fingerprint
 }
 
-// identify asks the endpoint that v was found at which node it is. A token that may not read the inventory leaves open
-// what it does not see; every other failure is an error, since the endpoint could be any server.
+// identify reads from the endpoint of v which node it is. If the token may not
+// read the inventory, the facts that it does not see stay unknown. Any other
+// failure is an error, because the endpoint could be any server.
 func (s *Store) identify(ctx context.Context, driver string, target endpoint.Target, v Verification) (server, error) {
 	ctx, cancel := s.timed(ctx)
 	defer cancel()
@@ -48,6 +54,8 @@ func (s *Store) identify(ctx context.Context, driver string, target endpoint.Tar
 	if v.Node != nil {
 		found.node = *v.Node
 	}
+	// Nothing decides about the certificate. The one that was verified a moment
+	// ago must be the one that is asked now.
 	if target.Fingerprint == "" && !target.VerifyTLS {
 		target.Fingerprint = v.Fingerprint
 	}
@@ -77,23 +85,27 @@ func (s *Store) identify(ctx context.Context, driver string, target endpoint.Tar
 	return found, err
 }
 
-// enrolled is a host as far as it takes to compare servers.
+// enrolled is a host with the facts that are needed to compare servers.
 type enrolled struct {
 	id, team int64
 	server
-	// sure is false when the server may show another certificate by now: nothing pins it, or it was refused.
+	// sure is false if the server may present another certificate by now:
+	// nothing pins it, or it was refused.
 	sure bool
 }
 
+// selectEnrolled selects the hosts on the node $1, except the host $2.
 const selectEnrolled = `SELECT id, team_id, driver, COALESCE(tls_fingerprint, server_fingerprint, ''), entry_node,
 	COALESCE(server_cluster, ''), COALESCE(server_address, ''),
 	tls_fingerprint IS NOT NULL AND error_reason <> 'tls_fingerprint' FROM hosts WHERE entry_node = $1 AND id <> $2 ORDER BY id`
 
+// querier is a pool or a transaction.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// neighbours are the hosts other than the given one whose servers answer as the same node.
+// neighbours returns the hosts other than the given one whose servers answer as
+// the same node.
 func neighbours(ctx context.Context, q querier, found server, but int64) ([]enrolled, error) {
 	if found.node == "" {
 		return nil, nil
@@ -116,11 +128,14 @@ func neighbours(ctx context.Context, q querier, found server, but int64) ([]enro
 	return near, nil
 }
 
-// maxRenewed bounds the hosts that are asked for their present certificate.
+// maxRenewed limits the number of hosts that are asked for their present
+// certificate.
 const maxRenewed = 16
 
-// renewed asks hosts whose servers could be the found one but for an older certificate which one they show now: where
-// authorities decide, certificates change unnoticed. It answers by host; one that does not answer keeps its old one.
+// renewed asks hosts that would be the found server except for an older
+// certificate which certificate they present now. Where authorities decide,
+// certificates change without notice. The result is by host; a host that does
+// not answer keeps its old certificate.
 func (s *Store) renewed(ctx context.Context, found server, but int64) (map[int64]string, error) {
 	near, err := neighbours(ctx, s.db.Pool, found, but)
 	if err != nil {
@@ -146,7 +161,8 @@ func (s *Store) renewed(ctx context.Context, found server, but int64) (map[int64
 	return now, nil
 }
 
-// shown is the certificate that a stored host's server shows now, trusted or not; empty when it does not answer.
+// shown returns the certificate that a stored host's server presents now,
+// trusted or not. It is empty if the server does not answer.
 func (s *Store) shown(ctx context.Context, id int64) string {
 	ctx, cancel := s.timed(ctx)
 	defer cancel()
@@ -162,9 +178,11 @@ func (s *Store) shown(ctx context.Context, id int64) string {
 	return version.Fingerprint
 }
 
-// refuseDuplicate refuses a server that another host is enrolled for, as the problem already_enrolled. Until the
-// transaction ends nobody else can store one: of two that enrol the same server at once, the second waits here and then
-// finds the first. Only who looks after the other host is told which it is.
+// refuseDuplicate returns the problem already_enrolled for a server that
+// another host has. It holds a lock until the end of the transaction: of two
+// requests that add the same server at the same time, the second waits here and
+// then finds the first. Only an admin of the other host learns which host it
+// is.
 func refuseDuplicate(ctx context.Context, tx *db.Tx, found server, but int64, now map[int64]string) error {
 	if _, err := tx.Pgx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, 0)", db.LockEnrol); err != nil {
 		return fmt.Errorf("waiting for others that enrol: %w", err)
@@ -194,7 +212,7 @@ func refuseDuplicate(ctx context.Context, tx *db.Tx, found server, but int64, no
 	return nil
 }
 
-// keepServer stores which server a host is.
+// keepServer stores the facts about a host's server.
 func keepServer(ctx context.Context, tx *db.Tx, id int64, found server) error {
 	_, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET server_fingerprint = NULLIF($2, ''), server_cluster = $3, server_address = NULLIF($4, ''),
 		entry_node = COALESCE(NULLIF($5, ''), entry_node) WHERE id = $1`, id, found.fingerprint, found.cluster, found.address, found.node)

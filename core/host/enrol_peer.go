@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// EnrolledPeer is what became of one node of a request to enrol peers.
+// EnrolledPeer is the result for one node of a request to add peers.
 type EnrolledPeer struct {
 	Node string `json:"node" example:"pve2"`
 	// HostID and the two after it are of the new host; for already_enrolled HostID is the one there was, for who sees it.
@@ -30,6 +30,7 @@ type EnrolledPeer struct {
 	Remedy  *string  `json:"remedy" doc:"The command that grants them"`
 }
 
+// fail fills in the row from a problem.
 func (r *EnrolledPeer) fail(err error) {
 	p := problem.From(err)
 	code, detail := string(p.Code), p.Detail
@@ -54,10 +55,13 @@ func (r *EnrolledPeer) fail(err error) {
 	}
 }
 
-// EnrolPeers makes hosts of the named nodes of a host's cluster, of the same team and each with its own copies of the host's tokens.
-// It copies no consent, no SSH key and no node shell. Each node is enrolled by itself, as Create does it, and what it fails with is its
-// row: all of them where the host does not tell its cluster's nodes. fingerprints names certificates where the cluster does not, or
-// wrongly; a name that is not among the nodes is invalid.
+// EnrolPeers adds the named nodes of a host's cluster as hosts of the same
+// team, each with a copy of the host's tokens. It does not copy consent, SSH
+// keys and the permission for node shells. Each node is added separately as by
+// Create, and its failure is its row. If the host does not report the nodes of
+// its cluster, all rows fail. The argument fingerprints contains certificates
+// for nodes for which the cluster reports none, or a wrong one; a name that is
+// not among the nodes is invalid.
 func (s *Store) EnrolPeers(ctx context.Context, id int64, nodes []string, fingerprints map[string]string) ([]EnrolledPeer, error) {
 	pins := map[string]string{}
 	for node, text := range fingerprints {
@@ -72,6 +76,8 @@ func (s *Store) EnrolPeers(ctx context.Context, id int64, nodes []string, finger
 		pins[node] = parsed
 	}
 	c, found, untold := s.peers(ctx, id)
+	// These failures concern the hypervisor and belong into the rows. Any other
+	// one ends the request.
 	switch problem.CodeOf(untold) {
 	case problem.CodeHypervisorError, problem.CodeTimeout, problem.CodePluginUnavailable:
 	default:
@@ -122,7 +128,7 @@ func (s *Store) EnrolPeers(ctx context.Context, id int64, nodes []string, finger
 	return rows, s.db.Tx(ctx, func(tx *db.Tx) error { return audit.Write(ctx, tx) })
 }
 
-// copies are the host's tokens, opened.
+// copies returns the host's tokens, decrypted.
 func (s *Store) copies(ctx context.Context, id int64) ([]endpoint.Credential, error) {
 	h, err := s.Get(ctx, id)
 	if err != nil {
@@ -139,7 +145,9 @@ func (s *Store) copies(ctx context.Context, id int64) ([]endpoint.Credential, er
 	return all, nil
 }
 
-// enrolPeer looks at one peer, tries every token there and stores the host with those that it took.
+// enrolPeer looks at one peer, tries every token there, and stores the host
+// with those that were accepted. Only a failure of the monitoring token refuses
+// the host.
 func (s *Store) enrolPeer(ctx context.Context, c origin, p hypervisor.Peer, tokens []endpoint.Credential, r *EnrolledPeer) error {
 	looked := []Peer{s.look(ctx, c, p)}
 	if err := s.markEnrolled(ctx, c, looked); err != nil {
@@ -184,6 +192,8 @@ func (s *Store) enrolPeer(ctx context.Context, c origin, p hypervisor.Peer, toke
 	if err != nil {
 		return rejected(err)
 	}
+	// An address that leads to another node would give that node two hosts, and
+	// this one none.
 	if server.node != "" && server.node != p.Name {
 		return problem.New(problem.CodeConflict, "at the node's address another one answers, %s", server.node)
 	}
@@ -194,7 +204,8 @@ func (s *Store) enrolPeer(ctx context.Context, c origin, p hypervisor.Peer, toke
 	return s.keepPeer(ctx, c, e, server, now, taken, r)
 }
 
-// keepPeer stores the new host with its tokens, its row in the trail among it, all or nothing.
+// keepPeer stores the new host with its tokens and its audit row, all or
+// nothing.
 func (s *Store) keepPeer(ctx context.Context, c origin, e connection, found server, now map[int64]string, tokens []checkedToken,
 	r *EnrolledPeer) error {
 	var id int64
@@ -252,7 +263,8 @@ func (s *Store) keepPeer(ctx context.Context, c origin, e connection, found serv
 	return nil
 }
 
-// peerName is the node's name, or one with the first host's before it.
+// peerName returns the node's name, or that name after the first host's if
+// another host has it.
 func peerName(ctx context.Context, tx *db.Tx, c origin, node string) (string, error) {
 	for _, called := range []string{node, c.name + "-" + node} {
 		if _, err := name(called); err != nil {

@@ -6,13 +6,15 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Reasons that stand in a host's row beside those of core/plugin: their problems have codes of their own.
+// Reasons of a host's row in addition to those of core/plugin. Their problems
+// have codes of their own.
 const (
 	ReasonTimeout = "timeout"
 	ReasonPlugin  = "plugin"
 )
 
-// Reason is a failure in the form in which a host's row keeps it: a word and a sentence for people.
+// Reason converts a failure to the form in which a host's row keeps it: a word
+// for programs and a sentence for people.
 func Reason(err error) (reason, sentence string) {
 	p := problem.From(plugin.Problem(err))
 	switch p.Code {
@@ -33,7 +35,8 @@ func Reason(err error) (reason, sentence string) {
 	return plugin.ReasonProtocol, p.Detail
 }
 
-// rejected is Problem for the checks of a token that the caller has just given: a rejected one has a code of its own.
+// rejected is plugin.Problem for a token that the caller has just entered. A
+// rejected one has its own code, so that the form can mark the field.
 func rejected(err error) error {
 	if sdk.KindOf(err) == sdk.TokenRejected {
 		return problem.New(problem.CodeTokenRejected, "the hypervisor rejected the token").With("reason", plugin.ReasonAuth).Because(err)

@@ -1,10 +1,3 @@
-// Package host knows the hypervisor endpoints: which driver speaks to each, where it is, how its
-// certificate is checked, and the credentials to use it with, one for each capability.
-//
-// A host is verified before it is stored, and again before an address, a certificate or a token is replaced. Secrets are
-// sealed at rest and opened for one call only. Open is the only way to a hypervisor, and AskThrough the one to what plugins of
-// other kinds have there: they load the one token that the capability names, and refuse a capability without a token before
-// anything is sent.
 package host
 
 import (
@@ -18,23 +11,26 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Config is what a Store is made of.
+// Config configures a Store.
 type Config struct {
 	DB      *db.DB
 	Drivers Drivers
 	Keys    secret.Keys
-	// Driver is the name of the driver of new hosts that name none; empty means "pve".
+	// Driver is the name of the driver for new hosts that name none. Empty
+	// means "pve".
 	Driver string
-	// Own knows the guest that the service runs in; nil knows none.
+	// Own knows the guest that the service runs in. Nil means that it is
+	// unknown.
 	Own OwnGuest
 	// AllowLocal permits loopback and link-local addresses.
 	AllowLocal bool
-	// Timeout bounds each check of an endpoint; zero means 20 s. Hypervisors answer a wrong token seconds late.
+	// Timeout bounds each check of an endpoint. Zero means 20 s: hypervisors
+	// delay their answer to a wrong token by seconds.
 	Timeout time.Duration
 	Logger  hclog.Logger
 }
 
-// Store holds the hosts. Its methods may be called at the same time.
+// Store gives access to the hosts. It is safe for concurrent use.
 type Store struct {
 	db         *db.DB
 	drivers    Drivers
@@ -44,13 +40,14 @@ type Store struct {
 	allowLocal bool
 	timeout    time.Duration
 	log        hclog.Logger
-	// described has each driver as it last said what it is, by name.
+	// described contains the last known description of each driver by name.
 	described sync.Map
-	// logins has the slots of logins under way of each host, by id. They bound what this instance does at once.
+	// logins contains the slots for logins of each host by ID. They limit what
+	// this instance does at the same time.
 	logins sync.Map
 }
 
-// New makes a Store.
+// New returns a Store.
 func New(config Config) *Store {
 	s := &Store{
 		db: config.DB, drivers: config.Drivers, keys: config.Keys, driver: config.Driver, own: config.Own,
@@ -68,15 +65,15 @@ func New(config Config) *Store {
 	return s
 }
 
-// Sealed is the column of the tokens' secrets, for rotating the key.
+// Sealed is the column with the secrets of tokens, for the rotation of the key.
 var Sealed = secret.Table{Name: "host_credentials", Column: "secret", Key: []string{"id"}}
 
-// place is what a credential's secret is bound to.
+// place returns what a credential's secret is bound to.
 func place(credentialID int64) secret.Binding {
 	return secret.Binding{Table: "host_credentials", Column: "secret", Row: secret.Row(credentialID)}
 }
 
-// MaxHosts is how many hosts there may be.
+// MaxHosts is the largest number of hosts.
 const MaxHosts = 10_000
 
 // Host is a host as users see it.
@@ -112,7 +109,7 @@ type Cluster struct {
 	Name string `json:"name" example:"prod" doc:"Empty for a machine alone"`
 }
 
-// Credential is what is told of a stored token.
+// Credential is the information about a stored token, without its secret.
 type Credential struct {
 	Key           string         `json:"key" example:"monitoring" doc:"The capability"`
 	TokenID       string         `json:"token_id" example:"service@pve!monitoring" doc:"What the hypervisor calls it: a token's id, the SHA-256 of a certificate"`
@@ -124,7 +121,7 @@ type Credential struct {
 	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"Of a token for consoles: consoles that this release of the hypervisor gives to no token, as the last check found"`
 }
 
-// Counts are numbers of things at a host.
+// Counts are numbers of objects at a host.
 type Counts struct {
 	Nodes      int `json:"nodes" example:"3"`
 	VMs        int `json:"vms" example:"40"`

@@ -8,18 +8,21 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Login is a host's machine for those who ask it seldom and for long: each call logs in by itself, and takes a slot among the logins of
-// the host for as long as it lasts. Errors are those of OnNode.
+// Login gives access to a host's machine for callers that use it rarely and for
+// long. Each call logs in separately and takes one of the host's login slots
+// for as long as it lasts. Errors are those of OnNode.
 type Login struct {
 	Hosts *Store
-	// HostID is the host, and Limit bounds a call of a command that has no limit itself.
+	// HostID is the host. Limit bounds a call with a command that has no limit
+	// of its own.
 	HostID int64
 	Limit  time.Duration
 }
 
 var _ hypervisor.NodeExecutor = Login{}
 
-// slotTime is how long a call may wait for its slot and for the machine to answer, besides what it does there.
+// slotTime is how long a call may wait for its slot and for the machine to
+// answer, in addition to the run time of its command.
 const slotTime = 30 * time.Second
 
 // CheckLogin implements hypervisor.NodeExecutor.

@@ -13,7 +13,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// NodeHardware is what one node tells of its hardware. A section that could not be read is null and named in Unreadable.
+// NodeHardware is the hardware information of one node. A section that could
+// not be read is null and listed in Unreadable.
 type NodeHardware struct {
 	Node string `json:"node" example:"pve1"`
 	// HealthAsked is whether the disks were asked, so that what they do not say is unknown and not merely unasked.
@@ -27,7 +28,7 @@ type NodeHardware struct {
 	Unreadable   []Unreadable      `json:"unreadable" doc:"The sections that are null, and why"`
 }
 
-// Unreadable is why a section could not be read.
+// Unreadable says why a section could not be read.
 type Unreadable struct {
 	Section string   `json:"section" enum:"disks,interfaces,pci,services,subscription,system" example:"pci"`
 	Reason  string   `json:"reason" example:"permission" doc:"permission, unsupported, timeout, unreachable, tls_fingerprint, auth, protocol, refused or plugin"`

@@ -12,7 +12,9 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// NodeStatus is one node's present state. Figures that the hypervisor did not give are null.
+// NodeStatus is the present state of one node, for the API. A figure that the
+// hypervisor did not give is null, never zero. Sizes are in bytes, CPU is a
+// share from 0 to 1 of all CPUs, and the uptime is in seconds.
 type NodeStatus struct {
 	Node             string     `json:"node" example:"pve1"`
 	IsSelf           bool       `json:"is_self" example:"false" doc:"The service itself runs on this node: its guest stands there or, where no guest is known to be its own, the node answers at the address of the host that the setting self.host_id names"`
@@ -37,8 +39,9 @@ type NodeStatus struct {
 	SecureBoot       *bool      `json:"secure_boot" example:"false" doc:"Null where the hypervisor does not tell"`
 }
 
-// NodeStatus asks the hypervisor for one node's present state; nothing of it is kept. A node that is not there is the
-// problem not_found, and a driver that cannot read nodes unsupported.
+// NodeStatus asks the hypervisor for the present state of one node; nothing is
+// stored. Problems: not_found if the hypervisor knows no such node, unsupported
+// if the driver cannot read nodes, else those of Ask.
 func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStatus, error) {
 	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, r hypervisor.NodeReader) (hypervisor.NodeStatus, error) {
 		return r.NodeStatus(ctx, node)
@@ -52,8 +55,10 @@ func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStat
 	return status, err
 }
 
-// UnknownNode is the problem not_found for an error that says that no node can have the name that was asked for, and any other
-// error as it is.
+// UnknownNode turns the error of a driver that refuses the name of a node into
+// the problem not_found, and returns any other error unchanged. Drivers report
+// an unknown node as an invalid field, because to them it is an argument; to
+// the API it is a part of the path.
 func UnknownNode(err error) error {
 	if e := (*sdk.Error)(nil); errors.As(err, &e) && e.Kind == sdk.Invalid && e.Field == "node" {
 		return problem.New(problem.CodeNotFound, "there is no such node").Because(err)
@@ -61,7 +66,9 @@ func UnknownNode(err error) error {
 	return err
 }
 
-// nodeStatusOf makes what a plugin says fit for JSON.
+// nodeStatusOf checks and converts the answer of a plugin. A plugin is another
+// program: its floats may be NaN, which encoding/json refuses to write, and its
+// texts may have any bytes.
 func nodeStatusOf(s *hypervisor.NodeStatus) NodeStatus {
 	out := NodeStatus{
 		UptimeS: s.Uptime, LoadAverage: []float64{}, CPU: finite(s.CPU), CPUs: s.CPUs, Cores: s.Cores, Sockets: s.Sockets,
@@ -83,7 +90,8 @@ func nodeStatusOf(s *hypervisor.NodeStatus) NodeStatus {
 	return out
 }
 
-// finite is nil for what JSON has no number for.
+// finite returns nil for NaN and the infinities, which JSON cannot express (RFC
+// 8259, section 6).
 func finite(f *float64) *float64 {
 	if f == nil || math.IsNaN(*f) || math.IsInf(*f, 0) {
 		return nil

@@ -15,13 +15,19 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// OnNode does something on a host's machine with the host's SSH key, as root: work gets the ability that it wants, of those that need a
-// login, such as hypervisor.NodeExecutor, which runs programs there and copies files. It takes a slot among the logins of the host, and
-// limit bounds all of it, the waiting for the slot too. Only the machine at the host's address is reached: see HostOfNode.
+// OnNode runs work on a host's machine, with a login as root by the host's SSH
+// key. work receives the ability A, one of those that need a login, such as
+// hypervisor.NodeExecutor, which runs programs and copies files.
 //
-// Errors are problems, and an error of the SDK stays in them for jobs, which judge it by its kind: consent_required and ssh_not_enrolled
-// before anything is dialled, unsupported where the host's driver logs in to no machines, ssh_host_key_changed with both fingerprints, and
-// what plugin.Problem makes of the driver's.
+// The login takes one of the host's slots. limit bounds the whole call,
+// including the wait for a slot. Only the machine at the host's own address can
+// be reached; HostOfNode finds the host of another node.
+//
+// All errors are problems, and the SDK's error stays in their chain, because
+// jobs decide by its kind. Before any connection: consent_required,
+// ssh_not_enrolled, and unsupported if the driver cannot log in. After it:
+// ssh_host_key_changed with both fingerprints, timeout if limit has passed, and
+// those of plugin.Problem.
 func OnNode[A, T any](ctx context.Context, s *Store, id int64, limit time.Duration,
 	work func(context.Context, A) (T, error)) (answer T, err error) {
 	a, err := s.sshAccess(ctx, id)
@@ -43,6 +49,10 @@ func OnNode[A, T any](ctx context.Context, s *Store, id int64, limit time.Durati
 	return answer, plugin.Problem(err)
 }
 
+// onNode waits for a slot, logs in and runs work. The slot is held until work
+// returns, because sshd counts a connection until it is closed.
+// onNode waits for a slot, logs in and runs work. The slot is held until work
+// returns, because the server counts a connection until it is closed.
 func onNode[A, T any](ctx context.Context, s *Store, id int64, a sshAccess,
 	work func(context.Context, A) (T, error)) (answer T, err error) {
 	release, err := s.loginSlot(ctx, id)
@@ -58,7 +68,9 @@ func onNode[A, T any](ctx context.Context, s *Store, id int64, a sshAccess,
 	return work(ctx, node)
 }
 
-// RequireSSH is the problem that OnNode would refuse a host with before anything is dialled; nil where it would log in.
+// RequireSSH returns the problem with which OnNode would refuse the host before
+// any connection, or nil. Callers use it before they start a job, so that the
+// user sees the refusal at once and not in the job.
 func (s *Store) RequireSSH(ctx context.Context, id int64) error {
 	a, err := s.sshAccess(ctx, id)
 	if err != nil {
@@ -70,8 +82,11 @@ func (s *Store) RequireSSH(ctx context.Context, id int64) error {
 	return a.usable(false)
 }
 
-// HostOfNode is the host whose machine a node is, of the same cluster, team and driver as a host that sees it: a node that is enrolled
-// itself. One that is not is the problem ssh_not_enrolled.
+// HostOfNode finds the enrolled host whose machine is the given node. It must
+// be of the same cluster, team and driver as hostID: the caller has rights on
+// hostID alone. If several hosts lead to the node, hostID itself comes first,
+// then one with an SSH key in use. The problem is ssh_not_enrolled if no host
+// does.
 func HostOfNode(ctx context.Context, d *db.DB, hostID int64, node string) (id int64, err error) {
 	err = d.Pool.QueryRow(ctx, `SELECT o.id FROM hosts h JOIN hosts o ON o.id = h.id OR o.cluster_id = h.cluster_id
 			AND o.team_id = h.team_id AND o.driver = h.driver
@@ -87,7 +102,8 @@ func HostOfNode(ctx context.Context, d *db.DB, hostID int64, node string) (id in
 	return id, nil
 }
 
-// Machine is the host whose machine a node is, as HostOfNode has it, and the problem that RequireSSH has where it is not logged in to.
+// Machine returns the host whose machine the node is, as HostOfNode does, and
+// checks it with RequireSSH.
 func (s *Store) Machine(ctx context.Context, hostID int64, node string) (id int64, err error) {
 	if id, err = HostOfNode(ctx, s.db, hostID, node); err != nil {
 		return 0, err
@@ -95,7 +111,7 @@ func (s *Store) Machine(ctx context.Context, hostID int64, node string) (id int6
 	return id, s.RequireSSH(ctx, id)
 }
 
-// OnMachine is OnNode for work that runs programs and copies files.
+// OnMachine is OnNode for work that returns no value.
 func (s *Store) OnMachine(ctx context.Context, id int64, limit time.Duration,
 	work func(context.Context, hypervisor.NodeExecutor) error) error {
 	_, err := OnNode(ctx, s, id, limit, func(ctx context.Context, node hypervisor.NodeExecutor) (struct{}, error) {

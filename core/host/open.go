@@ -15,8 +15,10 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Open gives the host with the capability's token, ready for calls; the caller closes it. It does not use the network.
-// A capability without a token is the problem capability_missing.
+// Open returns the host with the token of a capability, ready for calls. It
+// makes no connection. The caller closes the host. The problem is
+// capability_missing if no token of the capability is stored, and not_found if
+// the host is not there.
 func (s *Store) Open(ctx context.Context, id int64, capability endpoint.Capability) (hypervisor.Host, error) {
 	driver, target, err := s.target(ctx, id, capability)
 	if err != nil {
@@ -25,6 +27,8 @@ func (s *Store) Open(ctx context.Context, id int64, capability endpoint.Capabili
 	return s.open(ctx, driver, target)
 }
 
+// open asks the driver for the host at a target. The driver checks the target's
+// form and makes no connection.
 func (s *Store) open(ctx context.Context, driver string, target endpoint.Target) (hypervisor.Host, error) {
 	host, err := s.drivers.Hypervisor(driver).Open(ctx, target)
 	if err != nil {
@@ -33,7 +37,8 @@ func (s *Store) open(ctx context.Context, driver string, target endpoint.Target)
 	return host, nil
 }
 
-// target is the stored endpoint with one opened token.
+// target reads the stored endpoint and decrypts the token of one capability.
+// The secret is in memory only for as long as the caller keeps the target.
 func (s *Store) target(ctx context.Context, id int64, capability endpoint.Capability) (driver string, t endpoint.Target, err error) {
 	var fingerprint, tokenID, form *string
 	var credential *int64
@@ -62,13 +67,17 @@ func (s *Store) target(ctx context.Context, id int64, capability endpoint.Capabi
 	return driver, t, nil
 }
 
-// Missing is the problem of an operation whose capability has no token.
+// Missing returns the problem capability_missing for a capability without a
+// token.
 func Missing(capability endpoint.Capability) error {
 	return problem.New(problem.CodeCapabilityMissing, "the host has no token for %s; add one first", capability).With("capability",
 		string(capability))
 }
 
-// missing is Missing, or unsupported where the capability means nothing to the host's driver.
+// missing returns the problem for a capability without a token: unsupported if
+// the driver does not have the capability, so that nobody looks for a token
+// that cannot exist, else capability_missing. A driver that was never there
+// since the start is not asked.
 func (s *Store) missing(ctx context.Context, name string, capability endpoint.Capability) error {
 	if d, known := s.recall(ctx, name); known {
 		if err := d.require(capability); err != nil {
@@ -78,9 +87,12 @@ func (s *Store) missing(ctx context.Context, name string, capability endpoint.Ca
 	return Missing(capability)
 }
 
-// Require is the problem capability_missing when the host has no token for the capability, and unsupported when able fails
-// for a host of its driver. It asks no hypervisor. While the plugin is away and was never there, able is not asked: what its
-// driver can do is not known then.
+// Require returns nil if the host has a token of the capability and able
+// accepts a host of its driver. Problems: capability_missing, unsupported,
+// not_found, and those of able. The hypervisor is not asked. While the plugin
+// is away and was never there, able is not called and the result is nil: what
+// the driver can do is unknown then, and the operation itself will fail with a
+// better error.
 func (s *Store) Require(ctx context.Context, id int64, capability endpoint.Capability, able func(hypervisor.Host) error) error {
 	var driver string
 	target := endpoint.Target{Credential: endpoint.Credential{Capability: capability}}
@@ -105,8 +117,9 @@ func (s *Store) Require(ctx context.Context, id int64, capability endpoint.Capab
 	return plugin.Problem(able(at))
 }
 
-// Has reports whether the host has a token for the capability. Where it has none and the capability means nothing to the host's
-// driver, there is the problem unsupported.
+// Has reports whether the host has a token of the capability. The problem is
+// unsupported if it has none and its driver does not have the capability; only
+// then waiting for a token is pointless.
 func (s *Store) Has(ctx context.Context, id int64, capability endpoint.Capability) (bool, error) {
 	var has bool
 	var driver *string

@@ -14,7 +14,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// pasted is what the output of a token script gave.
+// pasted is the result of reading the output of a token script.
 type pasted struct {
 	// all are in order of their capabilities, at most one for each.
 	all []access
@@ -22,8 +22,10 @@ type pasted struct {
 	kept []string
 }
 
-// readPaste lets the driver find the credentials in what its token script has printed, and judges each as one that was entered. Whatever
-// is wrong is one fault at paste, which tells nothing of it.
+// readPaste has the driver find the credentials in the output of its token
+// script, and checks each like one that was typed. Every fault is reported at
+// the field `paste` and shows no part of the text: it contains secrets, and
+// errors are logged.
 func (s *Store) readPaste(ctx context.Context, d driver, paste secret.String) (pasted, error) {
 	text := paste.Reveal()
 	switch {
@@ -104,9 +106,11 @@ func (p pasted) some() error {
 		"renew them (its first lines say how) and paste what it prints then")
 }
 
+// pasteFault makes a fault at the field `paste`.
 func pasteFault(kind, why string) error { return problem.InvalidField(why, kind, "body", "paste") }
 
-// asPaste puts the faults of a credential that was found in a paste at the paste.
+// asPaste moves the first fault of a credential to the field `paste`, because
+// the user typed no field of that credential. whose begins the message.
 func asPaste(err error, whose string) error {
 	var p *problem.Error
 	if !errors.As(err, &p) || p.Code != problem.CodeInvalid || len(p.Faults) == 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Change is what to change of a host; nil keeps. A pointer to an empty text clears a fingerprint.
+// Change lists the new values of a host; nil leaves a value unchanged. A
+// pointer to an empty text clears a fingerprint.
 type Change struct {
 	Name        *string
 	Address     *string
@@ -23,10 +24,15 @@ type Change struct {
 	TeamID      *int64
 }
 
-// Patch changes a host. Another address or certificate is checked with the monitoring token first, and nothing is changed
-// when that fails; a server that another host is enrolled for is already_enrolled. A host that moves to another team leaves what others
-// of its cluster can see to these. One that somebody
-// else changed meanwhile is conflict.
+// Patch changes a host and returns it. If the address or the certificate
+// changes, the new endpoint is checked with the monitoring token first, and a
+// failure of that check changes nothing.
+//
+// Problems: already_enrolled if another host leads to the same server,
+// forbidden if the tokens would go to an unverified server without an owner's
+// word (see mayMove), conflict if somebody changed the host at the same time. A
+// host that changes its team leaves the objects that other hosts of its cluster
+// also see to them.
 func (s *Store) Patch(ctx context.Context, id int64, in Change) (Host, error) {
 	if in == (Change{}) {
 		return Host{}, problem.InvalidField("nothing to change", "nothing_to_change", "body")
@@ -59,7 +65,8 @@ func (s *Store) Patch(ctx context.Context, id int64, in Change) (Host, error) {
 	return s.Get(ctx, id)
 }
 
-// apply brings the change into next, checked as far as that goes without the network.
+// apply puts the change into next and checks each value without the network.
+// All faults are returned together.
 func (s *Store) apply(ctx context.Context, next *Host, in Change) error {
 	var errs []error
 	keep := func(err error) { errs = append(errs, err) }
@@ -100,7 +107,8 @@ func (s *Store) apply(ctx context.Context, next *Host, in Change) error {
 	return faults(errs...)
 }
 
-// hostKey reads the fingerprint of a host key; empty is none.
+// hostKey reads the fingerprint of a host key in the form of ssh-keygen -l; an
+// empty text clears it.
 func hostKey(text string) (string, error) {
 	if strings.TrimSpace(text) == "" {
 		return "", nil
@@ -113,8 +121,10 @@ func hostKey(text string) (string, error) {
 	return parsed, nil
 }
 
-// mayMove guards the stored tokens, which nobody may read: another address gets them only when it shows the certificate
-// that the host had, or when an owner says so.
+// mayMove protects the stored tokens, which no user may read: a new address
+// would receive them. It allows the change if the new address must show the
+// pinned certificate, because then the same server receives them, and otherwise
+// only to an owner.
 func mayMove(ctx context.Context, now, next Host) error {
 	caller := identity.FromContext(ctx)
 	same := now.Fingerprint != nil && next.Fingerprint != nil && *now.Fingerprint == *next.Fingerprint
@@ -126,7 +136,9 @@ func mayMove(ctx context.Context, now, next Host) error {
 		"owner")
 }
 
-// mayGive lets admins of a team receive hosts for it. A team that the caller is not in looks like none.
+// mayGive allows a change of the team to admins of the new team. A team that
+// the caller does not belong to is reported as unknown, so that ids of teams
+// cannot be found out by trying.
 func (s *Store) mayGive(ctx context.Context, team int64) error {
 	var there bool
 	if err := s.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM teams WHERE id = $1)", team).Scan(&there); err != nil {
@@ -142,7 +154,7 @@ func (s *Store) mayGive(ctx context.Context, team int64) error {
 	return nil
 }
 
-// reverified is what the check of a changed endpoint has found.
+// reverified is the result of the check of a changed endpoint.
 type reverified struct {
 	Verification
 	server server
@@ -150,7 +162,9 @@ type reverified struct {
 	now map[int64]string
 }
 
-// reverify checks the endpoint that the host is to have. A certificate that nothing else decides on is pinned anew.
+// reverify checks the endpoint that the host is to have. It pins the
+// certificate that it saw if neither a fingerprint nor an authority decides
+// about it.
 func (s *Store) reverify(ctx context.Context, id int64, next *Host) (*reverified, error) {
 	driver, target, err := s.target(ctx, id, endpoint.Monitoring)
 	if err != nil {
@@ -178,6 +192,10 @@ func (s *Store) reverify(ctx context.Context, id int64, next *Host) (*reverified
 	return &reverified{v, found, others}, nil
 }
 
+// writePatch stores the change and its audit entry in one transaction. The
+// UPDATE repeats all values that were checked in its condition: the check took
+// seconds, and the row may have changed since; then no row matches and the
+// problem is conflict.
 func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, seen *reverified) error {
 	if seen != nil {
 		if err := refuseDuplicate(ctx, tx, seen.server, now.ID, seen.now); err != nil {
@@ -225,11 +243,14 @@ func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, seen 
 	return audit.Write(ctx, tx)
 }
 
+// changedMeanwhile is the problem of a host that changed between the check and
+// the write.
 func changedMeanwhile() error {
 	return problem.New(problem.CodeConflict, "the host was changed at the same time; look at it and try again")
 }
 
-// keepTeam keeps a team that was there a moment ago from being deleted until the transaction ends.
+// keepTeam locks the row of a team against deletion until the transaction ends.
+// The problem is the same as for an unknown team.
 func keepTeam(ctx context.Context, tx *db.Tx, team int64) error {
 	tag, err := tx.Pgx.Exec(ctx, "SELECT FROM teams WHERE id = $1 FOR KEY SHARE", team)
 	if err != nil {
@@ -241,12 +262,16 @@ func keepTeam(ctx context.Context, tx *db.Tx, team int64) error {
 	return nil
 }
 
+// noSuchTeam is the fault of an unknown team, and of one that the caller may
+// not know.
 func noSuchTeam() error {
 	return problem.InvalidField("there is no such team", "value_error", "body", "team_id")
 }
 
-// changeTeam moves the host's cluster along when the host is alone in it. Otherwise the host leaves the cluster, since a
-// cluster belongs to one team, and its next poll makes one for it in the new team.
+// changeTeam moves the host's cluster to the new team if the host is its only
+// one. Otherwise the host leaves the cluster, because a cluster belongs to one
+// team: its objects go to another host of the cluster, and the next poll makes
+// a new cluster in the new team.
 func changeTeam(ctx context.Context, tx *db.Tx, id, team int64) error {
 	var cluster *int64
 	var others bool
@@ -273,6 +298,7 @@ func changeTeam(ctx context.Context, tx *db.Tx, id, team int64) error {
 	return nil
 }
 
+// changed lists the names of the changed fields for the audit log.
 func changed(in Change) []any {
 	var names []any
 	for name, given := range map[string]bool{
@@ -287,6 +313,7 @@ func changed(in Change) []any {
 	return names
 }
 
+// orNil returns nil for an empty text.
 func orNil(s string) *string {
 	if s == "" {
 		return nil

@@ -19,6 +19,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
+// These bound the look at the peers, which a user waits for.
 const (
 	// peerLimit is how long the look at one peer may take.
 	peerLimit = 5 * time.Second
@@ -26,7 +27,7 @@ const (
 	maxPeerLooks = 32
 )
 
-// Peer is another node of a host's cluster and what a look at it has found.
+// Peer is another node of a host's cluster, with the result of the look at it.
 type Peer struct {
 	Node        string  `json:"node" example:"pve2"`
 	Address     *string `json:"address" example:"192.0.2.12:8006" doc:"Where its API is asked: the address that the cluster tells, with the host's own port; null when the cluster tells none"`
@@ -49,7 +50,8 @@ type Peer struct {
 	shown string
 }
 
-// origin is a stored host with what its peers have in common with it.
+// origin is the host from which peers are looked at, with everything that a
+// connection to a peer shares with it.
 type origin struct {
 	id, team int64
 	name     string
@@ -60,7 +62,8 @@ type origin struct {
 	monitoring endpoint.Credential
 }
 
-// readOrigin reads the host that peers are looked for from.
+// readOrigin reads the host and decrypts its monitoring token. Peers are asked
+// at the port of the host's own address.
 func (s *Store) readOrigin(ctx context.Context, id int64) (origin, error) {
 	c := origin{id: id}
 	err := s.db.Pool.QueryRow(ctx, `SELECT h.team_id, h.name, h.driver, h.address, h.verify_tls, COALESCE(c.name, h.server_cluster, '')
@@ -80,9 +83,12 @@ func (s *Store) readOrigin(ctx context.Context, id int64) (origin, error) {
 	return c, err
 }
 
-// Peers looks at every other node of the host's cluster, all at once, and stores nothing. A peer that fails is a row. Each is asked
-// with the host's monitoring token, but only over a connection with the certificate that the host vouches for. Problems are those of
-// Ask: unsupported for a driver that knows no peers.
+// Peers looks at all other nodes of the host's cluster at the same time and
+// stores nothing. A peer that fails is a row with a reason, not an error. Each
+// peer is asked with the host's monitoring token, and only over a connection
+// with the certificate that the host names for it: a machine at the peer's
+// address that is not the peer must not get the token. Problems are those of
+// Ask, unsupported if the driver knows no peers.
 func (s *Store) Peers(ctx context.Context, id int64) ([]Peer, error) {
 	c, found, err := s.peers(ctx, id)
 	if err != nil {
@@ -94,7 +100,8 @@ func (s *Store) Peers(ctx context.Context, id int64) ([]Peer, error) {
 	return rows, s.markEnrolled(ctx, c, rows)
 }
 
-// peers asks the host for its cluster's nodes.
+// peers asks the host for the nodes of its cluster and cleans the answer. A
+// fingerprint that cannot be read counts as none.
 func (s *Store) peers(ctx context.Context, id int64) (origin, []hypervisor.Peer, error) {
 	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, l hypervisor.PeerLister) ([]hypervisor.Peer, error) {
 		return l.Peers(ctx)
@@ -114,7 +121,8 @@ func (s *Store) peers(ctx context.Context, id int64) (origin, []hypervisor.Peer,
 	return c, found, err
 }
 
-// eachPeer does something for n peers, many at a time.
+// eachPeer calls do for 0 to n-1, at most maxPeerLooks at a time, and waits for
+// all.
 func (s *Store) eachPeer(n int, do func(i int)) {
 	var all sync.WaitGroup
 	slots := make(chan struct{}, maxPeerLooks)
@@ -128,7 +136,9 @@ func (s *Store) eachPeer(n int, do func(i int)) {
 	all.Wait()
 }
 
-// look asks one peer. Its address is judged like one that people type: a cluster must not send the service to its own machine.
+// look asks one peer. Its address is checked like one that a user types:
+// otherwise a manipulated cluster could make the service connect to its own
+// machine.
 func (s *Store) look(ctx context.Context, c origin, p hypervisor.Peer) Peer {
 	ctx, cancel := context.WithTimeout(ctx, peerLimit)
 	defer cancel()
@@ -169,10 +179,10 @@ func (s *Store) look(ctx context.Context, c origin, p hypervisor.Peer) Peer {
 	return row
 }
 
-// nobody is the fingerprint of no certificate.
+// nobody is a fingerprint that no certificate has.
 var nobody, _ = endpoint.ParseFingerprint(fmt.Sprintf("%064d", 0))
 
-// seen is the certificate that an untrusted endpoint showed.
+// seen returns the fingerprint that an untrusted endpoint showed, or nil.
 func seen(err error) *string {
 	var e *sdk.Error
 	if errors.As(err, &e) && e.Kind == sdk.Untrusted {
@@ -181,14 +191,17 @@ func seen(err error) *string {
 	return nil
 }
 
-// at is the connection to a peer. Its certificate is pinned whatever the host's own is checked by: peers are dialled by addresses, which
-// certificates of authorities seldom name.
+// at is the connection to a peer. The peer's certificate is always pinned, even
+// if the host's own is checked by an authority: peers are reached by IP
+// addresses, which certificates rarely contain.
 func (c origin) at(address, fingerprint string) connection {
 	return connection{driver: c.driver, address: address, fingerprint: fingerprint, verifyTLS: c.verifyTLS}
 }
 
-// markEnrolled says which of the peers are hosts: those of the same cluster by their node, and whatever host shows a peer's certificate
-// at a node of its name. Only who sees a host is told its id.
+// markEnrolled marks the peers that are hosts already: hosts of the same
+// cluster by the name of their node, and any other host that has a node of that
+// name and shows the peer's certificate. The id is shown only to callers who
+// may see that host.
 func (s *Store) markEnrolled(ctx context.Context, c origin, rows []Peer) error {
 	var nodes []string
 	for _, r := range rows {
@@ -227,7 +240,7 @@ func (s *Store) markEnrolled(ctx context.Context, c origin, rows []Peer) error {
 	return nil
 }
 
-// peerProblem is the problem of a peer that cannot be enrolled.
+// peerProblem returns the problem of a peer that cannot be enrolled.
 func peerProblem(r Peer) error {
 	code := problem.CodeHypervisorError
 	if r.Reason != nil && *r.Reason == ReasonTimeout {

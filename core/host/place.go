@@ -11,16 +11,18 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Place is a node, and the host by which it is asked.
+// Place is a node together with the host by which it is asked.
 type Place struct {
 	HostID, ClusterID, TeamID int64
 	Host, Cluster, Node       string
 }
 
-// Exclusive is what every job on the node holds, so that there is one at a time.
+// Exclusive returns the key that every job on the node holds, so that only one
+// runs at a time.
 func (p *Place) Exclusive() string { return fmt.Sprintf("node:%d:%s", p.ClusterID, p.Node) }
 
-// FindPlace resolves a host and the name of a node of its cluster, which the inventory has; else it is problem not_found.
+// FindPlace finds a node in the inventory of a host's cluster. The problem is
+// not_found for an unknown host, and for a node that no poll has seen.
 func FindPlace(ctx context.Context, d *db.DB, hostID int64, node string) (Place, error) {
 	p := Place{HostID: hostID, Node: node}
 	var cluster *int64

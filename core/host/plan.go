@@ -11,7 +11,9 @@ import (
 	"github.com/hostler/hostler/core/schedule"
 )
 
-// tell writes into the plan of a removal what goes with the host.
+// tell writes into the plan of a removal everything that goes with the host:
+// tokens, apps, guests with their measurements, and schedules. Guests that
+// another host of the cluster sees stay.
 func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 	var tokens, guests int
 	var others, self bool
@@ -59,7 +61,7 @@ func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 	return schedule.Tell(ctx, s.db, p, schedule.Gone{VMs: vms, Apps: ids, HostID: h.ID})
 }
 
-// appsOf are the apps of a host by name.
+// appsOf returns the apps of a host, by name.
 func (s *Store) appsOf(ctx context.Context, id int64) ([]App, error) {
 	rows, err := s.db.Pool.Query(ctx, selectApps, id)
 	if err != nil {
@@ -72,7 +74,9 @@ func (s *Store) appsOf(ctx context.Context, id int64) ([]App, error) {
 	return apps, nil
 }
 
-// refuseRemoval lets what a removal would be refused for pass through the draft of one who only plans.
+// refuseRemoval finds the reasons against a removal for a caller who only asks
+// for the plan: draft collects them, and the plan shows them. It does nothing
+// for a real removal, which checks the same under the lock of the host.
 func (s *Store) refuseRemoval(ctx context.Context, id int64, forgetApps bool, draft *plan.Draft) error {
 	if !draft.Only() {
 		return nil // the removal itself looks, under its lock

@@ -13,7 +13,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Probing is what Probe tries.
+// Probing is the input of Probe.
 type Probing struct {
 	// Enrolment is as in Create, without a name. Its own credential, its Paste or Tokens are given, and only one of these. Tokens that are
 	// empty and not nil are none to try: only the certificate is looked at.
@@ -21,7 +21,7 @@ type Probing struct {
 	Tokens []Token
 }
 
-// Token is a credential to try.
+// Token is one credential to try.
 type Token struct {
 	Capability string
 	// Form, TokenID and Secret are as in Enrolment.
@@ -30,7 +30,7 @@ type Token struct {
 	Secret  secret.String
 }
 
-// Probed is what Probe has found.
+// Probed is the result of Probe.
 type Probed struct {
 	Reachable bool `json:"reachable" example:"true" doc:"The endpoint answered over a trusted connection, if only to reject a token"`
 	Verification
@@ -41,11 +41,14 @@ type Probed struct {
 	Kept   []string     `json:"kept" example:"[\"console\"]" doc:"Capabilities whose token the script that printed the paste has found and kept: their secrets are not in it"`
 }
 
-// Probe checks an endpoint that is not enrolled, and stores nothing. The certificate is looked at first, and no token is sent to an
-// endpoint whose certificate is not the right one. Of several tokens each has its own row, and none is an error. A single one that
-// fails is an
-// error, which has the certificate as its member, and so is an endpoint that is not there. One-time codes are not used: they only tell
-// what they say, and without an address nothing else is done with them.
+// Probe checks an endpoint that is not enrolled and stores nothing. It reads
+// the certificate first and sends no token to an endpoint with a wrong one.
+//
+// If Tokens is set, each token has its own row, and none of them makes the call
+// fail. A single credential that fails is an error with the certificate as its
+// member, like an endpoint that does not answer. One-time codes are not used
+// up: Probe only shows what they contain, and without an address it does
+// nothing else with them.
 func (s *Store) Probe(ctx context.Context, in Probing) (Probed, error) {
 	if in.Tokens != nil {
 		return s.probeTokens(ctx, in)
@@ -69,13 +72,14 @@ func (s *Store) Probe(ctx context.Context, in Probing) (Probed, error) {
 	return found, err
 }
 
-// try is a token to be tried, or why it cannot be one.
+// try is a token to be tried, or the reason why it cannot be one.
 type try struct {
 	access
 	err error
 }
 
-// probeTokens is Probe for a list. What cannot be a token is a row.
+// probeTokens is Probe for a list of tokens. A text that cannot be a token is a
+// row, not a fault: the page tests what a user has typed so far.
 func (s *Store) probeTokens(ctx context.Context, in Probing) (Probed, error) {
 	var fault error
 	if in.Form != "" || in.TokenID != "" || !in.Secret.Empty() || !in.Paste.Empty() {
@@ -122,7 +126,8 @@ func (s *Store) probeTokens(ctx context.Context, in Probing) (Probed, error) {
 	return found, err
 }
 
-// probe looks at the certificate and tries all tokens. single says that what fails is an error and no row.
+// probe reads the certificate and tries all tokens. If single is set, a failure
+// is an error and not a row.
 func (s *Store) probe(ctx context.Context, t intake, tries []try, single bool) (Probed, error) {
 	found := Probed{Verification: Verification{Missing: []string{}, Extra: []string{}, Recommended: []string{}, Paths: []string{},
 		ConsoleLimits: []ConsoleLimit{}},
@@ -163,7 +168,8 @@ func (s *Store) probe(ctx context.Context, t intake, tries []try, single bool) (
 	return found, nil
 }
 
-// with adds the certificate to what a single token failed with: it can be told even where nothing was entrusted to the endpoint.
+// with adds the certificate to the problem of a single token. The certificate
+// is public, so that it can be shown even if no token was sent.
 func (p *Probed) with(err error) error {
 	if err = rejected(err); p.Certificate == nil {
 		return err
@@ -172,7 +178,8 @@ func (p *Probed) with(err error) error {
 	return extended(before, before.Detail).With("certificate", p.Certificate)
 }
 
-// take fills in what is known of the endpoint itself: by the monitoring token, or else by the first that was taken.
+// take fills in the facts about the endpoint, from the check with the
+// monitoring token, or else from the first token that was accepted.
 func (p *Probed) take(t intake, tries []try, results []*Verification, errs []error, took time.Duration) {
 	best := -1
 	for i, one := range tries {
@@ -208,7 +215,9 @@ func (p *Probed) take(t intake, tries []try, results []*Verification, errs []err
 	}
 }
 
-// tryEach tries all tokens at once; before is why none need be tried. Codes are not used: one look at the endpoint stands for all of them.
+// tryEach tries all tokens at the same time. before is the reason for trying
+// none of them. One-time codes are not used: one connection shows for all of
+// them whether the endpoint is there.
 func (s *Store) tryEach(ctx context.Context, t intake, tries []try, before error) ([]*Verification, []error) {
 	results, errs := make([]*Verification, len(tries)), make([]error, len(tries))
 	var tokens []endpoint.Credential
@@ -245,7 +254,7 @@ func (s *Store) tryEach(ctx context.Context, t intake, tries []try, before error
 	return results, errs
 }
 
-// rowOf is the row of what was tried.
+// rowOf makes the row of a token that was tried.
 func rowOf(one try, v *Verification, err error) TokenCheck {
 	if one.err != nil {
 		return untried(one)
@@ -259,7 +268,8 @@ func rowOf(one try, v *Verification, err error) TokenCheck {
 	return row
 }
 
-// untried is the row of what was not tried. Faults name their fields, as the row has no place for them.
+// untried makes the row of a token that was not tried. Its faults name their
+// fields in the text, because a row has no place for them.
 func untried(one try) TokenCheck {
 	row := tokenCheck(string(one.capability), nil, one.err)
 	switch p := problem.From(one.err); p.Code {

@@ -14,8 +14,11 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Reachable opens a connection of its own to a host, which says whether new ones get through: a firewall lets those pass that it once let
-// in. With a driver that cannot do so the host is asked for its version.
+// Reachable opens a new connection to a host. It finds out whether new
+// connections pass: a firewall that was just changed lets established ones
+// continue, so that a call over a kept connection would prove nothing. If the
+// driver cannot read a certificate alone, the host is asked for its version,
+// perhaps over a kept connection.
 func (s *Store) Reachable(ctx context.Context, id int64) error {
 	var driver string
 	var at connection

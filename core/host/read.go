@@ -13,6 +13,10 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
+// selectHosts reads hosts with cluster, SSH keys, consent and the numbers of
+// objects. $1 and $2 restrict it to visible teams, $3 to ids unless empty.
+// Guests are counted in one lateral subquery, because two would read the table
+// twice.
 const selectHosts = `
 SELECT h.id, h.name, h.address, h.team_id, h.driver, h.status, NULLIF(h.error_reason, ''), NULLIF(h.error, ''), NULLIF(h.version, ''),
 	c.id, c.name,
@@ -28,12 +32,13 @@ LEFT JOIN LATERAL (SELECT count(*) FILTER (WHERE kind = 'vm') AS vms, count(*) F
 	FROM guests WHERE host_id = h.id) g ON true
 WHERE ($1 OR h.team_id = ANY ($2)) AND (cardinality($3::bigint[]) = 0 OR h.id = ANY ($3)) ORDER BY lower(h.name), h.id`
 
-// List gives the hosts that may be seen, by name.
+// List returns the hosts that the caller may see, by name.
 func (s *Store) List(ctx context.Context, visible identity.Visible) ([]Host, error) {
 	return s.read(ctx, visible, []int64{})
 }
 
-// Get gives one host, whoever asks: the caller was admitted to it before.
+// Get returns one host. It does not check the caller, who was admitted to the
+// host before. The problem is not_found.
 func (s *Store) Get(ctx context.Context, id int64) (Host, error) {
 	found, err := s.ByIDs(ctx, []int64{id})
 	if err != nil {
@@ -45,7 +50,8 @@ func (s *Store) Get(ctx context.Context, id int64) (Host, error) {
 	return found[0], nil
 }
 
-// ByIDs gives these hosts; those that are not there are left out. Whether they may be seen is the caller's to check.
+// ByIDs returns the hosts with these ids and leaves out those that are gone. It
+// does not check the caller.
 func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]Host, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -53,9 +59,12 @@ func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]Host, error) {
 	return s.read(ctx, identity.Visible{All: true, Teams: []int64{}}, ids)
 }
 
+// noSuchHost is the problem of a host that is not there.
 func noSuchHost() error { return problem.New(problem.CodeNotFound, "there is no such host") }
 
-// read gives the hosts that may be seen, all of them when there are no ids.
+// read returns the visible hosts with their tokens; an empty list of ids stands
+// for all. Tokens are read in a second statement, because a join would repeat
+// the columns of a host for each of them.
 func (s *Store) read(ctx context.Context, visible identity.Visible, ids []int64) ([]Host, error) {
 	self, err := setting.Get(ctx, s.db, setting.SelfHost)
 	if err != nil {
@@ -100,7 +109,8 @@ func (s *Store) read(ctx context.Context, visible identity.Visible, ids []int64)
 	return hosts, nil
 }
 
-// scanHost reads a row; from are the addresses that SSH keys are for.
+// scanHost reads one row of selectHosts. from are the addresses that the line
+// of an SSH key allows.
 func scanHost(row pgx.CollectableRow, from []string) (Host, error) {
 	h := Host{Tokens: []Credential{}}
 	var key sshRow
@@ -117,7 +127,7 @@ func scanHost(row pgx.CollectableRow, from []string) (Host, error) {
 	return h, err
 }
 
-// sshRow is what a host's row says of SSH.
+// sshRow holds the columns of a host that concern SSH.
 type sshRow struct {
 	port                       int
 	active, pending, consentBy *string
@@ -125,6 +135,9 @@ type sshRow struct {
 	consentVersion             *int
 }
 
+// view makes the API's form. A host counts as enrolled only if a key works, a
+// user has agreed, and the host key is pinned: OnNode refuses it if one of
+// these is missing.
 func (r sshRow) view(id int64, hostKey *string, from []string) SSH {
 	out := SSH{Enrolled: r.active != nil && r.consentBy != nil && hostKey != nil, VerifiedAt: r.verified, Fingerprint: hostKey,
 		User: sshUser, Port: r.port}

@@ -10,9 +10,10 @@ import (
 
 var _ identity.Assets = (*Store)(nil)
 
-// Reassign implements identity.Assets: hosts change their team together with their clusters, so guests and apps come along
-// under the ids that they have, and so do jobs, finished ones too. A cluster that both teams know stands twice in the new
-// team until the next poll puts the two together, which is asked for at once.
+// Reassign implements identity.Assets. Hosts change their team together with
+// their clusters, guests, apps and jobs, which keep their ids. A cluster that
+// both teams know exists twice in the new team until the next poll merges the
+// two; that poll is made due at once.
 func (s *Store) Reassign(ctx context.Context, tx *db.Tx, from, to int64) error {
 	// Hosts first: a poll that is being written holds its host's row and may still add a cluster to the old team.
 	for _, statement := range []string{

@@ -12,9 +12,12 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// with gives the credential to use. A code is redeemed for it first, once, after a look at the endpoint; what use then fails
-// with tells what the hypervisor trusts by now and nobody has the key of. From the moment the code is sent, a caller who goes away
-// ends nothing.
+// with calls use with the credential of an access. If the access is a one-time
+// code, the code is redeemed first, once, after a look at the endpoint. From
+// the moment the code is sent, the caller's cancelation is ignored: the
+// hypervisor may trust the new credential already, and only use stores it. If
+// use then fails, the error names the credential that the hypervisor trusts and
+// nobody has.
 func (s *Store) with(ctx context.Context, d driver, at connection, a access, use func(context.Context, endpoint.Credential) error) error {
 	if a.code == nil {
 		return use(ctx, a.credential)
@@ -41,8 +44,9 @@ func (s *Store) with(ctx context.Context, d driver, at connection, a access, use
 	return nil
 }
 
-// withAll is with for several, which are used together: codes are redeemed in order, each after a look at the endpoint. What fails then
-// tells all that the hypervisor trusts in vain.
+// withAll is with for several accesses that are used together. Codes are
+// redeemed in order, each after a look at the endpoint. An error names all
+// credentials that the hypervisor trusts in vain.
 func (s *Store) withAll(ctx context.Context, d driver, at connection, all []access,
 	use func(context.Context, []endpoint.Credential) error) error {
 	if len(all) == 0 {
@@ -55,7 +59,9 @@ func (s *Store) withAll(ctx context.Context, d driver, at connection, all []acce
 	})
 }
 
-// newcomer makes a credential and looks, with it, whether the endpoint is there and shows the right certificate.
+// newcomer makes a new credential and connects with it once. The hypervisor
+// does not know it yet and rejects it; that answer shows that the endpoint is
+// there and has the right certificate, before the code is spent.
 func (s *Store) newcomer(ctx context.Context, d driver, at connection, capability endpoint.Capability) (endpoint.Credential, error) {
 	enroller, err := d.enroller()
 	if err != nil {
@@ -77,8 +83,9 @@ func (s *Store) newcomer(ctx context.Context, d driver, at connection, capabilit
 	return credential, nil
 }
 
-// announce writes into the trail for what a code is about to be redeemed: should the service die before it has stored that, this is
-// what tells which credential the hypervisor may trust.
+// announce writes an audit entry before a code is redeemed. If the service dies
+// between redeeming and storing, this entry is the only record of the
+// credential that the hypervisor may trust.
 func (s *Store) announce(ctx context.Context, credential endpoint.Credential) error {
 	audit.Describe(ctx, func(entry *audit.Entry) { entry.Detail("token_id", credential.ID) })
 	attempt := audit.FromContext(ctx)
@@ -90,6 +97,8 @@ func (s *Store) announce(ctx context.Context, credential endpoint.Credential) er
 	return s.db.Tx(ctx, func(tx *db.Tx) error { return audit.WriteEntry(tx, entry) })
 }
 
+// redeem trades the code for trust in the target's credential, within the time
+// of one call.
 func (s *Store) redeem(ctx context.Context, d driver, target endpoint.Target, code *oneTimeCode) error {
 	enroller, err := d.enroller()
 	if err != nil {
@@ -100,7 +109,8 @@ func (s *Store) redeem(ctx context.Context, d driver, target endpoint.Target, co
 	return enroller.Redeem(ctx, target, code.secret)
 }
 
-// untaken holds for errors of Redeem that mean that the code was not taken.
+// untaken reports whether an error of Redeem means that the code was not used.
+// Every other error leaves that open.
 func untaken(err error) bool {
 	switch sdk.KindOf(err) {
 	case sdk.TokenRejected, sdk.Denied, sdk.Invalid, sdk.Untrusted, sdk.Forbidden, sdk.Refused, sdk.Unsupported:
@@ -109,6 +119,7 @@ func untaken(err error) bool {
 	return false
 }
 
+// notTraded returns the problem of a code that was not accepted.
 func notTraded(err error, code *oneTimeCode) error {
 	if sdk.KindOf(err) != sdk.TokenRejected {
 		return fieldFault(err)
@@ -117,8 +128,9 @@ func notTraded(err error, code *oneTimeCode) error {
 		code.label).With("reason", plugin.ReasonAuth).Because(err)
 }
 
-// leftBehind tells beside a failure what a code has, or may have, left in the hypervisor's list of those that it trusts. lost is why it
-// is not known whether the code was taken; nil when it was.
+// leftBehind adds to a failure which credential a code has left, or may have
+// left, in the hypervisor's list of trusted ones. lost is the error that left
+// open whether the code was used; nil means that it was.
 func leftBehind(err, lost error, id string, code *oneTimeCode) error {
 	after := extended(problem.From(plugin.Problem(err)), "")
 	before := problem.From(plugin.Problem(err)).Detail
@@ -137,13 +149,14 @@ func leftBehind(err, lost error, id string, code *oneTimeCode) error {
 	return after.With("credential_id", id).With("credential_ids", ids).Because(err)
 }
 
-// Code is what a one-time code says of itself.
+// Code is what a one-time code contains.
 type Code struct {
 	Addresses   []string   `json:"addresses" example:"[\"192.0.2.10:8443\"]" doc:"Where it says that the server is; none of them is taken by itself"`
 	Fingerprint *string    `json:"fingerprint" doc:"The server's certificate, which is pinned"`
 	Expires     *time.Time `json:"expires_at" example:"2026-01-31T12:00:00Z"`
 }
 
+// codeOf makes the API's form of a code, without its secret.
 func codeOf(c *oneTimeCode) *Code {
 	out := &Code{Addresses: cleanAll(c.Addresses), Fingerprint: orNil(c.Fingerprint)}
 	if !c.Expires.IsZero() {

@@ -19,9 +19,12 @@ type App struct {
 	Name string `json:"name"`
 }
 
-// Remove forgets a host: its tokens, its apps and what was cached of its guests, which other hosts of its cluster take
-// over. confirm must be the host's name. Apps refuse it (host_has_apps) unless forgetApps, and so do jobs that are not
-// finished (conflict). Nothing changes on the hypervisor.
+// Remove forgets a host with its tokens, its apps and the cache of its guests;
+// other hosts of the cluster take over the guests that they see. Nothing
+// changes on the hypervisor. confirm must be the host's name.
+//
+// Problems: host_has_apps unless forgetApps is set, conflict if jobs of the
+// host are not finished, confirm_required.
 func (s *Store) Remove(ctx context.Context, id int64, confirm string, forgetApps bool) error {
 	h, err := s.Get(ctx, id)
 	if err != nil {
@@ -54,7 +57,9 @@ func (s *Store) Remove(ctx context.Context, id int64, confirm string, forgetApps
 	})
 }
 
-// idle refuses a host that unfinished jobs work on.
+// idle returns the problem conflict if unfinished jobs work on the host, with
+// up to 50 of their ids. The caller holds the host's lock, for which the foreign
+// key of a new job waits, so that none can come in between.
 func idle(ctx context.Context, tx *db.Tx, id int64) error {
 	rows, err := tx.Pgx.Query(ctx, "SELECT id FROM jobs WHERE host_id = $1 AND status IN ('queued', 'running') ORDER BY id LIMIT 50", id)
 	if err != nil {
@@ -72,12 +77,14 @@ func idle(ctx context.Context, tx *db.Tx, id int64) error {
 
 const selectApps = "SELECT id, name FROM apps WHERE host_id = $1 ORDER BY name, id"
 
-// hasApps refuses a host because of its apps.
+// hasApps is the problem of a host that still has apps.
 func hasApps(apps []App) error {
 	return problem.New(problem.CodeHostHasApps,
 		"the host still has apps; forget_apps forgets them, and their containers stay as they are").With("apps", apps)
 }
 
+// dropApps forgets the apps of a host, or returns the problem host_has_apps
+// unless forget is set.
 func dropApps(ctx context.Context, tx *db.Tx, id int64, forget bool) error {
 	rows, err := tx.Pgx.Query(ctx, selectApps, id)
 	if err != nil {
@@ -97,6 +104,8 @@ func dropApps(ctx context.Context, tx *db.Tx, id int64, forget bool) error {
 	return nil
 }
 
+// drop deletes the host, and its cluster if no other host belongs to it. Tokens
+// and the cache go by foreign keys.
 func (s *Store) drop(ctx context.Context, tx *db.Tx, id int64) error {
 	var cluster *int64
 	var others bool

@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Rotation replaces credentials, or adds the first ones of their capabilities.
+// Rotation is the input of Rotate: credentials that replace those of their
+// capabilities, or are their first ones.
 type Rotation struct {
 	// Capability is monitoring when empty.
 	Capability string
@@ -32,7 +33,7 @@ type Rotated struct {
 	Verification
 }
 
-// Rotations are what Rotate has stored.
+// Rotations is the result of Rotate.
 type Rotations struct {
 	// Stored are in order of their capabilities; none where only an SSH key was made.
 	Stored []Rotated
@@ -42,10 +43,14 @@ type Rotations struct {
 	SSH *NewSSHKey
 }
 
-// Rotate verifies new credentials against the host and stores each in place of its capability's old one, or as its first; all of them
-// or none. A rejected one is token_rejected, and the old ones stay. A host whose endpoint was changed meanwhile is conflict, and a
-// capability that its driver does not have unsupported. A new SSH key is pending until VerifySSH has seen it work; without consent, now or
-// before, it is consent_required.
+// Rotate verifies new credentials at the host and stores each in place of its
+// capability's old one; it stores all of them or none.
+//
+// Problems: token_rejected if the host does not accept one (the old ones stay),
+// conflict if the host's endpoint changed in the meantime, unsupported for a
+// capability that the driver does not have, consent_required for an SSH key
+// without consent. A new SSH key is pending until VerifySSH has logged in with
+// it; the old one works until then.
 func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Rotations, error) {
 	if err := rotationFault(in); err != nil {
 		return Rotations{}, err
@@ -71,7 +76,8 @@ func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Rotations, e
 	return Rotations{Stored: done, Kept: append([]string{}, p.kept...)}, err
 }
 
-// rotateSSH makes a key, and replaces a token in the same step where one was given.
+// rotateSSH makes an SSH key, and replaces a token in the same transaction if
+// one was given.
 func (s *Store) rotateSSH(ctx context.Context, id int64, e connection, d driver, in Rotation) (Rotations, error) {
 	if !in.SSHConsent {
 		if there, err := s.consents(ctx, id); err != nil {
@@ -113,7 +119,8 @@ func (s *Store) rotateSSH(ctx context.Context, id int64, e connection, d driver,
 	return done, nil
 }
 
-// rotateOne replaces one token. also is done in the same transaction; nil is nothing.
+// rotateOne replaces one token. also runs in the same transaction; nil does
+// nothing.
 func (s *Store) rotateOne(ctx context.Context, id int64, e connection, d driver, in Rotation,
 	also func(context.Context, *db.Tx) error) (Rotations, error) {
 	key := in.capability()
@@ -130,7 +137,7 @@ func (s *Store) rotateOne(ctx context.Context, id int64, e connection, d driver,
 	return Rotations{Stored: done, Kept: []string{}}, err
 }
 
-// capability is what a single credential is for.
+// capability returns the capability of a single credential.
 func (in Rotation) capability() endpoint.Capability {
 	if in.Capability == "" {
 		return endpoint.Monitoring
@@ -138,11 +145,13 @@ func (in Rotation) capability() endpoint.Capability {
 	return endpoint.Capability(in.Capability)
 }
 
+// foreign is the text of the fault of a code that names another certificate
+// than the host's.
 func foreign(label string) string {
 	return "is for another server: the " + label + " does not name the host's certificate"
 }
 
-// rotating is where the host is, and its driver.
+// rotating returns the endpoint of a host and its driver.
 func (s *Store) rotating(ctx context.Context, id int64) (connection, driver, error) {
 	e, err := s.connection(ctx, id)
 	if err != nil {
@@ -152,7 +161,8 @@ func (s *Store) rotating(ctx context.Context, id int64) (connection, driver, err
 	return e, d, err
 }
 
-// rotate trades codes, verifies everything and stores it. elsewhere is the fault of a code that is for another server.
+// rotate redeems codes, verifies all credentials and stores them. elsewhere
+// makes the fault of a code that is for another server.
 func (s *Store) rotate(ctx context.Context, id int64, e connection, d driver, all []access, elsewhere func(label string) error,
 	also func(context.Context, *db.Tx) error) ([]Rotated, error) {
 	at := e
@@ -179,7 +189,9 @@ func (s *Store) rotate(ctx context.Context, id int64, e connection, d driver, al
 	return done, err
 }
 
-// replace verifies credentials at the host as it was read, and stores them.
+// replace verifies credentials at the endpoint as it was read, and stores them
+// if the endpoint is still the same: a token must not be stored for a server
+// that never saw it. A new monitoring token makes the next poll due at once.
 func (s *Store) replace(ctx context.Context, id int64, e connection, d driver, tokens []endpoint.Credential,
 	also func(context.Context, *db.Tx) error) ([]Rotated, error) {
 	found, errs := s.verifyEach(ctx, d, e, tokens)
@@ -215,6 +227,8 @@ func (s *Store) replace(ctx context.Context, id int64, e connection, d driver, t
 	})
 }
 
+// rotationFault returns the faults of the combination of fields; nil if there
+// are none.
 func rotationFault(in Rotation) error {
 	_, unknown := capability(string(in.capability()), "body", "capability")
 	var amiss error

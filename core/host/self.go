@@ -14,15 +14,18 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
-// OwnGuest knows the guest that the service itself runs in; *guest.Self does.
+// OwnGuest finds the guest in which the service itself runs; *guest.Self
+// implements it.
 type OwnGuest interface {
 	// Nodes names the nodes on which that guest stands, of the cluster of the host that the setting self.host_id names:
 	// usually one. There is none when the guest is not known.
 	Nodes(ctx context.Context) ([]string, error)
 }
 
-// SelfOn reports whether the service runs on a node of the host's cluster: where its own guest stands or, when it knows
-// none, on the entry node of the host that the setting self.host_id names. The service may then run on the node itself.
+// SelfOn reports whether the service runs on a node of the host's cluster: on
+// the node of its own guest, or, if that is unknown, on the entry node of the
+// host in the setting self.host_id, because the service may run on the node
+// itself. Operations that stop a node ask for this first.
 func (s *Store) SelfOn(ctx context.Context, id int64, node string) (bool, error) {
 	self, err := setting.Get(ctx, s.db, setting.SelfHost)
 	if err != nil || self == nil {
@@ -50,11 +53,12 @@ func (s *Store) SelfOn(ctx context.Context, id int64, node string) (bool, error)
 	return entry != "" && entry == node, nil
 }
 
-// CheckSelf is the rule of which host the service may be said to run on: one that is there, whatever its state. It keeps
-// the host from being removed until the transaction ends; without such a host it is problem not_found.
+// CheckSelf checks that a host exists, in any state, and locks it against
+// removal until the transaction ends. The problem is not_found.
 func (s *Store) CheckSelf(ctx context.Context, tx *db.Tx, id int64) error { return lock(ctx, tx, id) }
 
-// SetSelf records which host the service itself runs on; nil records that it is none of them.
+// SetSelf stores on which host the service runs; nil stores that it runs on
+// none of them.
 func (s *Store) SetSelf(ctx context.Context, id *int64) error {
 	var by *int64
 	if caller := identity.FromContext(ctx); caller != nil && caller.UserID != 0 {

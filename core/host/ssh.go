@@ -16,10 +16,12 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// sshUser is who logs in to machines: what is run there needs root's rights.
+// sshUser is the user of all logins. The programs that run on machines need the
+// rights of root.
 const sshUser = "root"
 
-// SSH is what is told of logging in to a host's machine.
+// SSH describes the login to a host's machine, for the API. It contains no
+// private key.
 type SSH struct {
 	Enrolled    bool           `json:"enrolled" example:"true" doc:"There is a key that was seen to work, the machine's host key is pinned, and consent is on record"`
 	VerifiedAt  *time.Time     `json:"verified_at" example:"2026-01-31T12:00:00Z" doc:"When the key was last seen to work; null for never"`
@@ -31,21 +33,22 @@ type SSH struct {
 	Consent     *SSHConsent    `json:"consent" doc:"Null for none: nothing logs in then"`
 }
 
-// PendingSSHKey is a key that was not seen to work yet.
+// PendingSSHKey is a key with which nobody has logged in yet.
 type PendingSSHKey struct {
 	PublicKey      string    `json:"public_key" doc:"The line for authorized_keys on the machine"`
 	InstallCommand string    `json:"install_command" doc:"What adds that line, to be pasted into a root shell of the machine"`
 	CreatedAt      time.Time `json:"created_at" example:"2026-01-31T12:00:00Z"`
 }
 
-// SSHConsent is who agreed that programs run as root on a machine.
+// SSHConsent records who agreed, when, and to which version of the text, that
+// programs run as root on a machine.
 type SSHConsent struct {
 	By      string    `json:"by" example:"ada@example.com"`
 	At      time.Time `json:"at" example:"2026-01-31T12:00:00Z"`
 	Version int       `json:"version" example:"1" doc:"Of the text that was agreed to"`
 }
 
-// sshKey is a stored key.
+// sshKey is a stored key; the private half is sealed.
 type sshKey struct {
 	id        int64
 	pending   bool
@@ -53,7 +56,7 @@ type sshKey struct {
 	sealed    []byte
 }
 
-// sshAccess is what is stored for logging in to a host's machine.
+// sshAccess is everything that is stored about the login to a host's machine.
 type sshAccess struct {
 	connection
 	port    int
@@ -63,7 +66,7 @@ type sshAccess struct {
 	active, pending *sshKey
 }
 
-// sshAccess reads it.
+// sshAccess reads it. There is at most one active and one pending key.
 func (s *Store) sshAccess(ctx context.Context, id int64) (sshAccess, error) {
 	var a sshAccess
 	rows, err := s.db.Pool.Query(ctx, `SELECT h.driver, h.address, COALESCE(h.tls_fingerprint, ''), h.verify_tls, h.ssh_port,
@@ -103,8 +106,11 @@ func (s *Store) sshAccess(ctx context.Context, id int64) (sshAccess, error) {
 	return a, nil
 }
 
-// usable refuses what cannot be logged in to, before anything is dialled: consent_required, and ssh_not_enrolled where there is no key, or
-// for other than a check none that was seen to work, or no pinned host key.
+// usable returns the problem of a machine that cannot be logged in to, before
+// any connection. consent_required comes first. ssh_not_enrolled means that
+// there is no key; unless check is set it also means that no key was verified
+// or no host key is pinned. check is set for the verification itself, which
+// must work without those.
 func (a sshAccess) usable(check bool) error {
 	switch {
 	case !a.consent:
@@ -122,7 +128,8 @@ func (a sshAccess) usable(check bool) error {
 	return nil
 }
 
-// sshTarget is the machine with one of the keys, opened.
+// sshTarget makes the target of a login with one of the keys, and decrypts the
+// key.
 func (s *Store) sshTarget(a sshAccess, key *sshKey) (endpoint.Target, error) {
 	plain, err := s.keys.Open(key.sealed, sshPlace(key.id))
 	if err != nil {
@@ -138,15 +145,19 @@ func (s *Store) sshTarget(a sshAccess, key *sshKey) (endpoint.Target, error) {
 // SealedSSH is the column of the private keys, for rotating the key.
 var SealedSSH = secret.Table{Name: "host_ssh_keys", Column: "private_key", Key: []string{"id"}}
 
-// sshPlace is what a private key is bound to.
+// sshPlace is the binding of a sealed private key.
 func sshPlace(id int64) secret.Binding {
 	return secret.Binding{Table: "host_ssh_keys", Column: "private_key", Row: secret.Row(id)}
 }
 
-// logins is how many logins to one machine this instance has under way at most. A server takes about ten before it turns some away.
+// logins is how many logins to one machine this instance holds at the same
+// time. sshd begins to drop connections that are not authenticated yet at ten
+// (sshd_config(5), MaxStartups 10:30:100), and other clients need some of them.
 const logins = 4
 
-// loginSlot waits for a slot among the logins of a host, which its caller gives back.
+// loginSlot waits for one of the host's slots. The caller calls release. The
+// error is sdk.Timeout if the deadline of ctx passes first, and else that of
+// ctx.
 func (s *Store) loginSlot(ctx context.Context, id int64) (release func(), err error) {
 	made, _ := s.logins.LoadOrStore(id, make(chan struct{}, logins))
 	slots := made.(chan struct{})
@@ -161,12 +172,14 @@ func (s *Store) loginSlot(ctx context.Context, id int64) (release func(), err er
 	}
 }
 
-// executor opens the machine with one of the keys.
+// executor opens the machine for running programs. The caller calls the
+// returned function.
 func (s *Store) executor(ctx context.Context, a sshAccess, key *sshKey) (hypervisor.NodeExecutor, func(), error) {
 	return loggedIn[hypervisor.NodeExecutor](ctx, s, a, key)
 }
 
-// loggedIn opens the machine with one of the keys, as one of the abilities that need a login. Nothing is dialled.
+// loggedIn opens the machine with one of the keys, as the ability A. It makes
+// no connection yet. The caller calls end.
 func loggedIn[A any](ctx context.Context, s *Store, a sshAccess, key *sshKey) (able A, end func(), err error) {
 	target, err := s.sshTarget(a, key)
 	if err != nil {

@@ -10,24 +10,26 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// SSHConsentVersion counts the texts that were ever shown. Another text is another version, so that the record says what was agreed to.
+// SSHConsentVersion is the number of the present text. Every change of the text
+// needs a new number, so that the record shows which text a user agreed to.
 const SSHConsentVersion = 1
 
-// SSHConsentText is what is agreed to.
+// SSHConsentText is the text that a user agrees to.
 const SSHConsentText = "Hostler makes an SSH key for this host. With it Hostler logs in as root to the machine at the host's address, " +
 	"and runs programs there: the scripts of apps, each of which is shown and agreed to by itself before, and what checks, undoes and " +
 	"cleans up after them. Whoever controls Hostler controls that machine then. Where machines share the file authorized_keys, as the " +
 	"members of some clusters do, the key opens all of them. The key stays encrypted in Hostler's database and is never shown; " +
 	"deleting it here names the command that removes it on the machine."
 
-// consentRequired is the refusal that says what would be agreed to.
+// consentRequired is the problem consent_required, with the text and the field
+// that gives the consent.
 func consentRequired(detail string) error {
 	return problem.New(problem.CodeConsentRequired, "%s", detail).With("consent", map[string]any{
 		"version": SSHConsentVersion, "text": SSHConsentText, "field": "ssh_consent",
 	})
 }
 
-// consents reports whether consent to SSH is on record.
+// consents reports whether a consent is recorded for the host.
 func (s *Store) consents(ctx context.Context, id int64) (bool, error) {
 	var there bool
 	err := s.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM host_ssh_consents WHERE host_id = $1)", id).Scan(&there)
@@ -37,7 +39,8 @@ func (s *Store) consents(ctx context.Context, id int64) (bool, error) {
 	return there, nil
 }
 
-// keepConsent records that the caller agrees now.
+// keepConsent records that the caller agrees now, in place of an earlier
+// consent.
 func keepConsent(ctx context.Context, tx *db.Tx, id int64) error {
 	var user *int64
 	email := "the service" // an operation has a caller

@@ -21,7 +21,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// newSSHKey makes a key: the public half in the form of authorized_keys without a comment, and the private one in PEM.
+// newSSHKey makes an Ed25519 key: the public half as a line of authorized_keys
+// without a comment, and the private half in PEM.
 func newSSHKey() (public string, private secret.String, err error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -38,7 +39,8 @@ func newSSHKey() (public string, private secret.String, err error) {
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(half))), secret.New(string(pem.EncodeToMemory(block))), nil
 }
 
-// publicFingerprint is how a public key is told apart; empty for what is none.
+// publicFingerprint returns the SHA-256 fingerprint of a public key, or an
+// empty text if it cannot be read.
 func publicFingerprint(public string) string {
 	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(public))
 	if err != nil {
@@ -47,7 +49,10 @@ func publicFingerprint(public string) string {
 	return endpoint.HostKeyFingerprint(key.Marshal())
 }
 
-// authorizedLine is the line of authorized_keys (sshd(8)): the key can run programs, and neither forward nor have a terminal or an agent.
+// authorizedLine returns the line for authorized_keys. The option `restrict`
+// (sshd(8), AUTHORIZED_KEYS FILE FORMAT) forbids forwarding, terminals and
+// agents; the key can only run programs. `from` restricts it to the service's
+// addresses if they are known.
 func authorizedLine(public string, hostID int64, from []string) string {
 	options := "restrict"
 	if len(from) > 0 {
@@ -56,16 +61,20 @@ func authorizedLine(public string, hostID int64, from []string) string {
 	return fmt.Sprintf("%s %s hostler-host-%d", options, public, hostID)
 }
 
-// authorizedKeys is where root's keys are.
+// authorizedKeys is the file with the keys of root.
 const authorizedKeys = "/root/.ssh/authorized_keys"
 
-// installCommand adds a line, which has no single quote in it. The line before may lack its end.
+// installCommand returns the shell command that adds a line. The line contains
+// no single quote. The command begins with a line break, because the last line
+// of the file may lack its end, and both lines would become one.
 func installCommand(line string) string {
 	return "mkdir -p -m 700 /root/.ssh && printf '\\n%s\\n' '" + line + "' >> " + authorizedKeys + " && chmod 600 " + authorizedKeys
 }
 
-// removeCommand removes the lines with exactly that key. The file is written over and not replaced: it may be a link to a file that
-// several machines share.
+// removeCommand returns the shell command that removes the lines with exactly
+// that key. It overwrites the file instead of replacing it, because the file
+// may be a link to one that several machines share. It is compared by the key's
+// base64 text, because an administrator may have changed options and comment.
 func removeCommand(public string) string {
 	key := public
 	if parts := strings.Fields(public); len(parts) > 1 {
@@ -75,12 +84,14 @@ func removeCommand(public string) string {
 		"' \"$f\" > \"$t\" || [ $? -eq 1 ]; } && cat \"$t\" > \"$f\"; rm -f \"$t\""
 }
 
-// sshFrom are the addresses from which keys may be used.
+// sshFrom returns the addresses from which keys may be used; an empty list
+// allows all.
 func (s *Store) sshFrom(ctx context.Context) ([]string, error) {
 	return setting.Get(ctx, s.db, setting.SSHFrom)
 }
 
-// sshAble is unsupported for a driver that logs in to no machines. Nothing is dialled.
+// sshAble returns the problem unsupported if the driver cannot log in to
+// machines. It makes no connection.
 func (s *Store) sshAble(ctx context.Context, e connection) error {
 	at, err := s.open(ctx, e.driver, s.targetOf(e, endpoint.Credential{Form: endpoint.FormSSHKey}))
 	if err != nil {
@@ -91,7 +102,9 @@ func (s *Store) sshAble(ctx context.Context, e connection) error {
 	return plugin.Problem(err)
 }
 
-// keepSSHKey makes a key and stores it as the pending one, in place of one that was pending. An active one stays.
+// keepSSHKey makes a key and stores it as the pending one in place of an
+// earlier pending one. The active one stays in use. The row is inserted before
+// the key is sealed, because the seal is bound to the row's id.
 func (s *Store) keepSSHKey(ctx context.Context, tx *db.Tx, id int64) (public string, err error) {
 	public, private, err := newSSHKey()
 	if err != nil {
@@ -117,13 +130,14 @@ func (s *Store) keepSSHKey(ctx context.Context, tx *db.Tx, id int64) (public str
 	return public, nil
 }
 
-// NewSSHKey is a key that was made, and waits to be brought to the machine.
+// NewSSHKey is a key that was made and must be brought to the machine.
 type NewSSHKey struct {
 	// PublicKey is the line for authorized_keys, and InstallCommand what adds it there.
 	PublicKey, InstallCommand string
 }
 
-// enrolSSH records consent where it is given, and makes a key, in the transaction of its caller, who holds the host.
+// enrolSSH records the consent if it is given, and makes a key. It runs in the
+// transaction of its caller, who holds the host's lock.
 func (s *Store) enrolSSH(ctx context.Context, tx *db.Tx, id int64, consent bool, from []string) (NewSSHKey, error) {
 	if consent {
 		if err := keepConsent(ctx, tx, id); err != nil {
@@ -138,10 +152,13 @@ func (s *Store) enrolSSH(ctx context.Context, tx *db.Tx, id int64, consent bool,
 	return NewSSHKey{line, installCommand(line)}, nil
 }
 
-// kindSSHKey is the word of the keys in the path of a credential that is deleted.
+// kindSSHKey stands for the keys in the path of the operation that deletes a
+// credential.
 const kindSSHKey = "ssh_key"
 
-// removeSSHKey forgets the keys and the consent, and gives the commands that remove the keys on the machine; not_found without any.
+// removeSSHKey forgets the keys and the consent, and returns the commands that
+// remove the keys on the machine. The service does not run them itself. The
+// problem is not_found if there is no key.
 func (s *Store) removeSSHKey(ctx context.Context, id int64) (Removal, error) {
 	r := Removal{Removed: true, Commands: []string{}}
 	audit.Describe(ctx, func(entry *audit.Entry) { entry.Details = map[string]any{"capability": kindSSHKey} })

@@ -15,7 +15,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// SSHCheck is what a login to a host's machine has shown.
+// SSHCheck is the result of a login to a host's machine.
 type SSHCheck struct {
 	User        string  `json:"user" example:"root"`
 	Fingerprint string  `json:"fingerprint" example:"SHA256:2gq3w1cXyBNkuTmTzVFNrQ4yHRZyQdVfQJyGn2mHhH8" doc:"The host key that the machine has proved to have, as ssh-keygen -l prints it"`
@@ -28,10 +28,15 @@ type SSHCheck struct {
 	Remove    *string `json:"remove_command" doc:"Where a key was replaced: what removes the old one on the machine"`
 }
 
-// VerifySSH logs in to the host's machine, runs true there and tells what it saw. It is done with the pending key where there is one,
-// which takes the place of the present one when that works; else with the present one. The host key is pinned where none is; another than
-// the pinned one is ssh_host_key_changed. Problems: consent_required and ssh_not_enrolled before anything is dialled, unsupported,
-// hypervisor_error with the reason auth where the machine does not take the key, and what plugin.Problem makes of the rest.
+// VerifySSH logs in to the host's machine, checks for root and returns what it
+// saw. It uses the pending key if there is one, and on success makes it the
+// active one; else it uses the active key. It pins the host key if none is
+// pinned.
+//
+// Problems: consent_required and ssh_not_enrolled before any connection,
+// unsupported, ssh_host_key_changed if the machine shows another host key than
+// the pinned one, hypervisor_error with the reason auth if the machine does not
+// accept the key, and those of plugin.Problem.
 func (s *Store) VerifySSH(ctx context.Context, id int64) (SSHCheck, error) {
 	a, err := s.sshAccess(ctx, id)
 	if err != nil {
@@ -62,7 +67,9 @@ func (s *Store) VerifySSH(ctx context.Context, id int64) (SSHCheck, error) {
 	return check, s.db.Tx(ctx, func(tx *db.Tx) error { return keepSSHCheck(ctx, tx, id, a, key, check) })
 }
 
-// logIn checks a login within the store's limit for a call.
+// logIn checks a login, within the store's time for a call. A key that opens
+// another user's shell is refused here: later commands would fail one by one
+// for lack of rights.
 func (s *Store) logIn(ctx context.Context, id int64, a sshAccess, key *sshKey) (hypervisor.NodeLogin, error) {
 	ctx, cancel := s.timed(ctx)
 	defer cancel()
@@ -89,7 +96,8 @@ func (s *Store) logIn(ctx context.Context, id int64, a sshAccess, key *sshKey) (
 	return login, nil
 }
 
-// sshProblem is what a login has failed with, with what helps.
+// sshProblem returns the problem of a failed login. If the machine rejects the
+// key, the problem contains the line and the command that would add it.
 func (s *Store) sshProblem(ctx context.Context, id int64, a sshAccess, key *sshKey, err error) error {
 	if p := hostKeyProblem(a, err); p != nil {
 		return p
@@ -108,7 +116,8 @@ func (s *Store) sshProblem(ctx context.Context, id int64, a sshAccess, key *sshK
 	return p.With("public_key", line).With("install_command", installCommand(line))
 }
 
-// hostKeyProblem is the problem of another host key, nil for all other errors.
+// hostKeyProblem returns the problem of a changed host key, and nil for every
+// other error.
 func hostKeyProblem(a sshAccess, err error) error {
 	var e *sdk.Error
 	if !errors.As(err, &e) || e.Kind != sdk.Untrusted || e.Field != endpoint.FieldHostKey {
@@ -123,7 +132,9 @@ func hostKeyProblem(a sshAccess, err error) error {
 		With("fingerprint", seen).With("pinned_fingerprint", a.hostKey).Because(err)
 }
 
-// keepSSHCheck pins the host key and lets the key that works be the one in use. What was checked must still be so.
+// keepSSHCheck pins the host key and makes the working key the active one.
+// Everything that was checked is compared again in the statement: address,
+// port, host key and consent; the problem is conflict if one of them changed.
 func keepSSHCheck(ctx context.Context, tx *db.Tx, id int64, a sshAccess, key *sshKey, check SSHCheck) error {
 	if err := lock(ctx, tx, id); err != nil {
 		return err

@@ -10,7 +10,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Task is one task of the hypervisor, whoever started it.
+// Task is one task of the hypervisor, started by this service or by anybody
+// else.
 type Task struct {
 	ID      string     `json:"upid" doc:"The hypervisor's own identifier"`
 	Node    string     `json:"node" example:"pve1"`
@@ -40,6 +41,8 @@ func (s *Store) Tasks(ctx context.Context, id int64, limit int) ([]Task, error) 
 	return tasks, nil
 }
 
+// taskOf cleans a task. Errors of tasks may repeat a command line with a
+// secret; HideSecrets removes the known forms.
 func taskOf(t hypervisor.Task) Task {
 	out := Task{
 		ID: Clean(t.ID), Node: Clean(t.Node), Type: Clean(t.Type), User: Clean(t.User), TokenID: CleanOrNil(t.TokenID),
@@ -56,7 +59,8 @@ func taskOf(t hypervisor.Task) Task {
 	return out
 }
 
-// number is a guest's id as a number, written as people write one; nil for any other.
+// number returns a guest's id as a number, and nil unless it is written without
+// signs and leading zeros.
 func number(id hypervisor.GuestID) *int64 {
 	n, err := strconv.ParseInt(string(id), 10, 64)
 	if err != nil || n < 1 || strconv.FormatInt(n, 10) != string(id) {
@@ -65,19 +69,20 @@ func number(id hypervisor.GuestID) *int64 {
 	return &n
 }
 
-// LogLine is a line of a task's log.
+// LogLine is a line of a task's log, with its number.
 type LogLine struct {
 	N    int    `json:"n" example:"1" doc:"Counts from 1"`
 	Text string `json:"t" example:"TASK OK"`
 }
 
-// Log is a window of a task's log.
+// Log is a part of a task's log, and the number of all lines.
 type Log struct {
 	Lines []LogLine `json:"lines"`
 	Total int       `json:"total" example:"12" doc:"Number of lines there are"`
 }
 
-// TaskLog asks the hypervisor for lines of one task's log, from line start (0-based), at most limit.
+// TaskLog asks the hypervisor for at most limit lines of a task's log,
+// beginning with line start, counted from 0.
 func (s *Store) TaskLog(ctx context.Context, id int64, task string, start, limit int) (Log, error) {
 	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (hypervisor.Log, error) {
 		return h.TaskLog(ctx, task, hypervisor.LogQuery{Start: start, Limit: limit})

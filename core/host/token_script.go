@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// ScriptQuery says for what a token script is wanted.
+// ScriptQuery is the input of WriteTokenScript.
 type ScriptQuery struct {
 	// Driver is the usual one when empty.
 	Driver       string
@@ -24,17 +24,21 @@ type ScriptQuery struct {
 	Path string
 }
 
-// scopePath holds for "/" and for what could be the path of a scope at any hypervisor; the driver knows more.
+// scopePath matches "/" and every text that could be a path of some hypervisor.
+// It keeps shell characters out of the script; the driver checks the rest.
 var scopePath = regexp.MustCompile(`^/([A-Za-z0-9][A-Za-z0-9._:-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._:-]{0,63}){0,7})?$`)
 
-// TokenScript is a shell script for an administrator of the hypervisor, and what takes back what it made.
+// TokenScript is a shell script for an administrator of the hypervisor, and the
+// commands that remove what it makes.
 type TokenScript struct {
 	Script string   `json:"script"`
 	Undo   []string `json:"undo" doc:"What an administrator runs on the hypervisor, in this order, to remove the roles and the tokens again"`
 }
 
-// WriteTokenScript writes the shell script that makes the user, roles and credentials on the hypervisor. It uses no network. A
-// capability that the driver does not have is unsupported.
+// WriteTokenScript writes the script that makes users, roles and credentials on
+// the hypervisor. It makes no connection, and the service never runs the script
+// itself. The problem is unsupported for a capability that the driver does not
+// have.
 func (s *Store) WriteTokenScript(ctx context.Context, in ScriptQuery) (TokenScript, error) {
 	if in.Path == "" {
 		in.Path = "/"

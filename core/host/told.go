@@ -10,8 +10,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Told is what a host tells besides when it is asked what a token may do: its release, its certificate, and when credentials end. Of
-// what is empty nothing was told.
+// Told holds facts that an answer about a token's rights brings along: the
+// release, the end of the certificate, and the ends of credentials. An empty
+// field means that nothing was said.
 type Told struct {
 	// Version is the release, and CertificateEnd when the certificate ends that was shown with it.
 	Version        string
@@ -19,7 +20,8 @@ type Told struct {
 	Ends           []hypervisor.CredentialEnd
 }
 
-// ToldOf is what permissions tell, beside a version that was asked for by itself where they have none.
+// ToldOf collects them. asked is the version of a separate call, used if the
+// permissions contain none.
 func ToldOf(p hypervisor.Permissions, asked hypervisor.Version) Told {
 	if p.Version != nil {
 		asked = *p.Version
@@ -34,7 +36,8 @@ func ToldOf(p hypervisor.Permissions, asked hypervisor.Version) Told {
 // maxEnds bounds the ends of credentials that one answer may bring.
 const maxEnds = 1000
 
-// Keep records it of a host. Only ends of credentials that the host has are kept.
+// Keep stores them for a host. An end is stored only for a credential that the
+// host has here: the hypervisor lists the credentials of others too.
 func (t Told) Keep(ctx context.Context, tx pgx.Tx, id int64) error {
 	if t.Version != "" {
 		var end *time.Time

@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Verification is what a check of an endpoint with one token has found.
+// Verification is the result of the check of an endpoint with one token.
 type Verification struct {
 	Version     string     `json:"version" example:"9.2.11"`
 	Node        *string    `json:"node" example:"pve1" doc:"The node that answered"`
@@ -29,19 +29,22 @@ type Verification struct {
 	told Told
 }
 
-// connection is where a host is and how its certificate is checked, before it is stored.
+// connection is the endpoint of a host, and how its certificate is checked.
 type connection struct {
 	driver, address, fingerprint string
 	verifyTLS                    bool
 }
 
+// targetOf joins the endpoint with a credential.
 func (s *Store) targetOf(e connection, credential endpoint.Credential) endpoint.Target {
 	return endpoint.Target{Address: e.address, Fingerprint: e.fingerprint, VerifyTLS: e.verifyTLS, AllowLocal: s.allowLocal,
 		Credential: credential}
 }
 
-// verify asks the endpoint for its version and for what the token may do. Where neither a fingerprint nor the
-// authorities decide, the certificate that the first call saw must be the one of the second call too.
+// verify asks the endpoint for its version and for the rights of the token. If
+// neither a fingerprint nor an authority decides about the certificate, the
+// second call pins the one that the first has seen: both answers then come from
+// one server.
 func (s *Store) verify(ctx context.Context, driver string, target endpoint.Target) (Verification, error) {
 	ctx, cancel := s.timed(ctx)
 	defer cancel()
@@ -77,6 +80,7 @@ func (s *Store) verify(ctx context.Context, driver string, target endpoint.Targe
 	return v, nil
 }
 
+// version opens the host for a single call.
 func (s *Store) version(ctx context.Context, driver string, target endpoint.Target) (hypervisor.Version, error) {
 	host, err := s.open(ctx, driver, target)
 	if err != nil {
@@ -86,8 +90,9 @@ func (s *Store) version(ctx context.Context, driver string, target endpoint.Targ
 	return host.Version(ctx)
 }
 
-// pin is what is stored as the host's certificate after the check: a given one, or the one seen where nothing else
-// would decide; nil leaves the decision to the authorities.
+// pin returns the fingerprint to store after the check: the given one, or the
+// one that was seen if nothing else decides. nil leaves the decision to the
+// authorities.
 func (e connection) pin(seen string) *string {
 	switch {
 	case e.fingerprint != "":
@@ -98,7 +103,7 @@ func (e connection) pin(seen string) *string {
 	return nil
 }
 
-// fingerprint reads a certificate's fingerprint as people paste it.
+// fingerprint reads the fingerprint of a certificate as users paste it.
 func fingerprint(text string) (string, error) {
 	if text == "" {
 		return "", nil

@@ -12,14 +12,16 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// checkedToken is a token and what it may do.
+// checkedToken is a token with the result of its check.
 type checkedToken struct {
 	endpoint.Credential
 	Verification
 }
 
-// verifyEach tries several tokens at one endpoint, each by itself and all at once, and gives what was found and what failed, by their
-// places. Where nothing says which certificate is right, the first one that is shown is, for all of them.
+// verifyEach tries several tokens at one endpoint, independently and at the
+// same time. Results and errors have the places of their tokens. If nothing
+// decides about the certificate, it is read once before and pinned for all:
+// otherwise each token could go to another server.
 func (s *Store) verifyEach(ctx context.Context, d driver, at connection, tokens []endpoint.Credential) ([]Verification, []error) {
 	found, errs := make([]Verification, len(tokens)), make([]error, len(tokens))
 	if at.unpinned() && len(tokens) > 1 {
@@ -46,8 +48,10 @@ func (s *Store) verifyEach(ctx context.Context, d driver, at connection, tokens 
 	return found, errs
 }
 
-// withoutSecrets is an error that tells none of the tokens' secrets. A call's own is cut out where it was made; what stands before an
-// endpoint may repeat those of others.
+// withoutSecrets removes the secrets of all tokens from an error. Each call
+// removes its own secret; a proxy before the endpoint may repeat those of the
+// others. If it finds one, the cause is dropped, because it may contain it as
+// well.
 func withoutSecrets(err error, tokens []endpoint.Credential) error {
 	if err == nil {
 		return nil
@@ -70,8 +74,10 @@ func withoutSecrets(err error, tokens []endpoint.Credential) error {
 	return &told // without the cause, which may tell it too
 }
 
-// verifyInTurn is verifyEach for drivers that cannot look at a certificate alone: the first token that is taken tells it. An endpoint
-// that is not there is not asked again.
+// verifyInTurn is verifyEach for drivers that cannot read a certificate alone:
+// the certificate of the first token that is accepted is pinned for the rest.
+// An endpoint that does not answer is not asked again, because each attempt
+// would take the full timeout.
 func (s *Store) verifyInTurn(ctx context.Context, at connection, tokens []endpoint.Credential, found []Verification,
 	errs []error) []error {
 	for i, token := range tokens {
@@ -89,7 +95,8 @@ func (s *Store) verifyInTurn(ctx context.Context, at connection, tokens []endpoi
 	return errs
 }
 
-// judged holds for failures with which the endpoint has answered to the token.
+// judged reports whether the endpoint answered and rejected the token; other
+// failures say nothing about the token.
 func judged(err error) bool {
 	switch sdk.KindOf(err) {
 	case sdk.TokenRejected, sdk.Denied:
@@ -98,10 +105,13 @@ func judged(err error) bool {
 	return false
 }
 
-// unpinned says that neither a fingerprint nor the authorities decide.
+// unpinned reports that neither a fingerprint nor an authority decides about
+// the certificate.
 func (e connection) unpinned() bool { return e.fingerprint == "" && !e.verifyTLS }
 
-// readCertificate looks at the endpoint's certificate, trusted or not; no token is sent. Without the ability it is Unsupported.
+// readCertificate reads the certificate of the endpoint, trusted or not, and
+// sends no token. The error is of the kind Unsupported if the driver cannot do
+// that.
 func (s *Store) readCertificate(ctx context.Context, d driver, at connection) (endpoint.Certificate, error) {
 	reader, ok := hypervisor.As[hypervisor.CertificateReader](d.Driver)
 	if !ok {
@@ -119,7 +129,8 @@ func (s *Store) readCertificate(ctx context.Context, d driver, at connection) (e
 	return shown, nil
 }
 
-// takenAll is nil when every token was taken, and else the problem of the first that was not, with a row for each.
+// takenAll returns nil if every token was accepted. Else it returns the problem
+// of the first that was not, with a row for each token.
 func takenAll(tokens []endpoint.Credential, found []Verification, errs []error) error {
 	var first error
 	rows := make([]TokenCheck, len(tokens))
@@ -139,7 +150,8 @@ func takenAll(tokens []endpoint.Credential, found []Verification, errs []error) 
 	return problem.From(first).With("tokens", rows)
 }
 
-// extended is a copy of a problem with another sentence, to which members can be added.
+// extended copies a problem with another detail. Problems are shared, so that
+// members must not be added to the original.
 func extended(p *problem.Error, detail string) *problem.Error {
 	after := *p
 	after.Members, after.Detail = maps.Clone(p.Members), detail
@@ -152,14 +164,14 @@ const (
 	ReasonUnsupported = "unsupported"
 )
 
-// checkOf is the row of one token.
+// checkOf makes the row of one token.
 func checkOf(token endpoint.Credential, v *Verification, err error) TokenCheck {
 	row := tokenCheck(string(token.Capability), v, err)
 	row.TokenID, row.Form = orNil(token.ID), orNil(token.Form)
 	return row
 }
 
-// together joins tokens and what was found of them.
+// together joins tokens and their results by place.
 func together(tokens []endpoint.Credential, found []Verification) []checkedToken {
 	all := make([]checkedToken, len(tokens))
 	for i, token := range tokens {

@@ -19,8 +19,10 @@ type Volume struct {
 	Name string
 }
 
-// Exclusive returns what every job that writes or deletes the volume holds, as job.Spec.Exclusive. It is the same through every host of a
-// cluster. An unknown host is problem not_found.
+// Exclusive returns the key that every job which writes or deletes the volume
+// holds, for job.Spec.Exclusive. It is the same through every host of a
+// cluster, and for a shared storage through every node. The problem is
+// not_found for an unknown host.
 func (v Volume) Exclusive(ctx context.Context, d *db.DB, hostID int64) (string, error) {
 	var cluster int64
 	var shared bool

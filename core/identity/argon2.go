@@ -27,13 +27,16 @@ type Argon2 struct {
 	Threads uint8
 }
 
-// DefaultArgon2 has the memory and the passes of RFC 9106's second recommended option, in one lane: the machine has
-// other work. It takes about 150 ms on a small server.
+// DefaultArgon2 has the memory and the passes of the second recommended option
+// of RFC 9106 (section 4), but one lane: other work shares the machine. A hash
+// takes about 150 ms on a small server.
 var DefaultArgon2 = Argon2{Memory: 64 * 1024, Time: 3, Threads: 1}
 
-// Bounds of the parameters of a stored hash: a row that was tampered with must not take the service down.
+// maxArgon2 bounds the parameters of a stored hash, so that a manipulated row
+// cannot exhaust memory or time.
 var maxArgon2 = Argon2{Memory: 1024 * 1024, Time: 64, Threads: 16}
 
+// Sizes of a hash.
 const (
 	saltBytes = 16
 	hashBytes = 32
@@ -41,9 +44,12 @@ const (
 	largeMemory = 16 * 1024
 )
 
+// errHashFormat is the error of a hash that cannot be read. It does not contain
+// the hash, which must not get into a log.
 var errHashFormat = errors.New("the stored password hash is not an Argon2id hash that this release reads")
 
-// hasher hashes passwords, a bounded number at a time.
+// hasher hashes passwords, a limited number at a time: each hash needs the
+// configured memory. It is safe for concurrent use.
 type hasher struct {
 	cost Argon2
 	wait time.Duration
@@ -55,13 +61,17 @@ type hasher struct {
 	decoy string
 }
 
+// newHasher returns a hasher with a limited number of slots: each hash needs
+// the configured memory.
 func newHasher(c Config) *hasher {
 	h := &hasher{cost: c.Argon2, wait: c.HashWait, slots: make(chan struct{}, c.Hashes), spare: make(chan struct{}, 1)}
 	h.decoy = encode(h.cost, randomBytes(saltBytes), randomBytes(hashBytes))
 	return h
 }
 
-// hash is a new hash of the password as a PHC string: $argon2id$v=19$m=65536,t=3,p=1$salt$hash. No stranger comes so far.
+// hash returns a new hash of the password as a PHC string:
+// $argon2id$v=19$m=65536,t=3,p=1$salt$hash. It uses the spare slot too, because
+// only users whom an operation has admitted set a password.
 func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	salt := randomBytes(saltBytes)
 	sum, err := h.run(ctx, h.cost, password, salt, hashBytes, true)
@@ -71,8 +81,10 @@ func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	return encode(h.cost, salt, sum), nil
 }
 
-// verify reports whether the password is the one that was hashed, and whether the hash has another cost than new ones
-// get. With an empty hash it does the same work for nothing. familiar says that it is for no stranger.
+// verify reports whether the password is the one that was hashed, and whether
+// the hash has another cost than new ones have. For an empty hash it does the
+// same work and reports false, so that the time does not show which accounts
+// exist. familiar allows it to use the spare slot.
 func (h *hasher) verify(ctx context.Context, hash, password string, familiar bool) (ok, outdated bool, err error) {
 	known := hash != ""
 	if !known {
@@ -89,7 +101,9 @@ func (h *hasher) verify(ctx context.Context, hash, password string, familiar boo
 	return subtle.ConstantTimeCompare(got, want) == 1 && known, cost != h.cost, nil
 }
 
-// run waits for a slot and hashes in it. A flood of strangers can take all slots but the spare one.
+// run waits for a slot and hashes in it. Strangers use the common slots only: a
+// flood of them cannot lock out the users whose browser is known. The problem
+// is rate_limited after the configured wait.
 func (h *hasher) run(ctx context.Context, cost Argon2, password string, salt []byte, length uint32, familiar bool) ([]byte, error) {
 	late := time.NewTimer(h.wait)
 	defer late.Stop()
@@ -99,6 +113,7 @@ func (h *hasher) run(ctx context.Context, cost Argon2, password string, salt []b
 	}
 	select {
 	case slot <- struct{}{}:
+	// A nil channel is never ready: a stranger has no spare slot.
 	case spare <- struct{}{}:
 		slot = spare
 	case <-ctx.Done():
@@ -119,11 +134,14 @@ func (h *hasher) run(ctx context.Context, cost Argon2, password string, salt []b
 	return sum, nil
 }
 
+// encode returns a hash in the PHC string format, as other Argon2 libraries
+// write it.
 func encode(c Argon2, salt, sum []byte) string {
 	b64 := base64.RawStdEncoding.EncodeToString
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, c.Memory, c.Time, c.Threads, b64(salt), b64(sum))
 }
 
+// decode reads a hash of encode, within the bounds of maxArgon2.
 func decode(hash string) (c Argon2, salt, sum []byte, err error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
@@ -141,6 +159,7 @@ func decode(hash string) (c Argon2, salt, sum []byte, err error) {
 	return c, salt, sum, nil
 }
 
+// randomBytes returns n random bytes.
 func randomBytes(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails: crypto/rand ends the process first

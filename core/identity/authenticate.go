@@ -14,9 +14,11 @@ import (
 	"github.com/hostler/hostler/core/proxy"
 )
 
-// Authenticate finds out who makes the request: by the session's cookie, or by an API key when the request has an
-// Authorization header of scheme Bearer, which then alone counts. Without a valid one it is a problem of code
-// unauthenticated. Roles and activity are those of this moment: a deactivated user is out at once.
+// Authenticate returns the caller of a request: by the session cookie, or by an
+// API key if the request has an Authorization header of the scheme Bearer,
+// which then decides alone. The roles are read anew for each request, so that a
+// change of them and a deactivation take effect at once. The problem is
+// unauthenticated, the same for every reason.
 func (s *Store) Authenticate(ctx context.Context, r *http.Request) (*Caller, error) {
 	if scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 		return s.authenticateKey(ctx, key)
@@ -28,8 +30,9 @@ func (s *Store) Authenticate(ctx context.Context, r *http.Request) (*Caller, err
 	return s.authenticateSession(ctx, token)
 }
 
-// The user and the roles in one row. A session and a key are each found by the hash of what the caller sent: nothing is
-// compared that a caller could approach byte by byte.
+// These select the user and all roles in one row. Sessions and keys are found
+// by the hash of the sent value: the comparison is made by an index over
+// hashes, and its duration shows nothing about the value.
 const (
 	callerColumns = `u.id, u.email, COALESCE(u.display_name, ''),
 		ARRAY(SELECT m.team_id FROM team_members m WHERE m.user_id = u.id ORDER BY m.team_id),
@@ -44,7 +47,8 @@ const (
 		WHERE k.key_hash = $1 AND (k.expires_at IS NULL OR k.expires_at > now())`
 )
 
-// authenticateKey does the same work for every text, whether it has the form of a key or not.
+// authenticateKey does the same work for every text, whether it has the form of
+// a key or not.
 func (s *Store) authenticateKey(ctx context.Context, key string) (*Caller, error) {
 	if !isKey(key) {
 		key = ""
@@ -64,6 +68,8 @@ func (s *Store) authenticateKey(ctx context.Context, key string) (*Caller, error
 	return caller, nil
 }
 
+// authenticateSession returns the caller of a session token, and extends the
+// session if it was not used for a while.
 func (s *Store) authenticateSession(ctx context.Context, token string) (*Caller, error) {
 	caller, id, stale, err := s.caller(ctx, sessionQuery, hashToken(token), s.config.SessionIdle)
 	if err != nil {
@@ -79,8 +85,8 @@ func (s *Store) authenticateSession(ctx context.Context, token string) (*Caller,
 	return caller, nil
 }
 
-// caller reads the session or key with its user and the user's roles; nil when there is none that holds. stale says
-// that its last use is to be noted.
+// caller reads a session or a key with its user and the user's roles; nil if
+// none is valid. stale reports that the last use must be stored.
 func (s *Store) caller(ctx context.Context, query string, args ...any) (c *Caller, id int64, stale bool, err error) {
 	c = &Caller{}
 	var teams []int64
@@ -102,13 +108,17 @@ func (s *Store) caller(ctx context.Context, query string, args ...any) (c *Calle
 	return c, id, stale, nil
 }
 
-// touch notes that the session or key is in use, at most once a minute: reads must not each become a write.
+// touch stores the last use of a session or a key, at most once a minute,
+// because otherwise each read of the API would be a write. A failure is only
+// logged.
 func (s *Store) touch(ctx context.Context, statement string, id int64) {
 	if _, err := s.db.Pool.Exec(ctx, statement, id); err != nil && ctx.Err() == nil {
 		s.log.Warn("the last use of a session or key was not noted", "id", id, "error", err)
 	}
 }
 
+// unauthenticated returns the problem of a request without a valid session or
+// key.
 func unauthenticated() error {
 	return problem.New(problem.CodeUnauthenticated, "log in, or send an API key")
 }

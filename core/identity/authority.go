@@ -12,12 +12,15 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// govern begins a change of users, teams or members: it takes the lock that all such changes hold until their
-// transaction ends, and reads the caller's instance role anew, because the caller may have lost it since the request was
-// let in. A caller whose role is below least is forbidden, one whose account has ended unauthenticated. A nil caller is
-// the system, which may do everything.
+// govern begins every change of users, teams or members. It takes one lock that
+// all such changes hold until their transaction ends, and reads the caller's
+// instance role again, because the caller may have lost it since the request
+// began. Problems: forbidden for a role below least, unauthenticated if the
+// account has ended. A nil caller is the system, which may do everything.
 //
-// The lock is the default team's row. It keeps out nobody who adds hosts or members to that team.
+// The lock is the row of the default team, in the mode FOR NO KEY UPDATE:
+// foreign keys to that row take FOR KEY SHARE, so that adding hosts or members
+// to the team does not wait.
 func govern(ctx context.Context, tx *db.Tx, caller *Caller, least Role) (Role, error) {
 	if _, err := tx.Pgx.Exec(ctx, "SELECT FROM teams WHERE id = $1 FOR NO KEY UPDATE", DefaultTeam); err != nil {
 		return NoRole, fmt.Errorf("waiting for other changes of users and teams: %w", err)
@@ -46,7 +49,8 @@ func govern(ctx context.Context, tx *db.Tx, caller *Caller, least Role) (Role, e
 	return held, nil
 }
 
-// mayGive refuses to give a role above one's own: who gives it could not take it back.
+// mayGive refuses to give a role above the caller's own. The caller could not
+// take it back.
 func mayGive(held, given Role) error {
 	if given > held {
 		return tooLow(given)
@@ -54,12 +58,14 @@ func mayGive(held, given Role) error {
 	return nil
 }
 
-// tooLow is the refusal of a caller whose instance role does not reach.
+// tooLow returns the problem of a caller whose instance role is not high
+// enough.
 func tooLow(needed Role) *problem.Error {
 	return problem.New(problem.CodeForbidden, "this needs the role %s", needed).With("role", needed.String())
 }
 
-// instance is the caller's instance role as the request was let in; the system's is that of an owner.
+// instance returns the caller's instance role at the beginning of the request,
+// Owner for the system.
 func instance(caller *Caller) Role {
 	if caller == nil {
 		return Owner
@@ -67,7 +73,7 @@ func instance(caller *Caller) Role {
 	return caller.Instance()
 }
 
-// subject is the user that a change is about.
+// subject is the user whom a change concerns.
 type subject struct {
 	id       int64
 	email    string
@@ -82,10 +88,13 @@ type rower interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
+// selectSubject selects the user $1 with all roles, and the role in the team
+// $2.
 const selectSubject = `SELECT id, email, email_key, is_active, ARRAY(SELECT role FROM team_members m WHERE m.user_id = u.id),
 	(SELECT role FROM team_members m WHERE m.user_id = u.id AND m.team_id = $2) FROM users u WHERE id = $1`
 
-// readSubject is the user of the id; a problem of code not_found when there is none.
+// readSubject reads a user. lock is appended to the statement. The problem is
+// not_found.
 func readSubject(ctx context.Context, from rower, id int64, lock string) (*subject, error) {
 	u := &subject{}
 	var roles []string
@@ -129,7 +138,7 @@ func (u *subject) manageable(caller *Caller, held Role) error {
 	return nil
 }
 
-// describe names the user as the target of the context's attempt.
+// describe makes the user the target of the audit entry.
 func (u *subject) describe(ctx context.Context, details map[string]any) {
 	describeTarget(ctx, u.id)
 	audit.Describe(ctx, func(e *audit.Entry) {
@@ -138,7 +147,8 @@ func (u *subject) describe(ctx context.Context, details map[string]any) {
 	})
 }
 
-// addDetails adds to what the attempt knows already, such as the API key that brought it.
+// addDetails adds details and keeps those that the entry has, such as the API
+// key of the caller.
 func addDetails(e *audit.Entry, details map[string]any) {
 	if e.Details == nil {
 		e.Details = map[string]any{}
@@ -148,14 +158,16 @@ func addDetails(e *audit.Entry, details map[string]any) {
 	}
 }
 
-// MayManage refuses a caller to change the user when the user has a higher role, before the input is looked at. A user
-// who is not there is nobody's to refuse: the change itself says not_found, after the input.
+// MayManage returns the problem forbidden if the user has a higher role than
+// the caller. It is called before the input is checked, so that a caller
+// without the right learns nothing from faults. An unknown user is no error
+// here; the change itself reports it.
 func (s *Store) MayManage(ctx context.Context, caller *Caller, id int64) error {
 	_, err := s.regard(ctx, caller, id)
 	return err
 }
 
-// regard is MayManage that also gives the user, nil when there is none.
+// regard is MayManage and returns the user too, nil if unknown.
 func (s *Store) regard(ctx context.Context, caller *Caller, id int64) (*subject, error) {
 	u, err := readSubject(ctx, s.db.Pool, id, "")
 	if err != nil {
@@ -168,4 +180,5 @@ func (s *Store) regard(ctx context.Context, caller *Caller, id int64) (*subject,
 	return u, u.manageable(caller, instance(caller))
 }
 
+// noUser returns the problem of an unknown user.
 func noUser() error { return problem.New(problem.CodeNotFound, "there is no such user") }

@@ -10,12 +10,14 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// budget is where the tries of one log-in are counted. Strangers share the account's counter; a browser that has logged in
-// to the account before, and a network from which one has lately, have one of their own each. So whoever guesses at an
-// account keeps others out and not those who belong to it, and there is no more to guess than the sum of these, a constant.
+// budget names the counters of one attempt to log in. Strangers share the
+// counter of the account; a browser that has logged in to the account before,
+// and a network from which one did lately, have their own. So an attacker who
+// guesses at an account locks out strangers but not its user, and the number of
+// guesses is still bounded, by the sum of all counters.
 //
-// Who stands at a known network can tell it from a strange one; nobody else can tell an account that exists from one that
-// does not.
+// A client on a known network can find out that it is known. No other client
+// can find out whether an account exists.
 type budget struct {
 	// address counts for the network, over all accounts. It is the zero bucket for a known browser, which strangers behind
 	// the same proxy must not lock out.
@@ -28,7 +30,8 @@ type budget struct {
 	device bool
 }
 
-// buckets are the counters of a try, in the order of charge.
+// buckets returns the counters of an attempt in the order in which they are
+// charged.
 func (b budget) buckets() []bucket {
 	if b.address == (bucket{}) {
 		return []bucket{b.tries}
@@ -36,7 +39,7 @@ func (b budget) buckets() []bucket {
 	return []bucket{b.address, b.tries}
 }
 
-// origin names who tries, for log-ins that wait.
+// origin names the client for pending log-ins; empty for strangers.
 func (b budget) origin() string {
 	if !b.own {
 		return ""
@@ -44,8 +47,9 @@ func (b budget) origin() string {
 	return b.tries.name
 }
 
-// settle is for a password that was right: the try is given back, and the wrong ones before it are forgotten where they
-// were no stranger's. Those of strangers stay: a guesser must not profit from others' log-ins.
+// settle is called after a correct password. It gives the attempt back. Earlier
+// wrong attempts are forgotten only on the client's own counter: on the shared
+// one a guesser would profit from every log-in of the real user.
 func (b budget) settle(ctx context.Context, tx *db.Tx) error {
 	if b.own {
 		if err := giveBack(ctx, tx, b.buckets()[:len(b.buckets())-1]...); err != nil {
@@ -61,8 +65,10 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// budgetOf finds the counters for a try of kind, such as "totp", at the account whose column has the value. shared is the
-// account's counter for strangers, which one without an account has as well.
+// budgetOf finds the counters of an attempt of a kind, such as "totp", at the
+// account whose column has the value. shared is the counter of strangers; a
+// value without an account has one too, so that limits do not show which
+// accounts exist.
 func (s *Store) budgetOf(ctx context.Context, q querier, kind, column string, value any, from Client, shared bucket) (budget, error) {
 	b := budget{address: s.addressBucket(from.Address), tries: shared}
 	network := Network(from.Address)

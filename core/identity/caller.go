@@ -9,7 +9,8 @@ import (
 // belongs to the instance. The first migration makes it; it cannot be deleted.
 const DefaultTeam int64 = 1
 
-// Caller is who makes a request: a user with a session or an API key, and that user's present roles.
+// Caller is the user of a request with the roles at that moment, and the
+// session or the API key that the request came with.
 type Caller struct {
 	UserID      int64
 	Email       string
@@ -25,13 +26,14 @@ type Caller struct {
 	Teams map[int64]Role
 }
 
-// Instance is the caller's role for operations of the whole instance.
+// Instance returns the caller's role for operations on the whole instance.
 func (c *Caller) Instance() Role { return c.Teams[DefaultTeam] }
 
-// On is the caller's role on things of the team: the higher of the instance role and the team's own.
+// On returns the caller's role for objects of a team: the higher of the
+// instance role and the role in the team.
 func (c *Caller) On(team int64) Role { return max(c.Instance(), c.Teams[team]) }
 
-// Highest is the highest role that the caller has anywhere.
+// Highest returns the caller's highest role in any team.
 func (c *Caller) Highest() Role {
 	highest := NoRole
 	for _, role := range c.Teams {
@@ -40,7 +42,7 @@ func (c *Caller) Highest() Role {
 	return highest
 }
 
-// Visible says whose things a list may show.
+// Visible is the set of teams whose objects a list may show.
 type Visible struct {
 	// All is true for a caller whose role in the default team suffices; Teams is then of no meaning.
 	All bool
@@ -48,14 +50,17 @@ type Visible struct {
 	Teams []int64
 }
 
-// Includes reports whether things of a team may be seen.
+// Includes reports whether objects of a team may be shown.
 func (v Visible) Includes(team int64) bool { return v.All || slices.Contains(v.Teams, team) }
 
-// Visible is the team filter of every list and count. Lists hand it to SQL as (all OR team_id = ANY(teams)).
+// Visible returns the filter that every list and every count applies. SQL uses
+// it as (all OR team_id = ANY(teams)).
 func (c *Caller) Visible() Visible { return c.VisibleAs(Viewer) }
 
-// VisibleAs is Visible for lists that need more than a viewer, such as the audit trail: only teams in which the caller
-// has at least the role count. The admin of one team who is a viewer of the instance must not read everyone's trail.
+// VisibleAs is Visible for lists that need a higher role than Viewer, such as
+// the audit trail: it contains only teams in which the caller has at least that
+// role. Otherwise the admin of one team who is a viewer of the instance would
+// read the trail of all teams.
 func (c *Caller) VisibleAs(role Role) Visible {
 	least := max(role, Viewer)
 	if c.Instance() >= least {
@@ -71,14 +76,16 @@ func (c *Caller) VisibleAs(role Role) Visible {
 	return Visible{Teams: teams}
 }
 
+// callerKey is the key of the caller in a context.
 type callerKey struct{}
 
-// WithCaller puts the caller into the context of a request.
+// WithCaller returns a context with the caller.
 func WithCaller(ctx context.Context, c *Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// FromContext is the caller of the request; nil for an anonymous one and outside requests.
+// FromContext returns the caller of the request, nil for an anonymous request
+// and outside of requests.
 func FromContext(ctx context.Context) *Caller {
 	c, _ := ctx.Value(callerKey{}).(*Caller)
 	return c

@@ -8,8 +8,9 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// CallerOf is the user with the roles of this moment, for what is done in the name of someone who is not there. A user who
-// is gone is a problem of code not_found, a deactivated one of code forbidden.
+// CallerOf returns a user with the roles at this moment, for work in the name
+// of a user who is not present, such as a schedule. Problems: not_found,
+// forbidden for a deactivated user.
 func (s *Store) CallerOf(ctx context.Context, userID int64) (*Caller, error) {
 	rows, err := s.db.Pool.Query(ctx, `
 		SELECT u.email, COALESCE(u.display_name, ''), u.is_active, m.team_id, m.role

@@ -9,14 +9,14 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// PasswordChange is what a caller gives for a new password.
+// PasswordChange is the input of ChangePassword.
 type PasswordChange struct {
 	// Current is the present password.
 	Current string
 	NewPassword
 }
 
-// PasswordChanged is the outcome of a change.
+// PasswordChanged is the result of ChangePassword.
 type PasswordChanged struct {
 	// Token is the session's new secret for the cookie, Devices the value for the device cookie; both are "" for a caller
 	// without a session.
@@ -24,11 +24,13 @@ type PasswordChanged struct {
 	Revoked
 }
 
-// ChangePassword gives the caller a new password, ends all their other sessions and makes all other browsers strangers. The
-// caller's own session goes on under a new token.
+// ChangePassword gives the caller a new password, ends all other sessions of
+// the user and forgets all other browsers. The caller's own session continues
+// with a new token, because somebody may have copied the old one.
 //
-// A wrong present password is a 422 at body.current and not a 401: the session is good and nobody has to log in again.
-// Too many of them are rate_limited.
+// A wrong present password is invalid at body.current and not unauthenticated:
+// the session is valid, and clients log out on the latter. The problem is
+// rate_limited after too many wrong ones.
 func (s *Store) ChangePassword(ctx context.Context, caller *Caller, in PasswordChange, from Client) (*PasswordChanged, error) {
 	own, err := s.account(ctx, "id = ?", caller.UserID)
 	if err != nil {
@@ -58,7 +60,7 @@ func (s *Store) ChangePassword(ctx context.Context, caller *Caller, in PasswordC
 	return done, nil
 }
 
-// replacement is a password whose predecessor was proven.
+// replacement is a new password, after the present one was verified.
 type replacement struct {
 	caller     *Caller
 	own        *account
@@ -68,8 +70,9 @@ type replacement struct {
 	revokeKeys bool
 }
 
-// checkPresent proves the present password of a logged-in user; the fault of a wrong one is at that field of the body.
-// tries is what the transaction that follows is to forgive.
+// checkPresent verifies the present password of a logged-in user. The fault of
+// a wrong one is at the named field of the body. The caller forgives tries in
+// the transaction that follows.
 func (s *Store) checkPresent(ctx context.Context, own *account, password, field string) (tries bucket, err error) {
 	tries = s.passwordBucket(own.ID)
 	if err := s.charge(ctx, tries); err != nil {
@@ -86,6 +89,8 @@ func (s *Store) checkPresent(ctx context.Context, own *account, password, field 
 	return tries, nil
 }
 
+// checkReplacement returns invalid for a new password that is too weak or equal
+// to the present one.
 func checkReplacement(own *account, current, replacement string) error {
 	email, err := ParseEmail(own.Email)
 	if err != nil {
@@ -100,6 +105,8 @@ func checkReplacement(own *account, current, replacement string) error {
 	return nil
 }
 
+// replacePassword stores the new password and ends the other sessions of the
+// account.
 func (s *Store) replacePassword(ctx context.Context, tx *db.Tx, r replacement) (*PasswordChanged, error) {
 	if err := forgive(ctx, tx, r.tries); err != nil {
 		return nil, err

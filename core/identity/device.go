@@ -14,9 +14,10 @@ import (
 	"github.com/hostler/hostler/core/proxy"
 )
 
-// A browser that has logged in keeps a device cookie: a random token for each account, of which only the SHA-256 is
-// stored. It lets nobody in. It only moves the browser's wrong tries from the counter that strangers share to one of its
-// own, until the next log-in from there replaces it.
+// A browser that has logged in keeps a device cookie: a random token for each
+// account, of which only the SHA-256 is stored. The token gives no access. It
+// moves the browser's wrong attempts from the counter of strangers to one of
+// its own, until the next log-in replaces the token.
 const (
 	deviceCookieName = "service_device"
 	// DeviceLife is how long a browser is known after its last log-in.
@@ -30,15 +31,17 @@ const (
 	maxAddresses = 20
 )
 
-// DeviceCookie carries the devices of LoggedIn or PasswordChanged to the browser. It outlives the session, and log-out too.
+// DeviceCookie carries the devices of LoggedIn or PasswordChanged to the
+// browser. It outlives the session and the log-out.
 func DeviceCookie(devices string, site proxy.Site) http.Cookie {
 	c := newCookie(deviceCookieName, devices, site)
 	c.MaxAge = int(DeviceLife / time.Second)
 	return c
 }
 
-// DevicesOf are the tokens in the device cookie of a request's Cookie header, for Client. What has not the form of a token is
-// left out, and so is what is more than browsers are given.
+// DevicesOf returns the tokens of the device cookie in a Cookie header, for
+// Client. It drops texts that are not tokens, and tokens beyond
+// browserAccounts: each costs a hash.
 func DevicesOf(header string, site proxy.Site) []string {
 	r := http.Request{Header: http.Header{"Cookie": {header}}}
 	var tokens []string
@@ -50,8 +53,8 @@ func DevicesOf(header string, site proxy.Site) []string {
 	return tokens
 }
 
-// Browser names the browser of a request that has logged in to any account before, for limits of requests; "" for all
-// others. It proves nothing else.
+// Browser returns a name for a browser that has logged in to some account
+// before, for rate limits; empty for all others. It proves nothing else.
 func (s *Store) Browser(ctx context.Context, r *http.Request) (string, error) {
 	tokens := DevicesOf(r.Header.Get("Cookie"), proxy.SiteOf(r.Context(), r.TLS))
 	if len(tokens) == 0 {
@@ -69,7 +72,7 @@ func (s *Store) Browser(ctx context.Context, r *http.Request) (string, error) {
 	return fmt.Sprintf("device:%d", *id), nil
 }
 
-// hashTokens is hashToken of each.
+// hashTokens is hashToken for each.
 func hashTokens(tokens []string) [][]byte {
 	hashes := make([][]byte, len(tokens))
 	for i, token := range tokens {
@@ -78,8 +81,10 @@ func hashTokens(tokens []string) [][]byte {
 	return hashes
 }
 
-// remember makes the browser and the network of a log-in known to the account, and returns the cookie's new value, and whether neither was
-// known before. The browser's earlier token of the account ends: whoever stole it has it no longer. The user's row must be locked.
+// remember makes the browser and the network of a log-in known to the account.
+// It returns the new value of the cookie, and whether neither was known before.
+// The browser's earlier token ends, so that a stolen copy is worthless after
+// the next log-in. The caller holds the row of the user.
 func (s *Store) remember(ctx context.Context, tx *db.Tx, userID int64, from Client) (devices string, strange bool, err error) {
 	rows, err := tx.Pgx.Query(ctx, "DELETE FROM login_devices WHERE user_id = $1 AND token_hash = ANY($2) RETURNING token_hash", userID,
 		hashTokens(from.Devices))
@@ -110,7 +115,8 @@ func (s *Store) remember(ctx context.Context, tx *db.Tx, userID int64, from Clie
 	return strings.Join(all[:min(len(all), browserAccounts)], "."), added && !returned, err
 }
 
-// rememberNetwork says whether the network was not known before.
+// rememberNetwork stores the network of a log-in, and reports whether it is
+// new.
 func rememberNetwork(ctx context.Context, tx *db.Tx, userID int64, network string) (added bool, err error) {
 	// A row that was there before has the transaction that changes it in xmax.
 	err = tx.Pgx.QueryRow(ctx, `
@@ -128,7 +134,8 @@ func rememberNetwork(ctx context.Context, tx *db.Tx, userID int64, network strin
 	return added, nil
 }
 
-// forgetDevices makes every browser of the account a stranger. Networks stay known: nobody can take one along.
+// forgetDevices makes all browsers of the account strangers. Networks stay
+// known, because a network cannot be stolen.
 func forgetDevices(ctx context.Context, tx *db.Tx, userID int64) error {
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM login_devices WHERE user_id = $1", userID); err != nil {
 		return fmt.Errorf("forgetting the user's browsers: %w", err)

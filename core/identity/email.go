@@ -19,6 +19,7 @@ const (
 	maxEmailUser = 64
 )
 
+// errEmail is the fault of an address that cannot be stored.
 var errEmail = errors.New("is not a plain e-mail address such as anna@example.com")
 
 // Email is an address in its two forms.
@@ -30,8 +31,10 @@ type Email struct {
 	Key string
 }
 
-// ParseEmail reads a bare address, user@domain. Display names, comments, quoted users and address literals are
-// refused, and so is an address in which Latin letters are mixed with those of an alphabet that looks like it.
+// ParseEmail reads a plain address, user@domain. It refuses display names,
+// comments, quoted users and address literals, and addresses that mix Latin
+// letters with those of an alphabet that looks like it. The error is errEmail
+// for all of them.
 func ParseEmail(typed string) (Email, error) {
 	if len(typed) > 4*maxEmail || !utf8.ValidString(typed) {
 		return Email{}, errEmail
@@ -54,16 +57,20 @@ func ParseEmail(typed string) (Email, error) {
 	return Email{Address: address, Key: latin.Replace(fold(user)) + "@" + strings.ToLower(ascii)}, nil
 }
 
-// latin replaces folded Cyrillic and Greek letters that no reader tells from a Latin one (the single-letter entries for
-// small Latin letters in the confusables of Unicode TR 39). It is for keys only.
+// latin replaces folded Cyrillic and Greek letters that look like a Latin one
+// (the single-letter entries for small Latin letters in the confusables of
+// Unicode TR 39). It is for keys only: people see the address as they typed it.
 var latin = strings.NewReplacer(
 	"а", "a", "с", "c", "ԁ", "d", "е", "e", "һ", "h", "і", "i", "ј", "j", "ӏ", "l", "о", "o", "р", "p", "ԛ", "q", "г", "r", "ѕ", "s",
 	"ѵ", "v", "ԝ", "w", "х", "x", "у", "y", "α", "a", "ο", "o", "ρ", "p", "σ", "o", "ν", "v", "υ", "u", "γ", "y", "ι", "i",
 )
 
-// fold is the form in which texts are compared: NFKC, case folded, and NFKC again because folding may undo it.
+// fold returns the form in which texts are compared: NFKC, case folded, and
+// NFKC again, because folding can undo the first.
 func fold(s string) string { return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s))) }
 
+// printable reports whether an address contains only visible characters.
+// Invisible ones could make two addresses look the same.
 func printable(s string) bool {
 	for _, r := range s {
 		// Cf are characters that cannot be seen: zero-width joiners, direction marks, soft hyphens.
@@ -74,7 +81,8 @@ func printable(s string) bool {
 	return true
 }
 
-// mixed reports Latin letters beside Cyrillic, Greek, Armenian or Cherokee ones, whose letters pass for Latin.
+// mixed reports whether a text has Latin letters beside Cyrillic, Greek,
+// Armenian or Cherokee ones, some of which look like Latin.
 func mixed(s string) bool {
 	latin, other := false, false
 	for _, r := range s {

@@ -17,7 +17,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// External is a log-in for which a provider of identities has vouched. It is kept as JSON while a second factor is due.
+// External is a log-in that an identity provider has confirmed. It is stored as
+// JSON while the second factor is missing.
 type External struct {
 	// Provider is the id of the provider, and Name its name. UpdatedAt is when its settings were last written: what was worked out by
 	// others does not count any more.
@@ -39,8 +40,9 @@ type External struct {
 	Grants map[int64]Role `json:"grants"`
 }
 
-// begin takes the locks of a log-in in the order of all changes of users, and refuses one by a provider that was switched off or changed
-// since it vouched.
+// begin takes the locks of a log-in in the order of all changes of users. It
+// refuses a provider that was switched off or changed since its answer: the
+// answer was judged by the old settings.
 func (e *External) begin(ctx context.Context, tx *db.Tx) error {
 	if _, err := govern(ctx, tx, nil, NoRole); err != nil {
 		return err
@@ -59,11 +61,17 @@ func (e *External) begin(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// LogInExternal opens a session for who a provider has vouched for, and sets the roles of which its rules speak. Who is unknown at
-// the provider is the account of the verified address, or gets a new one where External says so. An account with a second factor
-// is asked for it, as after a password, unless the provider has asked for one; always where the account is joined to the provider.
-// It is a problem of code invalid_credentials when there is no account, it is inactive, belongs to somebody else at the provider,
-// or is an owner's that cannot be joined for want of a second factor.
+// LogInExternal opens a session for a person whom a provider has confirmed, and
+// sets the roles that the provider's rules name. A person whom the provider has
+// not sent before gets the account of the verified e-mail address, or a new
+// account if External allows it.
+//
+// An account with a second factor is asked for it, unless the provider has
+// asked for one; always if the account is joined to the provider now, because
+// whoever controls the mailbox at the provider would otherwise get the account.
+// The problem is invalid_credentials if there is no account, the account is
+// inactive or belongs to another person at the provider, or is an owner's
+// without a second factor.
 func (s *Store) LogInExternal(ctx context.Context, e External, from Client) (*LoggedIn, error) {
 	var in *LoggedIn
 	err := s.db.Tx(ctx, func(tx *db.Tx) (err error) {
@@ -102,7 +110,8 @@ func (s *Store) LogInExternal(ctx context.Context, e External, from Client) (*Lo
 	return in, nil
 }
 
-// accountOf finds or makes the account and locks its row. known says that it was joined to the provider before.
+// accountOf finds or makes the account, and locks its row. known reports that
+// it was joined to the provider before.
 func (s *Store) accountOf(ctx context.Context, tx *db.Tx, e *External) (user *User, known bool, err error) {
 	var id int64
 	err = tx.Pgx.QueryRow(ctx, "SELECT user_id FROM user_identities WHERE provider_id = $1 AND subject = $2", e.Provider, e.Subject).Scan(&id)
@@ -147,8 +156,10 @@ func (s *Store) accountOf(ctx context.Context, tx *db.Tx, e *External) (user *Us
 	return user, false, nil
 }
 
-// sameAddress reports whether two addresses differ in nothing but the case of ASCII letters. Keys of addresses are equal for letters that
-// look alike, so that nobody takes an address that looks like another's; they prove nothing about whose an address is.
+// sameAddress reports whether two addresses differ only in the case of ASCII
+// letters. The keys of addresses are equal for letters that look alike; that
+// prevents accounts with similar addresses, but it does not prove that both
+// belong to one person.
 func sameAddress(a, b string) bool {
 	lower := func(text string) string {
 		return strings.Map(func(r rune) rune {
@@ -161,7 +172,7 @@ func sameAddress(a, b string) bool {
 	return lower(a) == lower(b)
 }
 
-// displayName is the name where it may be one.
+// displayName returns the name if it can be a display name, else nil.
 func (e *External) displayName() *string {
 	name, err := checkDisplayName(&e.DisplayName)
 	if err != nil {
@@ -170,7 +181,7 @@ func (e *External) displayName() *string {
 	return name
 }
 
-// lockUser reads a user and keeps the row from changing; pgx.ErrNoRows when there is none.
+// lockUser reads a user and locks the row; pgx.ErrNoRows if there is none.
 func lockUser(ctx context.Context, tx *db.Tx, where string, value any) (*User, error) {
 	var u User
 	err := tx.Pgx.QueryRow(ctx, `SELECT id, email, display_name, is_active, created_at, updated_at, last_login_at, totp_enabled, passkeys,
@@ -182,7 +193,8 @@ func lockUser(ctx context.Context, tx *db.Tx, where string, value any) (*User, e
 	return &u, nil
 }
 
-// suspendExternal ends the first step of a log-in whose account has a second factor. Neither roles nor the joining count yet.
+// suspendExternal ends the first step of a log-in to an account with a second
+// factor. Neither the roles nor the joining take effect yet.
 func (s *Store) suspendExternal(ctx context.Context, tx *db.Tx, user *User, e *External) (*LoggedIn, error) {
 	in := &LoggedIn{User: user, Pending: newToken()}
 	if err := insertPending(ctx, tx, user.ID, in.Pending, "provider:"+strconv.FormatInt(e.Provider, 10), e); err != nil {
@@ -195,6 +207,8 @@ func (s *Store) suspendExternal(ctx context.Context, tx *db.Tx, user *User, e *E
 	return in, audit.Write(ctx, tx)
 }
 
+// openExternal opens a session for a user whom an identity provider has
+// authenticated.
 func (s *Store) openExternal(ctx context.Context, tx *db.Tx, user *User, e *External, from Client) (*LoggedIn, error) {
 	in := &LoggedIn{User: user, Token: newToken()}
 	came := arrival{provider: e.Provider}
@@ -218,7 +232,8 @@ func (s *Store) openExternal(ctx context.Context, tx *db.Tx, user *User, e *Exte
 	return in, audit.Write(ctx, tx)
 }
 
-// settle joins the account to who the person is at the provider, and sets the roles that its rules speak of.
+// settle joins the account to the person at the provider, and sets the roles
+// that its rules name.
 func (e *External) settle(ctx context.Context, tx *db.Tx, userID int64) error {
 	var joined bool
 	// Another log-in of the same person may have joined it in the meantime, or of somebody else.
@@ -247,8 +262,9 @@ func (e *External) settle(ctx context.Context, tx *db.Tx, userID int64) error {
 	return nil
 }
 
-// grant sets the roles that the rules name, and returns what changed. The last owner with a password stays one. Rules make nobody an owner
-// whose account has a password: an admin may have chosen it, and would become owner with it.
+// grant sets the roles that the rules name, and returns the changes. The last
+// owner with a password stays owner. No rule makes an account with a password
+// an owner: an admin may have set that password, and would become owner by it.
 func (e *External) grant(ctx context.Context, tx *db.Tx, userID int64) (changes []any, err error) {
 	for _, team := range slices.Sorted(maps.Keys(e.Grants)) {
 		role := e.Grants[team]
@@ -298,9 +314,10 @@ func (e *External) grant(ctx context.Context, tx *db.Tx, userID int64) (changes 
 	return changes, nil
 }
 
-// Throttle counts a try to log in by a provider, against the browser where it has logged in before and against the network else. It
-// is a problem of code rate_limited after too many that failed. back takes the try back: for one that succeeded, or failed by no fault
-// of the client.
+// Throttle counts an attempt to log in by a provider: for the browser if it has
+// logged in before, else for the network. The problem is rate_limited after too
+// many failures. The caller calls back after a success, and after a failure
+// that the client did not cause.
 func (s *Store) Throttle(ctx context.Context, from Client) (back func(), err error) {
 	counted := s.addressBucket(from.Address)
 	var device *int64
@@ -318,7 +335,8 @@ func (s *Store) Throttle(ctx context.Context, from Client) (back func(), err err
 	return func() { s.giveBackLater(ctx, counted) }, nil
 }
 
-// refused is a log-in by a provider that is not taken, with the reason.
+// refused returns the problem of a log-in by a provider that is not accepted,
+// with the reason.
 func refused(format string, args ...any) error {
 	return problem.New(problem.CodeInvalidCredentials, format, args...)
 }

@@ -20,8 +20,9 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// An API key is keyMark and keyBytes of randomness in URL-safe text. Its first keyShown characters after the mark are
-// shown later, so that a key that was found somewhere can be told from others; the 276 bits behind them never are.
+// An API key is keyMark and keyBytes random bytes in URL-safe base64. The first
+// keyShown characters after the mark are shown later, so that a key that was
+// found somewhere can be recognised; the remaining 276 bits are never shown.
 const (
 	keyMark  = "svc_"
 	keyBytes = 39
@@ -34,7 +35,7 @@ const MaxKeys = 100
 // maxKeyName in characters.
 const maxKeyName = 200
 
-// Key is an API key as it is shown: without what is secret in it.
+// Key is an API key as it is shown, without its secret.
 type Key struct {
 	ID   int64
 	Name string
@@ -49,20 +50,21 @@ type Key struct {
 	CreatedAt  time.Time
 }
 
-// MadeKey is what the answer to CreateKey is made of.
+// MadeKey is kept for the answer to a repeated CreateKey.
 type MadeKey struct {
 	Key  Key
 	Text string
 }
 
-// NewKey is what a key is made of. Whether its scopes are known is checked by whoever knows the operations.
+// NewKey is the input of CreateKey. The caller has checked that the scopes
+// exist; this package does not know operations.
 type NewKey struct {
 	Name      string
 	Scopes    []string
 	ExpiresAt *time.Time
 }
 
-// Faults are those of the name and of the time of expiry.
+// Faults returns the faults of the name, the scopes and the end.
 func (n NewKey) Faults() []problem.Fault {
 	var faults []problem.Fault
 	add := func(field, kind, msg string) {
@@ -85,9 +87,10 @@ func (n NewKey) Faults() []problem.Fault {
 	return faults
 }
 
-// CreateKey makes a key for the caller's own account. text is the key itself; it is nowhere else. Problems: invalid for
-// faulty fields; conflict when the caller has MaxKeys keys; forbidden when the caller is a key itself, and the new one
-// would have a scope that the caller lacks or would outlive it.
+// CreateKey makes a key for the caller's own account. text is the key itself;
+// it is not stored anywhere. Problems: invalid for faulty fields, conflict if
+// the caller has MaxKeys keys, forbidden if the caller is an API key itself and
+// the new one would have more scopes or a later end.
 func (s *Store) CreateKey(ctx context.Context, caller *Caller, in NewKey) (key *Key, text string, err error) {
 	if faults := in.Faults(); len(faults) > 0 {
 		return nil, "", problem.Invalid(faults...)
@@ -122,7 +125,8 @@ func (s *Store) CreateKey(ctx context.Context, caller *Caller, in NewKey) (key *
 	return key, text, nil
 }
 
-// lockKeys holds the account, so that two creations count one after the other, and refuses one key too many.
+// lockKeys locks the account, so that two calls at the same time count one
+// after the other, and refuses a key above MaxKeys.
 func lockKeys(ctx context.Context, tx *db.Tx, userID int64) error {
 	var active bool
 	err := tx.Pgx.QueryRow(ctx, "SELECT is_active FROM users WHERE id = $1 FOR NO KEY UPDATE", userID).Scan(&active)
@@ -142,8 +146,9 @@ func lockKeys(ctx context.Context, tx *db.Tx, userID int64) error {
 	return nil
 }
 
-// within keeps a key from making one that may more, or for longer, than itself. It looks at the key as it is now: one
-// that was revoked meanwhile makes none.
+// within prevents that a key makes one with more rights or a later end than its
+// own. It reads the key at this moment: a key that was revoked during the
+// request makes none.
 func within(ctx context.Context, tx *db.Tx, caller *Caller, in NewKey) error {
 	if caller.KeyID == 0 {
 		return nil
@@ -168,6 +173,8 @@ func within(ctx context.Context, tx *db.Tx, caller *Caller, in NewKey) error {
 	return nil
 }
 
+// insertKey stores an API key: its SHA-256, and a prefix by which people
+// recognise it.
 func insertKey(ctx context.Context, tx *db.Tx, userID int64, in NewKey, text string) (*Key, error) {
 	key := &Key{Name: in.Name, Prefix: text[:len(keyMark)+keyShown], Scopes: in.Scopes}
 	err := tx.Pgx.QueryRow(ctx, `
@@ -180,15 +187,17 @@ func insertKey(ctx context.Context, tx *db.Tx, userID int64, in NewKey, text str
 	return key, nil
 }
 
+// keyColumns are the columns of a Key, in the order of scanKey.
 const keyColumns = "id, name, prefix, scopes, expires_at, last_used_at, created_at"
 
+// scanKey reads one row with keyColumns.
 func scanKey(row pgx.CollectableRow) (Key, error) {
 	var k Key
 	err := row.Scan(&k.ID, &k.Name, &k.Prefix, &k.Scopes, &k.ExpiresAt, &k.LastUsedAt, &k.CreatedAt)
 	return k, err
 }
 
-// Keys lists the user's keys, the newest first; expired ones too.
+// Keys returns the user's keys, the newest first, including expired ones.
 func (s *Store) Keys(ctx context.Context, userID int64) ([]Key, error) {
 	rows, err := s.db.Pool.Query(ctx, "SELECT "+keyColumns+" FROM api_keys WHERE user_id = $1 ORDER BY id DESC", userID)
 	if err != nil {
@@ -201,7 +210,8 @@ func (s *Store) Keys(ctx context.Context, userID int64) ([]Key, error) {
 	return keys, nil
 }
 
-// RevokeKey ends one key of the user at once. Someone else's is a problem of code not_found.
+// RevokeKey ends one key of the user at once. The problem is not_found, also
+// for a key of another user.
 func (s *Store) RevokeKey(ctx context.Context, userID, id int64) error {
 	return s.db.Tx(ctx, func(tx *db.Tx) error {
 		rows, err := tx.Pgx.Query(ctx, "DELETE FROM api_keys WHERE id = $1 AND user_id = $2 RETURNING "+keyColumns, id, userID)
@@ -220,6 +230,7 @@ func (s *Store) RevokeKey(ctx context.Context, userID, id int64) error {
 	})
 }
 
+// describeKey adds a key to the audit row, without the key itself.
 func describeKey(ctx context.Context, key *Key) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetKind, e.TargetID, e.TargetName = "key", strconv.FormatInt(key.ID, 10), key.Name
@@ -228,7 +239,8 @@ func describeKey(ctx context.Context, key *Key) {
 	})
 }
 
-// addDetail keeps the details that are there already: op names the key of a caller who came with one.
+// addDetail sets one detail and keeps the others: core/api/op has stored the
+// API key of the caller there.
 func addDetail(e *audit.Entry, name string, value any) {
 	if e.Details == nil {
 		e.Details = map[string]any{}
@@ -246,5 +258,6 @@ func isKey(s string) bool {
 	return err == nil
 }
 
-// wrongKey is one problem for every key that does not hold: nobody learns whether it ever did.
+// wrongKey is the one problem of every key that is not valid. It does not show
+// whether the key ever was.
 func wrongKey() error { return problem.New(problem.CodeUnauthenticated, "the API key is not valid") }

@@ -8,10 +8,12 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// loseOwner is asked before a user is deactivated, deleted, or loses the role owner in the default team: it is a problem
-// of code last_owner when no other active owner with a password would be left: a provider of identities that is away, or that says
-// something else than yesterday, must lock nobody out for ever. It must be called under govern's lock, or two owners
-// could each count on the other.
+// loseOwner is called before a user is deactivated, deleted, or loses the role
+// owner in the default team. The problem is last_owner if no other active owner
+// with a password would remain. Owners without a password do not count: a
+// provider that fails, or gives other roles than before, must not lock
+// everybody out. The caller holds govern's lock; without it two owners could
+// each rely on the other.
 func loseOwner(ctx context.Context, tx *db.Tx, u *subject) error {
 	if !u.active || u.home < Owner {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Client is where a request comes from. Address and agent are kept with a session.
+// Client describes the client of a request. Address and agent are stored with
+// the session.
 type Client struct {
 	// Address is the IP address of the peer.
 	Address   string
@@ -19,7 +20,7 @@ type Client struct {
 	Devices []string
 }
 
-// LoggedIn is a log-in that succeeded.
+// LoggedIn is the result of a log-in, or of its first step.
 type LoggedIn struct {
 	User *User
 	// Token is the session's secret for the cookie. It is nowhere else. It is "" while the second factor is due.
@@ -31,11 +32,13 @@ type LoggedIn struct {
 	Pending string
 }
 
-// LogIn proves a password and opens a session, always a new one. It is a problem of code invalid_credentials when the
-// address is unknown, the password wrong or the account inactive, after the same work in each case, and of code
-// rate_limited after too many wrong tries: for the account by strangers, from the address, or, where the account knows
-// the browser or the address, by these. With a second factor there is no session
-// yet: LogInTOTP or LogInPasskeyPending makes it.
+// LogIn verifies a password and opens a new session. For an account with a
+// second factor there is no session yet; LogInTOTP or LogInPasskeyPending opens
+// it.
+//
+// Problems: invalid_credentials if the address is unknown, the password wrong
+// or the account inactive, after the same work in each case; rate_limited after
+// too many wrong attempts, counted as budget describes.
 func (s *Store) LogIn(ctx context.Context, email, password string, from Client) (*LoggedIn, error) {
 	proven, err := s.checkPassword(ctx, email, password, from)
 	if err != nil {
@@ -54,7 +57,7 @@ func (s *Store) LogIn(ctx context.Context, email, password string, from Client) 
 	return in, nil
 }
 
-// proven is an account whose password was given rightly.
+// proven is an account whose password was verified.
 type proven struct {
 	account account
 	// rehashed is the password's hash at the present cost; "" when the stored one has it.
@@ -62,6 +65,9 @@ type proven struct {
 	budget   budget
 }
 
+// checkPassword verifies a password and charges the attempt to the account and
+// to the address. The work is the same for an unknown address, so that the time
+// of an answer does not show which accounts exist.
 func (s *Store) checkPassword(ctx context.Context, email, password string, from Client) (*proven, error) {
 	key, countAs := keyOf(email)
 	budget, err := s.budgetOf(ctx, s.db.Pool, "account", "email_key", key, from, s.accountBucket(countAs))
@@ -105,8 +111,9 @@ func (s *Store) checkPassword(ctx context.Context, email, password string, from 
 	return p, nil
 }
 
-// keyOf is the key of the account that was named, and the text by which its tries are counted. What is no address is
-// the key of no account, and is refused like an address without one.
+// keyOf returns the key of the named account, and the text under which its
+// attempts are counted. A text that is no address has no account and is refused
+// like an unknown address.
 func keyOf(typed string) (key, countAs string) {
 	if email, err := ParseEmail(typed); err == nil {
 		return email.Key, email.Key
@@ -117,8 +124,9 @@ func keyOf(typed string) (key, countAs string) {
 	return "", "malformed " + fold(typed)
 }
 
-// open makes the session, unless the account was deactivated, its password changed or a second factor was switched on
-// since it was checked.
+// open makes the session, unless the account was deactivated, its password
+// changed or a second factor was switched on since the check. The check took a
+// hash's time; the statement compares all three again.
 func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoggedIn, error) {
 	in := &LoggedIn{User: &p.account.User, Token: newToken()}
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
@@ -148,12 +156,14 @@ func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoggedIn, er
 	return in, nil
 }
 
-// invalidCredentials is one problem for all reasons: nobody learns which addresses have an account.
+// invalidCredentials is the one problem for all reasons. It does not show which
+// addresses have an account.
 func invalidCredentials() error {
 	return problem.New(problem.CodeInvalidCredentials, "the e-mail address or the password is wrong")
 }
 
-// describeTarget names the account of a failed log-in by its id: what was typed may be a password in the wrong field.
+// describeTarget names the account of a failed log-in by its id. The typed text
+// is not stored: it may be a password in the wrong field.
 func describeTarget(ctx context.Context, userID int64) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetKind, e.TargetID = "user", strconv.FormatInt(userID, 10)

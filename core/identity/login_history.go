@@ -13,19 +13,21 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
+// Limits of the log-in history of an account.
 const (
 	// loginLife is for how long a log-in stays in the history of its account, and maxLogins how many do.
 	loginLife = 90 * 24 * time.Hour
 	maxLogins = 1000
 )
 
-// The methods of a log-in's history besides FactorTOTP, FactorRecovery and FactorPasskey.
+// These are the methods in the history, besides FactorTOTP, FactorRecovery and
+// FactorPasskey.
 const (
 	byPassword = "password"
 	byProvider = "provider"
 )
 
-// method is what proved who somebody is, for the history.
+// method returns for the history how the user was proven.
 func (a arrival) method() string {
 	if a.provider > 0 {
 		return byProvider
@@ -33,7 +35,7 @@ func (a arrival) method() string {
 	return cmp.Or(a.factor, byPassword)
 }
 
-// Login is a log-in to an account, or a try.
+// Login is one log-in to an account, or a failed attempt.
 type Login struct {
 	At time.Time
 	// Outcome is ok, or how the trail calls the end of a try.
@@ -48,7 +50,8 @@ type Login struct {
 	NewPlace bool
 }
 
-// noteLogin writes a log-in into the account's history.
+// noteLogin writes a log-in into the account's history, and deletes the oldest
+// beyond maxLogins.
 func noteLogin(ctx context.Context, tx *db.Tx, userID int64, method string, from Client, newPlace bool) error {
 	_, err := tx.Pgx.Exec(ctx, "INSERT INTO logins (user_id, method, address, user_agent, new_place) VALUES ($1, $2, $3, $4, $5)", userID,
 		method, line(from.Address), line(from.UserAgent), newPlace)
@@ -62,17 +65,20 @@ func noteLogin(ctx context.Context, tx *db.Tx, userID int64, method string, from
 	return nil
 }
 
-// history is, in SQL, what Logins lists: $1 is the user's id, $2 the same as text, $3 how far it goes back. A try that failed is taken
-// from the trail: a row of its own would make it slower for an account that exists than for one that does not.
+// history is the statement of Logins: $1 is the user's id, $2 the same as text,
+// $3 how far it goes back. Failed attempts come from the audit trail. A row of
+// their own would make the answer slower for an existing account than for an
+// unknown one.
 const history = `SELECT at, 'ok' AS outcome, '' AS error, method, address, user_agent, new_place FROM logins
 		WHERE user_id = $1 AND at > now() - $3::interval
 	UNION ALL
 	SELECT at, result, error, '', address, '', false FROM audit WHERE target_kind = 'user' AND target_id = $2
 		AND action IN ('auth.login', 'auth.login_provider') AND result <> 'ok' AND at > now() - $3::interval`
 
-// Logins gives one page of the log-ins to an account, and of tries that failed, of the last 90 days, the newest first, and how many there
-// are on all pages. Tries that were refused before the account was looked at, as too many are, are not among them, and neither is what was
-// cleared from the trail.
+// Logins returns one page of the log-ins and failed attempts of the last 90
+// days, the newest first, and the number of all. It does not contain attempts
+// that were refused before the account was looked up, such as those over a
+// limit, and those that the trail has deleted.
 func (s *Store) Logins(ctx context.Context, userID int64, offset, limit int) (all []Login, total int, err error) {
 	args := []any{userID, strconv.FormatInt(userID, 10), loginLife}
 	batch := &pgx.Batch{}
@@ -88,7 +94,7 @@ func (s *Store) Logins(ctx context.Context, userID int64, offset, limit int) (al
 	return all, total, nil
 }
 
-// describeExport names the account whose data are given out.
+// describeExport names the account whose data are exported.
 func describeExport(ctx context.Context, userID int64) {
 	audit.Describe(ctx, func(e *audit.Entry) { e.TargetKind, e.TargetID = "user", strconv.FormatInt(userID, 10) })
 }

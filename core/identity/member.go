@@ -23,11 +23,12 @@ type TeamMember struct {
 	AddedAt     time.Time
 }
 
+// selectMembers selects the members of a team.
 const selectMembers = `SELECT u.id, u.email, u.display_name, u.is_active, m.role, m.added_at
 	FROM team_members m JOIN users u ON u.id = m.user_id WHERE m.team_id = $1 `
 
-// Members is a page of the team's members, by e-mail address, and the number of all. An unknown team is a problem of
-// code not_found.
+// Members returns one page of the team's members, by e-mail address, and the
+// number of all. The problem is not_found for an unknown team.
 func (s *Store) Members(ctx context.Context, teamID int64, offset, limit int) ([]TeamMember, int, error) {
 	var total *int
 	err := s.db.Pool.QueryRow(ctx, "SELECT (SELECT count(*) FROM team_members WHERE team_id = $1) FROM teams WHERE id = $1",
@@ -42,6 +43,7 @@ func (s *Store) Members(ctx context.Context, teamID int64, offset, limit int) ([
 	return page, *total, err
 }
 
+// members reads the rows of selectMembers.
 func members(rows pgx.Rows, err error) ([]TeamMember, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading members: %w", err))
@@ -60,8 +62,9 @@ func members(rows pgx.Rows, err error) ([]TeamMember, error) {
 	return found, nil
 }
 
-// SetMember gives a user a role in a team, or another one than before. The next request of the user counts with it.
-// Problems: forbidden for a role above the caller's own, not_found for the team and for the user, last_owner.
+// SetMember gives a user a role in a team, or changes it. It takes effect with
+// the user's next request. Problems: forbidden for a role above the caller's
+// own, not_found for the team and the user, last_owner.
 func (s *Store) SetMember(ctx context.Context, caller *Caller, teamID, userID int64, role Role) (*TeamMember, error) {
 	if role < Viewer || role > Owner {
 		return nil, problem.InvalidField("must be viewer, operator, admin or owner", "enum", "body", "role")
@@ -95,8 +98,8 @@ func (s *Store) SetMember(ctx context.Context, caller *Caller, teamID, userID in
 	return set, nil
 }
 
-// RemoveMember takes the user's role in the team away. Problems: not_found for the team, the user, and a user who is no
-// member; last_owner.
+// RemoveMember removes a user from a team. Problems: not_found for the team,
+// the user, and a user who is not a member; last_owner.
 func (s *Store) RemoveMember(ctx context.Context, caller *Caller, teamID, userID int64) error {
 	return s.db.Tx(ctx, func(tx *db.Tx) error {
 		u, before, err := governMember(ctx, tx, caller, teamID, userID, NoRole)
@@ -118,8 +121,9 @@ func (s *Store) RemoveMember(ctx context.Context, caller *Caller, teamID, userID
 	})
 }
 
-// governMember is the beginning of every change of a member: the lock, the caller's right, the team and the user, and
-// the role that the user has there.
+// governMember begins every change of a member: it takes the lock, checks the
+// caller's right, and reads team, user and present role. Lock order is always
+// govern, team, user.
 func governMember(ctx context.Context, tx *db.Tx, caller *Caller, teamID, userID int64, given Role) (*subject, Role, error) {
 	held, err := govern(ctx, tx, caller, Owner)
 	if err != nil {
@@ -147,7 +151,7 @@ func governMember(ctx context.Context, tx *db.Tx, caller *Caller, teamID, userID
 	return u, before, u.manageable(caller, held)
 }
 
-// roleIn is the user's role in the team; NoRole for a user who is no member.
+// roleIn returns the user's role in a team; NoRole if the user is not a member.
 func roleIn(ctx context.Context, tx *db.Tx, teamID, userID int64) (Role, error) {
 	var name string
 	err := tx.Pgx.QueryRow(ctx, "SELECT role FROM team_members WHERE team_id = $1 AND user_id = $2", teamID, userID).Scan(&name)

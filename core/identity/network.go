@@ -6,8 +6,10 @@ import (
 	"net/netip"
 )
 
-// Network names whom an address stands for where requests are counted: an IPv4 address, or the /64 that one IPv6 customer
-// has to rotate in. At most 64 bytes, whatever was given.
+// Network returns the name under which requests from an address are counted:
+// the IPv4 address, or the /64 of an IPv6 address, within which one customer
+// can change addresses freely. The result has at most 64 bytes for
+// every input.
 func Network(address string) string {
 	name := address
 	if ip, err := netip.ParseAddr(address); err == nil {

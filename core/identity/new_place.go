@@ -10,11 +10,14 @@ import (
 	"github.com/hostler/hostler/core/notify"
 )
 
-// maxAgent is how much of a browser's own words is told, in characters.
+// maxAgent is how much of the browser's User-Agent a message shows, in
+// characters.
 const maxAgent = 200
 
-// welcome is remember for a log-in, which it notes in the account's history. Its user is told of one from a browser and a network that the
-// account does not know, but for the first log-in of all. user is as it was before the log-in.
+// welcome is remember for a log-in, and writes it into the account's history.
+// The user gets a message about a log-in from an unknown browser on an unknown
+// network, except for the very first log-in. user is the account before the
+// log-in.
 func (s *Store) welcome(ctx context.Context, tx *db.Tx, user *User, came arrival, from Client) (devices string, err error) {
 	devices, strange, err := s.remember(ctx, tx, user.ID, from)
 	if err == nil {

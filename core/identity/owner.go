@@ -8,8 +8,10 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// CreateOwner makes an owner of the whole instance, from the machine that the service runs on. It works at any time: the
-// first one ends the setup, later ones are further owners. An address that is taken is a problem of code conflict.
+// CreateOwner makes an owner of the instance; it is called by the command line
+// on the service's machine. It works at any time: the first owner ends the
+// setup, later ones are additional. The problem is conflict for an address that
+// is in use.
 func (s *Store) CreateOwner(ctx context.Context, email, password string, displayName *string) (*User, error) {
 	ready, err := s.prepare(ctx, NewUser{Email: email, Password: password, DisplayName: displayName, Roles: ownerRoles})
 	if err != nil {
@@ -34,4 +36,5 @@ func (s *Store) CreateOwner(ctx context.Context, email, password string, display
 	return user, nil
 }
 
+// ownerRoles are the roles of the first owner.
 var ownerRoles = map[int64]Role{DefaultTeam: Owner}

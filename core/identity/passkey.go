@@ -17,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
+// Limits of passkeys.
 const (
 	// MaxPasskeys is how many passkeys an account may have.
 	MaxPasskeys = 20
@@ -26,7 +27,8 @@ const (
 	handleBytes = 64
 )
 
-// Passkey is the public half of a key pair of WebAuthn, by which its user logs in. Package passkey speaks the protocol.
+// Passkey is the public half of a WebAuthn key pair with which its user logs
+// in. Package passkey implements the protocol; this package only stores.
 type Passkey struct {
 	ID   int64
 	User int64
@@ -50,7 +52,7 @@ type Passkey struct {
 const passkeyColumns = `id, user_id, name, credential_id, public_key, sign_count, transports, user_verified, backup_eligible, backed_up,
 	created_at, last_used_at`
 
-// Passkeys lists those of a user, the oldest first.
+// Passkeys returns the passkeys of a user, the oldest first.
 func (s *Store) Passkeys(ctx context.Context, userID int64) ([]Passkey, error) {
 	rows, err := s.db.Pool.Query(ctx, "SELECT "+passkeyColumns+" FROM passkeys WHERE user_id = $1 ORDER BY id", userID)
 	var all []Passkey
@@ -63,19 +65,22 @@ func (s *Store) Passkeys(ctx context.Context, userID int64) ([]Passkey, error) {
 	return all, nil
 }
 
-// PasskeyOwner is the handle by which authenticators know an account, and its passkeys.
+// PasskeyOwner is an account with its passkeys and the handle by which
+// authenticators know it.
 type PasskeyOwner struct {
 	User     User
 	Handle   []byte
 	Passkeys []Passkey
 }
 
-// PasskeyOwnerOf finds who has a passkey, by what its authenticator calls it; nil for nobody.
+// PasskeyOwnerOf finds the account of a passkey by the authenticator's id of
+// it; nil if there is none.
 func (s *Store) PasskeyOwnerOf(ctx context.Context, credential []byte) (*PasskeyOwner, error) {
 	return s.passkeyOwner(ctx, "id = (SELECT user_id FROM passkeys WHERE credential_id = $1)", credential)
 }
 
-// PasskeyOwnerPending finds whose log-in waits for its second factor; nil where none of that name does.
+// PasskeyOwnerPending finds the account of a pending log-in; nil if there is
+// none or it has ended.
 func (s *Store) PasskeyOwnerPending(ctx context.Context, pending string) (*PasskeyOwner, error) {
 	if !isToken(pending) {
 		return nil, nil
@@ -84,7 +89,8 @@ func (s *Store) PasskeyOwnerPending(ctx context.Context, pending string) (*Passk
 		hashToken(pending), pendingTries)
 }
 
-// passkeyOwner is the active account that meets the condition; nil for none.
+// passkeyOwner returns the active account that meets the condition; nil for
+// none.
 func (s *Store) passkeyOwner(ctx context.Context, where string, args ...any) (*PasskeyOwner, error) {
 	o := &PasskeyOwner{}
 	err := s.db.Pool.QueryRow(ctx, "SELECT id, email, display_name, has_password, passkey_handle FROM users WHERE is_active AND "+where,
@@ -99,9 +105,11 @@ func (s *Store) passkeyOwner(ctx context.Context, where string, args ...any) (*P
 	return o, err
 }
 
-// PreparePasskey proves the caller's password, where the account has one, and gives the account its handle: a session alone must not make
-// a way in that outlives it. A wrong password is a 422 at body.password, ten of them within 15 minutes are rate_limited; an API key and
-// an account with MaxPasskeys are invalid_state.
+// PreparePasskey verifies the caller's password, if the account has one, and
+// gives the account its handle. The password is needed because a stolen session
+// must not add a way in that outlives it. Problems: invalid at body.password
+// for a wrong one, rate_limited after ten within 15 minutes, invalid_state for
+// an API key and for an account with MaxPasskeys.
 func (s *Store) PreparePasskey(ctx context.Context, caller *Caller, password string) (*PasskeyOwner, error) {
 	if caller.SessionID == 0 {
 		return nil, problem.New(problem.CodeInvalidState, "a passkey is added in a session, not with an API key")
@@ -126,7 +134,8 @@ func (s *Store) PreparePasskey(ctx context.Context, caller *Caller, password str
 	return o, nil
 }
 
-// proveOwn proves the caller's present password; an account without one has nothing to prove.
+// proveOwn verifies the caller's present password. An account without a
+// password has nothing to verify.
 func (s *Store) proveOwn(ctx context.Context, caller *Caller, password string) error {
 	own, err := s.ownAccount(ctx, caller)
 	if err != nil || !own.HasPassword {
@@ -139,18 +148,22 @@ func (s *Store) proveOwn(ctx context.Context, caller *Caller, password string) e
 	return s.db.Tx(ctx, func(tx *db.Tx) error { return forgive(ctx, tx, tries) })
 }
 
+// tooManyPasskeys returns the problem of an account with MaxPasskeys passkeys.
 func tooManyPasskeys() error {
 	return problem.New(problem.CodeInvalidState, "the account has %d passkeys already; delete one first", MaxPasskeys)
 }
 
-// MadePasskey is what the answer to AddPasskey is made of.
+// MadePasskey is kept for the answer to a repeated AddPasskey.
 type MadePasskey struct {
 	Passkey Passkey
 	Codes   []string
 }
 
-// AddPasskey gives the caller's account a passkey that was proven. Where it is the first second factor, there are recovery codes, shown
-// this once; else they are nil. It is invalid_state for one that is known already, and for an account with MaxPasskeys.
+// AddPasskey stores a verified passkey for the caller's account. If it is the
+// first second factor, it returns recovery codes, which are shown only now;
+// else nil. The problem is invalid_state for a passkey that is stored already,
+// and for an account with MaxPasskeys. The user gets a message, because a
+// passkey is a new way in.
 func (s *Store) AddPasskey(ctx context.Context, caller *Caller, p *Passkey) (codes []string, err error) {
 	if p.Name, err = checkPasskeyName(p.Name); err != nil {
 		return nil, err
@@ -205,7 +218,8 @@ func (s *Store) AddPasskey(ctx context.Context, caller *Caller, p *Passkey) (cod
 	return codes, nil
 }
 
-// writePasskey writes the row of a change to one of the caller's passkeys.
+// writePasskey writes the audit entry of a change of one of the caller's
+// passkeys.
 func writePasskey(ctx context.Context, tx *db.Tx, caller *Caller, id int64, name string) error {
 	describeTarget(ctx, caller.UserID)
 	audit.Describe(ctx, func(e *audit.Entry) {
@@ -215,6 +229,7 @@ func writePasskey(ctx context.Context, tx *db.Tx, caller *Caller, id int64, name
 	return audit.Write(ctx, tx)
 }
 
+// checkPasskeyName returns the cleaned name of a passkey, or invalid.
 func checkPasskeyName(name string) (string, error) {
 	name = line(name)
 	if name == "" || utf8.RuneCountInString(name) > MaxPasskeyName {
@@ -223,7 +238,8 @@ func checkPasskeyName(name string) (string, error) {
 	return name, nil
 }
 
-// RenamePasskey gives one of the caller's passkeys another name. Problem: not_found, for that of somebody else too.
+// RenamePasskey renames one of the caller's passkeys. The problem is not_found,
+// also for a passkey of another user.
 func (s *Store) RenamePasskey(ctx context.Context, caller *Caller, id int64, name string) (*Passkey, error) {
 	name, err := checkPasskeyName(name)
 	if err != nil {
@@ -250,8 +266,10 @@ func (s *Store) RenamePasskey(ctx context.Context, caller *Caller, id int64, nam
 	return &p, nil
 }
 
-// DeletePasskey forgets one of the caller's passkeys. With the last second factor recovery codes go too. A wrong password is a 422 at
-// body.password; an account without one needs none. Problems: invalid_state for an API key, not_found, for that of somebody else too.
+// DeletePasskey deletes one of the caller's passkeys. The recovery codes go
+// with the last second factor. Problems: invalid at body.password for a wrong
+// password (an account without one needs none), invalid_state for an API key,
+// not_found, also for a passkey of another user.
 func (s *Store) DeletePasskey(ctx context.Context, caller *Caller, id int64, password string) error {
 	if err := s.proveOwn(ctx, caller, password); err != nil {
 		return err
@@ -281,9 +299,10 @@ func (s *Store) DeletePasskey(ctx context.Context, caller *Caller, id int64, pas
 	})
 }
 
+// noPasskey returns the problem of an unknown passkey.
 func noPasskey() error { return problem.New(problem.CodeNotFound, "there is no such passkey") }
 
-// PasskeyUse is one use of a passkey whose signature was held against its public key.
+// PasskeyUse is one use of a passkey, after its signature was verified.
 type PasskeyUse struct {
 	Passkey *Passkey
 	// SignCount and BackedUp are as the authenticator says now.
@@ -291,8 +310,10 @@ type PasskeyUse struct {
 	BackedUp  bool
 }
 
-// use notes the use. It is refused where the passkey is gone, or its count was reached by another log-in: of two with one signature, or
-// with one copied key, one gets in.
+// use stores the use. It fails if the passkey is gone, or if another log-in has
+// reached the same count: of two log-ins with one signature, or with a copied
+// key, only one succeeds (WebAuthn, section 6.1.1). A count of zero for ever is
+// allowed, because synchronised passkeys do not count.
 func (u *PasskeyUse) use(ctx context.Context, tx *db.Tx) error {
 	used, err := tx.Pgx.Exec(ctx, `UPDATE passkeys SET sign_count = $2, backed_up = $3, last_used_at = now()
 		WHERE id = $1 AND (sign_count < $2 OR sign_count = 0 AND $2 = 0)`, u.Passkey.ID, int64(u.SignCount), u.BackedUp)
@@ -305,8 +326,10 @@ func (u *PasskeyUse) use(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// LogInPasskey opens a session for the owner of a passkey that was proven together with a finger, a face or a PIN. It is a problem of code
-// invalid_credentials for an inactive account, and for one without a password: its provider says whether its user may still come in.
+// LogInPasskey opens a session by a passkey alone, verified together with a
+// finger, a face or a PIN. The problem is invalid_credentials for an inactive
+// account, and for one without a password: its provider decides whether the
+// user may still come in.
 func (s *Store) LogInPasskey(ctx context.Context, use PasskeyUse, from Client) (*LoggedIn, error) {
 	in := &LoggedIn{Token: newToken()}
 	describeTarget(ctx, use.Passkey.User)
@@ -349,8 +372,8 @@ func (s *Store) LogInPasskey(ctx context.Context, use PasskeyUse, from Client) (
 	return in, nil
 }
 
-// LogInPasskeyPending completes a log-in that waits for its second factor by a passkey that was proven. Its problems are those of
-// LogInTOTP.
+// LogInPasskeyPending completes a pending log-in by a verified passkey. Its
+// problems are those of LogInTOTP.
 func (s *Store) LogInPasskeyPending(ctx context.Context, pending string, use PasskeyUse, from Client) (*LoggedIn, error) {
 	return s.logInFactor(ctx, &factorTry{pending: pending, passkey: &use}, from, func(t *factorTry) error {
 		if t.own.ID != use.Passkey.User {

@@ -12,7 +12,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Bounds of a password: characters at least, bytes at most. The upper bound only keeps a request from hashing a book.
+// These bound a password: characters at least, bytes at most. The upper bound
+// only limits the work of a request.
 const (
 	MinPassword      = 12
 	MaxPasswordBytes = 1024
@@ -21,7 +22,8 @@ const (
 //go:embed common_passwords.txt
 var commonText string
 
-// commonWords are the words and keyboard walks that the most common passwords are made of, folded.
+// commonWords are the folded words and keyboard walks of which the most common
+// passwords consist.
 var commonWords = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{}
 	for line := range strings.Lines(commonText) {
@@ -32,8 +34,10 @@ var commonWords = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
-// CheckPassword holds a new password against the rules: at least 12 characters, at most 1024 bytes, none of the most
-// common ones, not made of the account's own e-mail address. The problem is a 422 whose fault is at loc.
+// CheckPassword applies the rules to a new password: at least 12 characters, at
+// most 1024 bytes, not built like the most common ones, not the account's own
+// e-mail address. NIST SP 800-63B (section 5.1.1.2) asks for such a list and
+// against rules of composition. The problem is invalid at loc.
 func CheckPassword(password string, email Email, loc ...any) error {
 	switch {
 	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
@@ -50,11 +54,13 @@ func CheckPassword(password string, email Email, loc ...any) error {
 	return nil
 }
 
-// preparePassword is the form that is hashed: NFKC, so that a password can be typed on any keyboard (RFC 8265 section 4.2
-// asks for NFC; NFKC also levels full-width input).
+// preparePassword returns the form that is hashed: NFKC, so that a password can
+// be typed on every keyboard (RFC 8265, section 4.2, asks for NFC; NFKC also
+// unifies full-width input).
 func preparePassword(password string) string { return norm.NFKC.String(password) }
 
-// isEmail reports whether the password is the address or its user part, with digits or signs around it or not.
+// isEmail reports whether the password is the address or its user part, with or
+// without digits or signs around it.
 func isEmail(password string, email Email) bool {
 	if email.Key == "" {
 		return false
@@ -65,8 +71,10 @@ func isEmail(password string, email Email) bool {
 	return p == email.Key || p == fold(email.Address) || core == strings.TrimFunc(email.Key, notLetter) || len(user) > 3 && core == user
 }
 
-// common reports whether the password is made as the most common ones are: a known word, or two, with digits and signs
-// around them; letters replaced by digits that look like them; one piece repeated; a run over the keyboard or alphabet.
+// common reports whether the password is built like the most common ones: one
+// or two known words with digits and signs around them, letters replaced by
+// digits that look like them, one repeated piece, or a run over the keyboard or
+// the alphabet.
 func common(password string) bool {
 	p := fold(password)
 	if fewCharacters(p) || repeated(p) || steady(p) {
@@ -84,18 +92,23 @@ func common(password string) bool {
 	return false
 }
 
-// mostDecoration is how many digits and signs around a common word make no password of it: a year and a date, say. More
-// than that may be strong by themselves.
+// mostDecoration is how many digits and signs around a common word do not make
+// it a password: a year and a date, for example. More of them may be strong by
+// themselves.
 const mostDecoration = 9
 
+// unleet replaces digits and signs that stand for letters, so that "p4ssw0rd"
+// is recognised as a common password.
 var unleet = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "8", "b", "@", "a", "$", "s", "!", "i", "|",
 	"l")
 
+// notLetter reports whether r is not a letter.
 func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
+// letterOrDigit reports whether r is a letter or a digit.
 func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// only is s without the characters that are not wanted.
+// only returns s without the unwanted characters.
 func only(s string, wanted func(rune) bool) string {
 	return strings.Map(func(r rune) rune {
 		if wanted(r) {
@@ -105,7 +118,8 @@ func only(s string, wanted func(rune) bool) string {
 	}, s)
 }
 
-// twoWords reports whether s is one common word, two of them, or one piece of such repeated.
+// twoWords reports whether s is one common word, two of them, or a repetition
+// of one piece.
 func twoWords(s string) bool {
 	words := commonWords()
 	if piece, times := period(s); times > 1 {
@@ -122,7 +136,8 @@ func twoWords(s string) bool {
 	return false
 }
 
-// fewCharacters: four different characters are not enough, however many there are of them.
+// fewCharacters reports at most four different characters, which are too few at
+// any length.
 func fewCharacters(s string) bool {
 	seen := map[rune]bool{}
 	for _, r := range s {
@@ -131,13 +146,14 @@ func fewCharacters(s string) bool {
 	return len(seen) <= 4
 }
 
-// repeated reports a short piece written several times.
+// repeated reports a short piece that is written several times.
 func repeated(s string) bool {
 	piece, times := period(s)
 	return times > 1 && utf8.RuneCountInString(piece) <= 6
 }
 
-// period is the shortest piece that s is a repetition of, and how often it stands in s.
+// period returns the shortest piece of which s is a repetition, and how often
+// it occurs.
 func period(s string) (piece string, times int) {
 	// s occurs in s+s first at the length of its shortest period.
 	if s == "" {
@@ -147,7 +163,8 @@ func period(s string) (piece string, times int) {
 	return s[:n], len(s) / n
 }
 
-// steady reports a password of which nearly every character follows from the one before: 123456789012, abcdefghijkl.
+// steady reports a password in which nearly every character follows from the
+// one before: 123456789012, abcdefghijkl.
 func steady(s string) bool {
 	runes := []rune(s)
 	jumps := 0

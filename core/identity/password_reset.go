@@ -8,16 +8,18 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// NewPassword is the password from now on.
+// NewPassword is a new password, and the wish about API keys.
 type NewPassword struct {
 	Password string
 	// RevokeKeys ends the API keys of the user too, all of them.
 	RevokeKeys bool
 }
 
-// ResetPassword gives a user a new password without the old one and ends all the user's sessions. The second factor stays
-// as it is, and strangers' wrong log-in tries are forgotten. Problems: forbidden for a user with a higher role than the
-// caller, invalid at body.password, not_found.
+// ResetPassword gives a user a new password without the old one, and ends all
+// sessions of the user. The second factor stays. The wrong attempts of
+// strangers are forgotten, because a locked account is a common reason for a
+// reset. Problems: forbidden for a user with a higher role than the caller,
+// invalid at body.password, not_found.
 func (s *Store) ResetPassword(ctx context.Context, caller *Caller, id int64, in NewPassword) (*Revoked, error) {
 	u, err := s.regard(ctx, caller, id)
 	if err != nil {
@@ -50,6 +52,8 @@ func (s *Store) ResetPassword(ctx context.Context, caller *Caller, id int64, in 
 	return ended, nil
 }
 
+// resetPassword stores a new password that an admin has set, and ends all
+// sessions of the user.
 func (s *Store) resetPassword(ctx context.Context, tx *db.Tx, caller *Caller, u *subject, hash string, revokeKeys bool) (*Revoked, error) {
 	// Before the user's row, in the order in which a log-in locks them.
 	if err := forgive(ctx, tx, s.accountBucket(u.emailKey)); err != nil {

@@ -13,15 +13,17 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// A log-in that waits for its second factor lasts so long and takes so many codes. An account has at most maxPending of one
-// origin; the oldest end beyond that.
+// These bound a log-in that waits for its second factor. An account has at most
+// maxPending of one origin; the oldest end beyond that, so that one client
+// cannot push out those of another.
 const (
 	pendingLife  = 5 * time.Minute
 	pendingTries = 5
 	maxPending   = 100
 )
 
-// suspend ends the first step of a log-in with a second factor: the password was right, and there is no session yet.
+// suspend ends the first step of a log-in with a second factor: the password
+// was correct, and there is no session yet.
 func (s *Store) suspend(ctx context.Context, p *proven) (*LoggedIn, error) {
 	in := &LoggedIn{User: &p.account.User, Pending: newToken()}
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
@@ -49,7 +51,9 @@ func (s *Store) suspend(ctx context.Context, p *proven) (*LoggedIn, error) {
 	return in, nil
 }
 
-// insertPending stores a log-in that waits. external is what a provider has said of it; nil after a password.
+// insertPending stores a pending log-in. external is the provider's answer; nil
+// after a password. The mark of the password makes it end when the password
+// changes.
 func insertPending(ctx context.Context, tx *db.Tx, userID int64, token, origin string, external *External) error {
 	_, err := tx.Pgx.Exec(ctx, `
 		INSERT INTO pending_logins (token_hash, user_id, password_mark, expires_at, origin, external)
@@ -68,10 +72,11 @@ func insertPending(ctx context.Context, tx *db.Tx, userID int64, token, origin s
 	return nil
 }
 
-// LogInTOTP completes a log-in whose password was right, by a code of the second factor or a recovery code, and opens a
-// session. It is a problem of code invalid_credentials for a wrong or used code, with the member tries_left, and for a
-// log-in that is over, where tries_left is 0: the password is needed anew then. It is rate_limited after too many wrong
-// codes, counted over all log-ins as LogIn counts passwords.
+// LogInTOTP completes a pending log-in by a code of the second factor or a
+// recovery code, and opens a session. Problems: invalid_credentials with the
+// member tries_left for a wrong or used code; the same with tries_left 0 for a
+// log-in that has ended, after which the password is needed again; rate_limited
+// after too many wrong codes over all log-ins, counted as by LogIn.
 func (s *Store) LogInTOTP(ctx context.Context, pending, code string, from Client) (*LoggedIn, error) {
 	return s.logInFactor(ctx, &factorTry{pending: pending}, from, func(t *factorTry) (err error) {
 		if t.recovery = recoveryHash(code); t.recovery != nil {
@@ -91,7 +96,8 @@ func (s *Store) LogInTOTP(ctx context.Context, pending, code string, from Client
 	})
 }
 
-// logInFactor completes a log-in that waits for its second factor. check holds the factor against the account.
+// logInFactor completes a pending log-in. check compares the factor with the
+// account.
 func (s *Store) logInFactor(ctx context.Context, t *factorTry, from Client, check func(*factorTry) error) (*LoggedIn, error) {
 	if err := s.chargePending(ctx, t, from); err != nil {
 		return nil, err
@@ -116,7 +122,7 @@ func (s *Store) logInFactor(ctx context.Context, t *factorTry, from Client, chec
 	return in, nil
 }
 
-// factorTry is one code, or one passkey, given for one pending log-in.
+// factorTry is one code or one passkey, given for one pending log-in.
 type factorTry struct {
 	pending string
 	userID  int64
@@ -132,7 +138,9 @@ type factorTry struct {
 	step     int64
 }
 
-// chargePending counts the try for the address, the account and the log-in before the code is looked at.
+// chargePending counts the attempt for the address, the account and the log-in
+// before the code is looked at: a crash in between then costs an attempt and
+// gives none away.
 func (s *Store) chargePending(ctx context.Context, t *factorTry, from Client) error {
 	over := false
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
@@ -175,8 +183,9 @@ func (s *Store) chargePending(ctx context.Context, t *factorTry, from Client) er
 	return err
 }
 
-// complete makes the session of a log-in, if in this very moment the account is active, its password and its second
-// factor are those that were proven, and the code was not used.
+// complete opens the session, if at this moment the account is active, its
+// password and its second factor are still the verified ones, and the code is
+// unused.
 func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *LoggedIn, from Client) error {
 	if t.external != nil {
 		if err := t.external.begin(ctx, tx); err != nil {
@@ -249,6 +258,8 @@ func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *Logge
 	return audit.Write(ctx, tx)
 }
 
+// usedStep returns the TOTP step that the attempt uses up, or nil if it used
+// another factor. A code must not work twice (RFC 6238 section 5.2).
 func (t *factorTry) usedStep() *int64 {
 	if t.recovery != nil || t.passkey != nil {
 		return nil
@@ -256,10 +267,15 @@ func (t *factorTry) usedStep() *int64 {
 	return &t.step
 }
 
+// wrongCode returns the problem of a wrong second factor, with the number of
+// attempts that are left.
 func wrongCode(left int) error {
+	// The count is shown, because a user who mistypes needs to know it, and an
+	// attacker can count as well.
 	return problem.New(problem.CodeInvalidCredentials, "the code is wrong or was used already").With("tries_left", left)
 }
 
+// loginOver returns the problem of a pending log-in that has ended.
 func loginOver() error {
 	return problem.New(problem.CodeInvalidCredentials, "this log-in is over; begin again").With("tries_left", 0)
 }

@@ -13,13 +13,14 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// inUTC is, in SQL, a column's time as JSON has it.
+// inUTC returns SQL for a time in the form of JSON.
 func inUTC(column string) string {
 	return `to_char(` + column + ` AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 }
 
-// personal are the statements of what is kept of a person, by their names in the export: each gives one JSON value. $1 is the user's id,
-// $2 the same as text. No column of a secret, of a hash of one or of its sealed form is among them.
+// personal are the statements of the export, by the names of their parts; each
+// returns one JSON value. $1 is the user's id, $2 the same as text. They read
+// no secret, no hash of one and no sealed value.
 var personal = []struct{ name, sql string }{
 	{"account", `SELECT jsonb_build_object('id', id, 'email', email, 'display_name', display_name, 'is_active', is_active, 'created_at', ` +
 		inUTC("created_at") + `, 'updated_at', ` + inUTC("updated_at") + `, 'last_login_at', ` + inUTC("last_login_at") +
@@ -48,13 +49,14 @@ var personal = []struct{ name, sql string }{
 	{"schedules", list(`jsonb_build_object('id', id, 'name', name)`, `schedules WHERE writer_id = $1`, "id")},
 }
 
-// list is the statement of a list of values.
+// list returns the statement of a list of values.
 func list(value, from, order string) string {
 	return "SELECT COALESCE(jsonb_agg(" + value + " ORDER BY " + order + "), '[]') FROM " + from + " AND $2 <> ''"
 }
 
-// streamed are the statements of what may be much, by their names in the export: each row is one JSON value. $1 and $2 are as in personal.
-// Addresses of others who worked on the account are left out: they are theirs.
+// streamed are the statements of the parts that may be large; each row is one
+// JSON value. $1 and $2 are as in personal. The addresses of other users who
+// worked on the account are left out, because they are those users' data.
 var streamed = []struct{ name, sql string }{
 	{"jobs", `SELECT jsonb_build_object('id', id, 'kind', kind, 'target', target_name, 'status', status, 'created_at', ` +
 		inUTC("created_at") + `) FROM jobs WHERE requested_by = $1 AND $2 <> '' ORDER BY id`},
@@ -66,8 +68,11 @@ var streamed = []struct{ name, sql string }{
 		FROM audit WHERE actor_id = $1 OR target_kind = 'user' AND target_id = $2 ORDER BY id`},
 }
 
-// Personal writes what is kept of a user, as one JSON object, all of one moment, while it is read: the account, teams, sessions, log-ins,
-// keys, preferences, what the user was told, asked for and did. No secret is in it. Problem: not_found.
+// Personal writes everything that is stored about a user as one JSON object:
+// account, teams, sessions, log-ins, keys, preferences, messages, jobs and
+// audit entries. It reads in one REPEATABLE READ transaction, so that all parts
+// are of one moment, and writes while it reads, so that memory stays small. The
+// problem is not_found.
 func (s *Store) Personal(ctx context.Context, w io.Writer, userID int64) error {
 	describeExport(ctx, userID)
 	tx, err := s.db.Pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})

@@ -18,7 +18,8 @@ import (
 // MaxPreferences is the size of a user's preferences without white space, in bytes.
 const MaxPreferences = 8192
 
-// Preferences are what a user has chosen for pages. The service keeps them and does not read them.
+// Preferences are the settings of a user for pages. The service stores them and
+// does not interpret them.
 type Preferences struct {
 	// Value is a JSON object; {} where nothing was chosen yet.
 	Value json.RawMessage
@@ -28,7 +29,7 @@ type Preferences struct {
 	ChangedAt *time.Time
 }
 
-// Preferences gives what a user has chosen.
+// Preferences returns the user's settings.
 func (s *Store) Preferences(ctx context.Context, userID int64) (Preferences, error) {
 	p := Preferences{Value: json.RawMessage("{}")}
 	var value string
@@ -44,8 +45,10 @@ func (s *Store) Preferences(ctx context.Context, userID int64) (Preferences, err
 	return p, nil
 }
 
-// SetPreferences replaces what a user has chosen by a JSON object. revision is the one that the change was made from; nil replaces any.
-// Problems: invalid for more than MaxPreferences bytes, invalid_state where the preferences have another revision by now.
+// SetPreferences replaces the user's settings by a JSON object. revision is the
+// one that the change is based on; nil replaces any. Problems: invalid above
+// MaxPreferences bytes, invalid_state if the settings have another revision
+// now.
 func (s *Store) SetPreferences(ctx context.Context, userID int64, value json.RawMessage, revision *int64) (Preferences, error) {
 	var text bytes.Buffer
 	if err := json.Compact(&text, value); err != nil {

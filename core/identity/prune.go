@@ -7,9 +7,11 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Prune deletes a batch of what has no effect any more: sessions, pending log-ins and states of providers' answers that are over, counters
-// of wrong tries whose window is over, browsers and networks that are known no longer, and old log-ins. It says how many rows it deleted;
-// none when nothing is left.
+// Prune deletes one batch of rows without effect: ended sessions, pending
+// log-ins and states of providers' answers, counters whose window has passed,
+// unknown browsers and networks, and old log-ins. It returns the number of
+// rows, 0 when nothing is left. Locked rows are skipped, so that several
+// instances can prune at the same time.
 func (s *Store) Prune(ctx context.Context) (total int64, err error) {
 	for _, p := range []struct {
 		table, key, over string
@@ -33,6 +35,8 @@ func (s *Store) Prune(ctx context.Context) (total int64, err error) {
 	return total, nil
 }
 
+// pruneQuietly deletes expired rows. A failure is only logged, because the next
+// run repeats it.
 func (s *Store) pruneQuietly(ctx context.Context) {
 	if _, err := s.Prune(ctx); err != nil {
 		s.log.Debug("old sessions were not deleted", "error", err)

@@ -10,16 +10,18 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// A second factor has recoveryCodes codes for the day when the device is lost, each of recoveryBytes of randomness and good
-// once.
+// A second factor comes with recoveryCodes codes for the loss of the device.
+// Each has recoveryBytes random bytes and works once.
 const (
 	recoveryCodes = 10
 	recoveryBytes = 10
 )
 
+// codeText is the alphabet of recovery codes. Base32 has no characters that
+// look alike in print.
 var codeText = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// newRecoveryCodes are codes such as ABCD-EFGH-IJKL-MNOP.
+// newRecoveryCodes returns codes such as ABCD-EFGH-IJKL-MNOP.
 func newRecoveryCodes() []string {
 	codes := make([]string, recoveryCodes)
 	for i := range codes {
@@ -29,11 +31,13 @@ func newRecoveryCodes() []string {
 	return codes
 }
 
-// plainCode is a code as typed without the blanks and hyphens that make it readable.
+// plainCode removes the blanks and hyphens from a typed code.
 var plainCode = strings.NewReplacer(" ", "", "-", "", "\t", "", "\u00a0", "").Replace
 
-// recoveryHash is what is stored of a recovery code, in whatever case and grouping it was typed; nil for what has not the
-// form of one. A code has 80 random bits, which a plain SHA-256 protects.
+// recoveryHash returns the stored form of a recovery code, for any case and
+// grouping; nil for a text without the form of a code. A code has 80 random
+// bits, for which a plain SHA-256 is enough; a slow hash is for passwords that
+// people choose.
 func recoveryHash(code string) []byte {
 	raw, err := codeText.DecodeString(strings.ToUpper(plainCode(code)))
 	if err != nil || len(raw) != recoveryBytes {
@@ -43,7 +47,7 @@ func recoveryHash(code string) []byte {
 	return sum[:]
 }
 
-// replaceRecovery gives the user these codes and no others.
+// replaceRecovery stores these codes in place of all earlier ones.
 func replaceRecovery(ctx context.Context, tx *db.Tx, userID int64, codes []string) error {
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM recovery_codes WHERE user_id = $1", userID); err != nil {
 		return fmt.Errorf("deleting recovery codes: %w", err)
@@ -59,7 +63,8 @@ func replaceRecovery(ctx context.Context, tx *db.Tx, userID int64, codes []strin
 	return nil
 }
 
-// useRecovery uses a code up and says how many are left; -1 when it is none of the user's.
+// useRecovery deletes a code and returns the number of those left; -1 if the
+// code is not the user's.
 func useRecovery(ctx context.Context, tx *db.Tx, userID int64, hash []byte) (left int, err error) {
 	used, err := tx.Pgx.Exec(ctx, "DELETE FROM recovery_codes WHERE user_id = $1 AND code_hash = $2", userID, hash)
 	if err != nil {
@@ -74,7 +79,7 @@ func useRecovery(ctx context.Context, tx *db.Tx, userID int64, hash []byte) (lef
 	return left, nil
 }
 
-// RecoveryCodesLeft is how many recovery codes of the user are still good.
+// RecoveryCodesLeft returns how many recovery codes the user has left.
 func (s *Store) RecoveryCodesLeft(ctx context.Context, userID int64) (left int, err error) {
 	if err := s.db.Pool.QueryRow(ctx, "SELECT count(*) FROM recovery_codes WHERE user_id = $1", userID).Scan(&left); err != nil {
 		return 0, db.Problem(fmt.Errorf("counting recovery codes: %w", err))

@@ -7,7 +7,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Revoked counts what a new password ended, and what it left.
+// Revoked counts what a new password ended, and what still gives access.
 type Revoked struct {
 	Sessions int64
 	// Keys are the API keys that were revoked, ValidKeys those that still are good for the account.
@@ -16,8 +16,9 @@ type Revoked struct {
 	Passkeys, Identities int64
 }
 
-// keys revokes the user's API keys if so asked, and counts what is left that gives access to the account, within the transaction.
-// The user's row must be locked: a key that is being made is counted, or made after.
+// keys revokes the user's API keys if asked to, and counts the ways in that
+// remain. The caller holds the user's row: a key that is being made is counted
+// or comes after.
 func (r *Revoked) keys(ctx context.Context, tx *db.Tx, userID int64, revoke bool) error {
 	if revoke {
 		gone, err := tx.Pgx.Exec(ctx, "DELETE FROM api_keys WHERE user_id = $1", userID)
@@ -35,7 +36,7 @@ func (r *Revoked) keys(ctx context.Context, tx *db.Tx, userID int64, revoke bool
 	return nil
 }
 
-// details are for the trail.
+// details returns the counts for the audit trail.
 func (r *Revoked) details() map[string]any {
 	return map[string]any{"sessions_revoked": r.Sessions, "keys_revoked": r.Keys, "keys_valid": r.ValidKeys, "passkeys_valid": r.Passkeys,
 		"identities_valid": r.Identities}

@@ -2,10 +2,11 @@ package identity
 
 import "fmt"
 
-// Role is a user's rank. A higher role may do all that a lower one may.
+// Role is a user's level. A higher role includes all rights of the lower ones.
 type Role int
 
-// The roles in increasing rank. NoRole is what a user has on a team that is not theirs.
+// The roles, from the lowest to the highest. NoRole is the role in a team that
+// the user does not belong to.
 const (
 	NoRole Role = iota
 	Viewer
@@ -14,8 +15,10 @@ const (
 	Owner
 )
 
+// roleNames are the names of roles in the API and in the database.
 var roleNames = [...]string{"none", "viewer", "operator", "admin", "owner"}
 
+// String returns the name of the role.
 func (r Role) String() string {
 	if r < NoRole || r > Owner {
 		return fmt.Sprintf("role(%d)", int(r))
@@ -23,7 +26,7 @@ func (r Role) String() string {
 	return roleNames[r]
 }
 
-// ParseRole reads one of viewer, operator, admin, owner.
+// ParseRole reads viewer, operator, admin or owner.
 func ParseRole(name string) (Role, error) {
 	for r := Viewer; r <= Owner; r++ {
 		if roleNames[r] == name {

@@ -15,10 +15,11 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// maxSessions of one user; a log-in beyond it ends the oldest.
+// maxSessions is the number of sessions of one user; a log-in beyond it ends
+// the oldest.
 const maxSessions = 100
 
-// Session is a user's log-in on one client.
+// Session is a log-in of a user on one client.
 type Session struct {
 	ID         int64
 	Address    string
@@ -36,7 +37,8 @@ type Session struct {
 	ByPasskey bool
 }
 
-// What a log-in proves besides the password or the provider's word.
+// These are the proofs of a log-in besides the password or the provider's
+// answer.
 const (
 	FactorTOTP     = "totp"
 	FactorRecovery = "recovery_code"
@@ -46,7 +48,7 @@ const (
 	FactorProvider = "provider"
 )
 
-// arrival is how somebody came in. The zero value is by the password alone.
+// arrival describes how a user logged in. The zero value is the password alone.
 type arrival struct {
 	// provider is the id of the provider; 0 for none.
 	provider int64
@@ -56,6 +58,8 @@ type arrival struct {
 	alone bool
 }
 
+// insertSession stores a session: the SHA-256 of its token, and how the user
+// logged in.
 func (s *Store) insertSession(ctx context.Context, tx *db.Tx, userID int64, token string, came arrival, from Client) error {
 	_, err := tx.Pgx.Exec(ctx, `
 		INSERT INTO sessions (user_id, token_hash, address, user_agent, expires_at, provider_id, second_factor, by_passkey)
@@ -73,7 +77,7 @@ func (s *Store) insertSession(ctx context.Context, tx *db.Tx, userID int64, toke
 	return nil
 }
 
-// line makes one short line of text that came from outside.
+// line makes one short line of a text from outside, without control characters.
 func line(s string) string {
 	if len(s) > 300 {
 		s = s[:300]
@@ -87,13 +91,13 @@ func line(s string) string {
 	}, s)
 }
 
-// live are the sessions of a user that still hold.
+// live selects the sessions of a user that are still valid.
 const live = `SELECT s.id, s.address, s.user_agent, s.created_at, s.last_seen_at, s.expires_at, s.provider_id, p.name, s.second_factor,
 	s.by_passkey
 	FROM sessions s LEFT JOIN identity_providers p ON p.id = s.provider_id
 	WHERE s.user_id = $1 AND s.expires_at > now() AND s.last_seen_at > now() - $2::interval `
 
-// Sessions lists the user's live sessions, the one used last first.
+// Sessions returns the user's valid sessions, the last used one first.
 func (s *Store) Sessions(ctx context.Context, userID int64) ([]Session, error) {
 	rows, err := s.db.Pool.Query(ctx, live+"ORDER BY s.last_seen_at DESC, s.id DESC", userID, s.config.SessionIdle)
 	var sessions []Session
@@ -106,7 +110,7 @@ func (s *Store) Sessions(ctx context.Context, userID int64) ([]Session, error) {
 	return sessions, nil
 }
 
-// Session is one live session of the user; a problem of code not_found when there is none of that id.
+// Session returns one valid session of the user. The problem is not_found.
 func (s *Store) Session(ctx context.Context, userID, id int64) (*Session, error) {
 	rows, err := s.db.Pool.Query(ctx, live+"AND s.id = $3", userID, s.config.SessionIdle, id)
 	var session Session
@@ -122,7 +126,8 @@ func (s *Store) Session(ctx context.Context, userID, id int64) (*Session, error)
 	return &session, nil
 }
 
-// RevokeSession ends one session of the user at once. Someone else's is a problem of code not_found.
+// RevokeSession ends one session of the user at once. The problem is not_found,
+// also for a session of another user.
 func (s *Store) RevokeSession(ctx context.Context, userID, id int64) error {
 	return s.db.Tx(ctx, func(tx *db.Tx) error {
 		ended, err := tx.Pgx.Exec(ctx, "DELETE FROM sessions WHERE id = $1 AND user_id = $2", id, userID)
@@ -139,7 +144,8 @@ func (s *Store) RevokeSession(ctx context.Context, userID, id int64) error {
 	})
 }
 
-// LogOut ends the caller's own session. A caller with an API key has none: invalid_state.
+// LogOut ends the caller's own session. The problem is invalid_state for a
+// caller with an API key.
 func (s *Store) LogOut(ctx context.Context, caller *Caller) error {
 	if caller.SessionID == 0 {
 		return problem.New(problem.CodeInvalidState, "an API key has no session that could be ended")
@@ -152,8 +158,9 @@ func (s *Store) LogOut(ctx context.Context, caller *Caller) error {
 	return err
 }
 
-// RevokeOthers ends all sessions of the user but the one to keep, within the transaction, and says how many. With
-// keep 0 it ends all of them: after a password reset or a deactivation.
+// RevokeOthers ends all sessions of the user except keep, in the given
+// transaction, and returns their number. keep 0 ends all: after a reset of the
+// password or a deactivation.
 func RevokeOthers(ctx context.Context, tx *db.Tx, userID, keep int64) (int64, error) {
 	ended, err := tx.Pgx.Exec(ctx, "DELETE FROM sessions WHERE user_id = $1 AND id <> $2", userID, keep)
 	if err != nil {
@@ -162,4 +169,5 @@ func RevokeOthers(ctx context.Context, tx *db.Tx, userID, keep int64) (int64, er
 	return ended.RowsAffected(), nil
 }
 
+// noSession returns the problem of an unknown session.
 func noSession() error { return problem.New(problem.CodeNotFound, "there is no such session") }

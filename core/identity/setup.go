@@ -14,21 +14,25 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Setup makes the first owner. While no user exists, each instance keeps a token of its own in its state directory; the
-// database holds the hashes of all of them, so any instance accepts the token of any other. The first user ends it for
-// all: the hashes are deleted in the transaction that creates the user.
+// Setup creates the first owner. While no user exists, each instance keeps a
+// token in its state directory. The database contains the hashes of all tokens,
+// so that every instance accepts the token of every other. The first user ends
+// the setup for all: the hashes are deleted in the transaction that creates the
+// user.
 type Setup struct {
 	store *Store
 	path  string
 }
 
-// NewSetup makes the setup of an instance with the given state directory, which must exist.
+// NewSetup returns the setup of an instance with the given state directory,
+// which must exist.
 func NewSetup(store *Store, stateDir string) *Setup {
 	return &Setup{store: store, path: filepath.Join(stateDir, setupFile)}
 }
 
-// Prepare makes sure that the token's file is there and valid while no user exists, and gone otherwise. path is where
-// the operator finds the token when needed is true. Call it at each start; a lost file is replaced by a new token.
+// Prepare makes sure that the file with the token exists and is valid while
+// there is no user, and does not exist otherwise. path is the file, if needed
+// is true. It is called at each start; a lost file is replaced by a new token.
 func (s *Setup) Prepare(ctx context.Context) (path string, needed bool, err error) {
 	if needed, err = s.Needed(ctx); err != nil || !needed {
 		return "", false, err
@@ -58,8 +62,9 @@ func (s *Setup) Prepare(ctx context.Context) (path string, needed bool, err erro
 	return s.path, true, nil
 }
 
-// Needed reports whether there is no user yet. Once there is one, it also removes this instance's file: another
-// instance or the command line may have done the setup.
+// Needed reports whether there is no user yet. Once there is one, it also
+// removes this instance's file, because another instance or the command line
+// may have done the setup.
 func (s *Setup) Needed(ctx context.Context) (bool, error) {
 	needed, err := noUsers(ctx, s.store.db)
 	if err == nil && !needed {
@@ -68,8 +73,9 @@ func (s *Setup) Needed(ctx context.Context) (bool, error) {
 	return needed, err
 }
 
-// Complete creates the first owner. The problems: already_set_up when there is a user, also when another setup was
-// faster; invalid_credentials for a wrong token; invalid for faulty fields.
+// Complete creates the first owner. Problems: already_set_up if there is a
+// user, also if another setup was faster; invalid_credentials for a wrong
+// token; invalid for faulty fields.
 func (s *Setup) Complete(ctx context.Context, token string, in NewUser) (*User, error) {
 	needed, err := s.Needed(ctx)
 	if err != nil {
@@ -103,6 +109,8 @@ func (s *Setup) Complete(ctx context.Context, token string, in NewUser) (*User, 
 	return user, nil
 }
 
+// complete creates the first owner in a transaction and uses up the setup
+// token.
 func (s *Setup) complete(ctx context.Context, tx *db.Tx, ready prepared, token string) (*User, error) {
 	// The lock makes everyone else who would create a user wait: of two setups one is first.
 	if _, err := tx.Pgx.Exec(ctx, "LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE"); err != nil {
@@ -141,6 +149,7 @@ func endSetup(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
+// known reports whether a setup token is valid.
 func (s *Setup) known(ctx context.Context, token string) (known bool, err error) {
 	if !isToken(token) {
 		return false, nil
@@ -152,12 +161,15 @@ func (s *Setup) known(ctx context.Context, token string) (known bool, err error)
 	return known, nil
 }
 
+// removeFile deletes the file with the setup token. It is of no use any more,
+// so a failure is only logged.
 func (s *Setup) removeFile() {
 	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.store.log.Warn("the setup token's file is of no use any more and cannot be removed", "path", s.path, "error", err)
 	}
 }
 
+// noUsers reports whether there are no users.
 func noUsers(ctx context.Context, d *db.DB) (none bool, err error) {
 	if err := d.Pool.QueryRow(ctx, "SELECT NOT EXISTS (SELECT FROM users)").Scan(&none); err != nil {
 		return false, db.Problem(fmt.Errorf("looking for users: %w", err))
@@ -165,17 +177,19 @@ func noUsers(ctx context.Context, d *db.DB) (none bool, err error) {
 	return none, nil
 }
 
+// alreadySetUp returns the problem of a setup after the first one.
 func alreadySetUp() error {
 	return problem.New(problem.CodeAlreadySetUp, "the instance has an owner; log in instead")
 }
 
+// wrongSetupToken returns the problem of an invalid setup token.
 func wrongSetupToken() error {
 	return problem.New(problem.CodeInvalidCredentials,
 		"this is not the setup token; it stands in the file setup-token in the service's state directory")
 }
 
-// describeActor makes the user the actor and the target of the context's attempt: at log-in and setup the caller was
-// anonymous when the attempt began.
+// describeActor makes the user both actor and target of the audit entry. At
+// log-in and setup the caller was anonymous when the request began.
 func describeActor(ctx context.Context, user *User) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.ActorType, e.ActorID, e.ActorEmail = audit.ActorUser, &user.ID, user.Email

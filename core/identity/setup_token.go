@@ -12,8 +12,8 @@ import (
 // setupFile is the file in the state directory that holds the one-time token.
 const setupFile = "setup-token"
 
-// readSetupToken is the token in the file, or "" when there is no file that can be trusted: a regular one that nobody
-// else can read or write.
+// readSetupToken returns the token in the file; empty if there is no file that
+// can be trusted: a regular one that nobody else can read or write.
 func readSetupToken(path string) (string, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,8 +32,9 @@ func readSetupToken(path string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// writeSetupToken puts the token into the file, mode 0600, whatever stood there before. A reader sees the old or the
-// new token and never half of one.
+// writeSetupToken writes the token into the file with mode 0600, in place of
+// anything that was there. A reader sees the old or the new token, never a part
+// of one.
 func writeSetupToken(path, token string) error {
 	draft, err := os.CreateTemp(filepath.Dir(path), "."+setupFile+"-*") // made with mode 0600
 	if err != nil {

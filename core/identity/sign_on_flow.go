@@ -15,8 +15,9 @@ import (
 // maxFlow is how long a sealed flow may be; browsers keep no more than 4 KiB in a cookie.
 const maxFlow = 4 << 10
 
-// Flows keeps what a log-in needs between its beginning and its end at the client that began it, sealed: any instance can go on with it,
-// nobody can read or make one, and who is unknown does not fill the database.
+// Flows keeps the state of a log-in between its beginning and its end in the
+// browser that began it, sealed. So every instance can complete it, nobody can
+// read or forge one, and unknown clients do not fill the database.
 type Flows struct {
 	DB   *db.DB
 	Keys secret.Keys
@@ -24,7 +25,8 @@ type Flows struct {
 	Name string
 }
 
-// Seal gives the text that stands for a flow, any value that JSON can have. It fails when it cannot be sealed.
+// Seal returns the text that stands for a flow, which is any value with a JSON
+// form.
 func (f Flows) Seal(flow any) (string, error) {
 	text, err := json.Marshal(flow)
 	if err != nil {
@@ -37,7 +39,8 @@ func (f Flows) Seal(flow any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// Open reads what Seal has sealed into flow, and says whether the text is such a one. How long a flow is good, the flow itself must say.
+// Open reads a text of Seal into flow, and reports whether it is one. It does
+// not know how long a flow is valid; the flow itself contains that.
 func (f Flows) Open(text string, flow any) bool {
 	if text == "" || len(text) > maxFlow {
 		return false
@@ -50,12 +53,15 @@ func (f Flows) Open(text string, flow any) bool {
 	return err == nil && json.Unmarshal([]byte(plain.Reveal()), flow) == nil
 }
 
+// place returns what the encrypted cookie of a flow is bound to, so that the
+// cookie of one flow is not accepted by another.
 func (f Flows) place() secret.Binding {
 	return secret.Binding{Table: "cookie", Column: f.Name, Row: "flow"}
 }
 
-// Use marks the state of a flow as used, for so long, and says whether it was not: each is answered once, on whichever instance, also when
-// the answer comes again.
+// Use marks the state of a flow as used for the given time, and reports whether
+// it was unused. A state is answered once over all instances, even if the
+// browser repeats the answer.
 func (f Flows) Use(ctx context.Context, state string, life time.Duration) (bool, error) {
 	hash := sha256.Sum256([]byte(state))
 	done, err := f.DB.Pool.Exec(ctx, "INSERT INTO sign_on_states (state_hash, expires_at) VALUES ($1, now() + $2) ON CONFLICT DO NOTHING",

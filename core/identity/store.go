@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Config sets the limits of log-in and sessions. The zero value of each field means its default.
+// Config sets the limits of log-ins and sessions. The zero value of each field
+// stands for its default.
 type Config struct {
 	// Argon2 is the cost of new password hashes; DefaultArgon2 by default. Tests take less.
 	Argon2 Argon2
@@ -36,6 +37,7 @@ type Config struct {
 	Logger hclog.Logger
 }
 
+// withDefaults replaces zero values by the defaults.
 func (c Config) withDefaults() Config {
 	orDuration := func(d *time.Duration, fallback time.Duration) {
 		if *d <= 0 {
@@ -63,7 +65,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Store keeps users and their sessions. It is safe for use by many goroutines, and by many instances on one database.
+// Store keeps users, sessions, keys and teams. It is safe for concurrent use,
+// also by several instances on one database.
 type Store struct {
 	db     *db.DB
 	config Config
@@ -72,12 +75,12 @@ type Store struct {
 	watch  watch
 }
 
-// New makes a store on a migrated database.
+// New returns a store on a migrated database. It makes no query.
 func New(d *db.DB, config Config) *Store {
 	config = config.withDefaults()
 	return &Store{db: d, config: config, hasher: newHasher(config), log: config.Logger.Named("identity")}
 }
 
-// Hashes is how many passwords this store has hashed since it was made: proof that an unknown account costs the same
-// work as a known one.
+// Hashes returns how many passwords the store has hashed. Tests use it to prove
+// that an unknown account costs the same work as a known one.
 func (s *Store) Hashes() int64 { return s.hasher.runs.Load() }

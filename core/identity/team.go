@@ -17,7 +17,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Team owns hosts. Its name is for people and need not be unique; its slug is, and never changes.
+// Team owns hosts. Its name is for people and need not be unique; its slug is
+// unique and never changes.
 type Team struct {
 	ID          int64
 	Name        string
@@ -28,7 +29,8 @@ type Team struct {
 	Members, Hosts int
 }
 
-// Assets is what teams own. It belongs to a noun above this one.
+// Assets gives away what teams own. Package core/host implements it; this
+// package must not depend on hosts.
 type Assets interface {
 	// Reassign gives all that the team from owns to the team to, within the transaction. Both teams' rows are locked.
 	Reassign(ctx context.Context, tx *db.Tx, from, to int64) error
@@ -40,11 +42,13 @@ const (
 	maxTeamDescription = 1000
 )
 
+// selectTeams selects teams with the numbers of their members and hosts.
 const selectTeams = `SELECT t.id, t.name, t.slug, t.description, t.created_at,
 	(SELECT count(*) FROM team_members m WHERE m.team_id = t.id), (SELECT count(*) FROM hosts h WHERE h.team_id = t.id)
 FROM teams t `
 
-// ListTeams is a page of all teams, the default team first and then by name, and the number of all.
+// ListTeams returns one page of all teams, the default team first and the rest
+// by name, and the number of all.
 func (s *Store) ListTeams(ctx context.Context, offset, limit int) ([]Team, int, error) {
 	var total int
 	if err := s.db.Pool.QueryRow(ctx, "SELECT count(*) FROM teams").Scan(&total); err != nil {
@@ -55,7 +59,7 @@ func (s *Store) ListTeams(ctx context.Context, offset, limit int) ([]Team, int, 
 	return page, total, err
 }
 
-// Team is one team; a problem of code not_found when there is none.
+// Team returns one team. The problem is not_found.
 func (s *Store) Team(ctx context.Context, id int64) (*Team, error) {
 	found, err := teams(s.db.Pool.Query(ctx, selectTeams+"WHERE t.id = $1", id))
 	if err != nil {
@@ -67,6 +71,7 @@ func (s *Store) Team(ctx context.Context, id int64) (*Team, error) {
 	return &found[0], nil
 }
 
+// teams reads the rows of selectTeams.
 func teams(rows pgx.Rows, err error) ([]Team, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading teams: %w", err))
@@ -80,18 +85,24 @@ func teams(rows pgx.Rows, err error) ([]Team, error) {
 	return found, nil
 }
 
+// noTeam returns the problem of an unknown team.
 func noTeam() error { return problem.New(problem.CodeNotFound, "there is no such team") }
 
-// teamName is the name of a team under govern's lock, which keeps the team from being deleted.
+// teamName returns the name of a team. Under govern's lock the team cannot be
+// deleted afterwards.
 func teamName(ctx context.Context, tx *db.Tx, id int64) (string, error) {
 	return readTeamName(ctx, tx, id, "")
 }
 
-// lockTeam is the team's name, and keeps its row until the transaction ends from being named as the team of anything new.
+// lockTeam returns the team's name and locks its row, so that nothing new can
+// name the team until the transaction ends: the foreign keys of new hosts and
+// members wait.
 func lockTeam(ctx context.Context, tx *db.Tx, id int64) (string, error) {
 	return readTeamName(ctx, tx, id, " FOR UPDATE")
 }
 
+// readTeamName returns the name of a team, with a lock clause if the
+// transaction will change it.
 func readTeamName(ctx context.Context, tx *db.Tx, id int64, lock string) (name string, err error) {
 	err = tx.Pgx.QueryRow(ctx, "SELECT name FROM teams WHERE id = $1"+lock, id).Scan(&name)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -103,7 +114,8 @@ func readTeamName(ctx context.Context, tx *db.Tx, id int64, lock string) (name s
 	return name, nil
 }
 
-// describeTeam makes the team the target of the context's attempt, and its admins readers of the row.
+// describeTeam makes the team the target of the audit entry. TeamID lets admins
+// of the team read the entry.
 func describeTeam(ctx context.Context, id int64, name string, details map[string]any) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TeamID = &id
@@ -112,7 +124,7 @@ func describeTeam(ctx context.Context, id int64, name string, details map[string
 	})
 }
 
-// checkTeamName trims the name.
+// checkTeamName returns the trimmed name.
 func checkTeamName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	switch {
@@ -126,7 +138,8 @@ func checkTeamName(name string) (string, error) {
 	return name, nil
 }
 
-// checkTeamDescription trims the description, which may have several lines; an empty one is none.
+// checkTeamDescription returns the trimmed description, which may have several
+// lines; nil for an empty one.
 func checkTeamDescription(text *string) (*string, error) {
 	if text == nil {
 		return nil, nil
@@ -143,8 +156,9 @@ func checkTeamDescription(text *string) (*string, error) {
 	return &trimmed, nil
 }
 
-// printableText reports whether the text is UTF-8 without control characters but those allowed, and without the marks
-// that turn the direction of writing: a name must not look like another one.
+// printableText reports whether the text is UTF-8 without control characters,
+// except those in allowed, and without marks for the writing direction, with
+// which a name can be made to look like another one.
 func printableText(s, allowed string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
 		return (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) && !strings.ContainsRune(allowed, r)

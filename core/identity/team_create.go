@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// NewTeam is what a team is made of.
+// NewTeam is the input of CreateTeam.
 type NewTeam struct {
 	Name        string
 	Description *string
@@ -18,7 +18,8 @@ type NewTeam struct {
 	Slug *string
 }
 
-// Check finds the faults of the fields, all in one problem of code invalid, and trims the texts.
+// Check returns all faults of the fields as one problem invalid, and trims the
+// texts.
 func (in *NewTeam) Check() error {
 	name, nameErr := checkTeamName(in.Name)
 	description, descriptionErr := checkTeamDescription(in.Description)
@@ -26,7 +27,8 @@ func (in *NewTeam) Check() error {
 	return allFaults(nameErr, descriptionErr, checkSlug(in.Slug))
 }
 
-// allFaults is one problem of all faults in the errors; another error than a fault goes first.
+// allFaults joins the faults of several errors into one problem. An error that
+// is no fault is returned alone.
 func allFaults(errs ...error) error {
 	var faults []problem.Fault
 	for _, err := range errs {
@@ -45,7 +47,8 @@ func allFaults(errs ...error) error {
 	return problem.Invalid(faults...)
 }
 
-// CreateTeam makes a team. Faulty fields are one problem of code invalid, a given slug that is taken one of code conflict.
+// CreateTeam makes a team. Problems: invalid for faulty fields, conflict for a
+// given slug that is in use.
 func (s *Store) CreateTeam(ctx context.Context, caller *Caller, in NewTeam) (*Team, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
@@ -67,9 +70,10 @@ func (s *Store) CreateTeam(ctx context.Context, caller *Caller, in NewTeam) (*Te
 	return made, nil
 }
 
-// MaxTeams is how many teams there may be.
+// MaxTeams is the largest number of teams.
 const MaxTeams = 10_000
 
+// insertTeam stores a team, with a slug made from the name if none was given.
 func insertTeam(ctx context.Context, tx *db.Tx, in NewTeam) (*Team, error) {
 	if err := db.Bound(ctx, tx, "teams", "teams", MaxTeams); err != nil {
 		return nil, err

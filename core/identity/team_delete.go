@@ -10,9 +10,11 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// DeleteTeam removes a team. Its hosts fall to the default team with all that belongs to them, its members lose their
-// role in it, and rows of the trail keep its id: they are then for readers of the whole instance. It says how many hosts
-// have fallen. Problems: not_found, and invalid_state for the default team.
+// DeleteTeam deletes a team and returns the number of its hosts. The hosts move
+// to the default team with everything that belongs to them, and the members
+// lose their role. Audit entries keep the team's id, so that only readers of
+// the whole instance see them from then on. Problems: not_found, invalid_state
+// for the default team.
 func (s *Store) DeleteTeam(ctx context.Context, caller *Caller, id int64) (hosts int64, err error) {
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
 		if _, err := govern(ctx, tx, caller, Owner); err != nil {
@@ -24,6 +26,8 @@ func (s *Store) DeleteTeam(ctx context.Context, caller *Caller, id int64) (hosts
 	return hosts, err
 }
 
+// deleteTeam moves the hosts of a team to the default team and deletes the
+// team. It returns how many hosts were moved.
 func (s *Store) deleteTeam(ctx context.Context, tx *db.Tx, id int64) (hosts int64, err error) {
 	draft := plan.Begin(ctx)
 	if id == DefaultTeam {

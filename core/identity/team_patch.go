@@ -9,14 +9,15 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// TeamChange is what to change of a team; nil keeps. A slug stays for ever: links and scripts have it.
+// TeamChange lists the new values of a team; nil leaves a value unchanged. The
+// slug cannot change, because links and scripts contain it.
 type TeamChange struct {
 	Name *string
 	// Description "" clears it.
 	Description *string
 }
 
-// PatchTeam changes a team, the default one too. Problems: invalid, not_found.
+// PatchTeam changes a team, also the default one. Problems: invalid, not_found.
 func (s *Store) PatchTeam(ctx context.Context, caller *Caller, id int64, in TeamChange) (*Team, error) {
 	var nameErr error
 	if in.Name != nil {
@@ -56,7 +57,7 @@ func (s *Store) PatchTeam(ctx context.Context, caller *Caller, id int64, in Team
 	return s.Team(ctx, id)
 }
 
-// changed names what is given.
+// changed lists the given fields for the audit entry.
 func (in TeamChange) changed() []any {
 	var names []any
 	if in.Name != nil {

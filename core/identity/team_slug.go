@@ -15,18 +15,23 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// SlugPattern is what a slug looks like: letters, digits and hyphens in small ASCII, at most 63, none at the ends a hyphen.
+// SlugPattern is the form of a slug: small ASCII letters, digits and hyphens,
+// at most 63 characters, no hyphen at the ends. This is also the form of a DNS
+// label (RFC 1035, section 2.3.1, with RFC 1123).
 const SlugPattern = `^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`
 
+// slugPattern is the compiled SlugPattern.
 var slugPattern = regexp.MustCompile(SlugPattern)
 
-// maxDerivedSlug leaves room for a number behind it.
+// maxDerivedSlug leaves space for a number after the slug.
 const maxDerivedSlug = 52
 
-// ascii replaces letters that have no ASCII letter in their decomposition. Case is folded before.
+// ascii replaces letters whose decomposition has no ASCII letter. The text is
+// case-folded before.
 var ascii = strings.NewReplacer("æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ħ", "h", "ı", "i", "ŋ", "n",
 	"ŧ", "t")
 
+// checkSlug returns invalid for a malformed slug.
 func checkSlug(slug *string) error {
 	if slug != nil && !slugPattern.MatchString(*slug) {
 		return problem.InvalidField("must be small letters, digits and hyphens, at most 63, beginning and ending with a letter or digit",
@@ -35,8 +40,9 @@ func checkSlug(slug *string) error {
 	return nil
 }
 
-// slugOf derives a slug from a name: accents go, whatever is no ASCII letter or digit becomes one hyphen. A name of
-// which nothing is left is "team".
+// slugOf derives a slug from a name. Accents are dropped, and every run of
+// other characters becomes one hyphen. A name without letters and digits
+// becomes "team".
 func slugOf(name string) string {
 	var b strings.Builder
 	gap := false
@@ -65,8 +71,9 @@ func slugOf(name string) string {
 	return slug
 }
 
-// freeSlug is the name's slug, or else the first of slug-2, slug-3 … that no team has. It must be called under govern's
-// lock, so that it is still free when the team is written.
+// freeSlug returns the slug of a name, or the first of slug-2, slug-3 and so on
+// that no team has. The caller holds govern's lock, so that the slug is still
+// free when the team is written.
 func freeSlug(ctx context.Context, tx *db.Tx, name string) (string, error) {
 	base := slugOf(name)
 	rows, err := tx.Pgx.Query(ctx, "SELECT slug FROM teams WHERE starts_with(slug, $1)", base)

@@ -5,13 +5,15 @@ import (
 	"encoding/base64"
 )
 
-// tokenBytes of randomness are in a session cookie and in a setup token: 256 bits.
+// tokenBytes is the number of random bytes in a session cookie and in a setup
+// token: 256 bits.
 const tokenBytes = 32
 
-// newToken is a new random token in URL-safe text.
+// newToken returns a new random token in URL-safe text.
 func newToken() string { return base64.RawURLEncoding.EncodeToString(randomBytes(tokenBytes)) }
 
-// isToken reports whether the text has the form of a token, so that nothing else is hashed or looked up.
+// isToken reports whether the text has the form of a token. Other texts are
+// neither hashed nor looked up.
 func isToken(s string) bool {
 	if len(s) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
 		return false
@@ -20,7 +22,8 @@ func isToken(s string) bool {
 	return err == nil
 }
 
-// hashToken is what is stored of a token. The token is random and long, so a plain SHA-256 cannot be guessed back.
+// hashToken returns the stored form of a token. The token is long and random,
+// so that nobody can find it from a plain SHA-256.
 func hashToken(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]

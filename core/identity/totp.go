@@ -16,10 +16,12 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Sealed is the column of the second factors' secrets, for rotating the key.
+// Sealed is the column with the secrets of second factors, for the rotation of
+// keys.
 var Sealed = secret.Table{Name: "users", Column: "totp_secret", Key: []string{"id"}}
 
-// A code is made of six digits and holds for 30 s, and for a step of that before and after: clocks differ.
+// These are the parameters of codes (RFC 6238): six digits, valid for 30 s and
+// for one step before and after, because clocks differ.
 const (
 	issuer     = "Hostler"
 	stepLength = 30
@@ -28,16 +30,20 @@ const (
 	noStep int64 = -1
 )
 
-// Enrolment is a second factor before it is confirmed. All of it is secret and shown once.
+// Enrolment is a second factor before its confirmation. All of it is secret and
+// is shown once.
 type Enrolment struct {
 	// Secret is the shared secret in base32, URI the same for an authenticator app, QR the URI as an SVG picture.
 	Secret, URI, QR string
 	RecoveryCodes   []string
 }
 
-// EnrollTOTP begins a second factor for the caller. Until ConfirmTOTP it has no effect, and a further call replaces it.
-// With a confirmed one or a passkey it is a problem of code invalid_state, for a session alone must neither void recovery codes that are
-// kept nor weaken what is asked for; and also for an API key: whoever finds a key must not shut its user out of log-in.
+// EnrollTOTP begins a second factor for the caller. It has no effect until
+// ConfirmTOTP, and another call replaces it. The problem is invalid_state if an
+// authenticator app or a passkey is active, because a session alone must
+// neither replace recovery codes that somebody keeps nor weaken the second
+// factor; and for an API key, because whoever finds a key must not lock its
+// user out.
 func (s *Store) EnrollTOTP(ctx context.Context, caller *Caller) (*Enrolment, error) {
 	if err := sessionOnly(caller); err != nil {
 		return nil, err
@@ -80,9 +86,10 @@ func (s *Store) EnrollTOTP(ctx context.Context, caller *Caller) (*Enrolment, err
 	return e, nil
 }
 
-// ConfirmTOTP switches the enrolled second factor on, by one of its codes. A wrong code is a 422 at body.code: the session
-// is good. Without an enrolment, with a confirmed one and for an API key it is invalid_state; too many wrong codes are
-// rate_limited.
+// ConfirmTOTP activates the enrolled second factor by one of its codes.
+// Problems: invalid at body.code for a wrong code (the session is valid, so it
+// is not unauthenticated), invalid_state without an enrolment, with an active
+// one and for an API key, rate_limited after too many wrong codes.
 func (s *Store) ConfirmTOTP(ctx context.Context, caller *Caller, code string, from Client) error {
 	if err := sessionOnly(caller); err != nil {
 		return err
@@ -126,9 +133,10 @@ func (s *Store) ConfirmTOTP(ctx context.Context, caller *Caller, code string, fr
 	})
 }
 
-// DisableTOTP switches the caller's authenticator app off and forgets its secret, and the recovery codes where no passkey is left
-// that they could stand for. A wrong password is a 422 at body.password; no authenticator app is invalid_state. Log-ins that wait
-// for a code are over.
+// DisableTOTP removes the caller's authenticator app and its secret, and the
+// recovery codes if no passkey remains for which they could stand. Pending
+// log-ins end. Problems: invalid at body.password for a wrong password,
+// invalid_state without an authenticator app.
 func (s *Store) DisableTOTP(ctx context.Context, caller *Caller, password string) error {
 	own, err := s.ownAccount(ctx, caller)
 	if err != nil {
@@ -158,7 +166,8 @@ func (s *Store) DisableTOTP(ctx context.Context, caller *Caller, password string
 	})
 }
 
-// forgetCodes deletes the recovery codes where there is no second factor left that they could stand for, and ends log-ins that wait.
+// forgetCodes deletes the recovery codes if no second factor remains, and ends
+// pending log-ins.
 func forgetCodes(ctx context.Context, tx *db.Tx, userID int64) error {
 	var left bool
 	if err := tx.Pgx.QueryRow(ctx, "SELECT second_factor FROM users WHERE id = $1", userID).Scan(&left); err != nil {
@@ -170,7 +179,7 @@ func forgetCodes(ctx context.Context, tx *db.Tx, userID int64) error {
 	return endPending(ctx, tx, userID)
 }
 
-// forgetFactor deletes the recovery codes, and ends log-ins that wait for a code.
+// forgetFactor deletes the recovery codes and ends pending log-ins.
 func forgetFactor(ctx context.Context, tx *db.Tx, userID int64) error {
 	if err := replaceRecovery(ctx, tx, userID, nil); err != nil {
 		return err
@@ -178,6 +187,8 @@ func forgetFactor(ctx context.Context, tx *db.Tx, userID int64) error {
 	return endPending(ctx, tx, userID)
 }
 
+// endPending ends the user's log-ins that wait for a second factor, because it
+// has changed.
 func endPending(ctx context.Context, tx *db.Tx, userID int64) error {
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM pending_logins WHERE user_id = $1", userID); err != nil {
 		return fmt.Errorf("ending log-ins that wait for a code: %w", err)
@@ -185,6 +196,8 @@ func endPending(ctx context.Context, tx *db.Tx, userID int64) error {
 	return nil
 }
 
+// sessionOnly refuses an API key. A key that could enrol a second factor could
+// lock its owner out.
 func sessionOnly(caller *Caller) error {
 	if caller.SessionID == 0 {
 		return problem.New(problem.CodeInvalidState, "a second factor is enrolled in a session, not with an API key")
@@ -192,7 +205,8 @@ func sessionOnly(caller *Caller) error {
 	return nil
 }
 
-// ownAccount is the caller's account as it is now.
+// ownAccount reads the caller's account as it is now. The problem is
+// unauthenticated if it has ended.
 func (s *Store) ownAccount(ctx context.Context, caller *Caller) (*account, error) {
 	own, err := s.account(ctx, "id = ?", caller.UserID)
 	if err != nil {
@@ -204,19 +218,22 @@ func (s *Store) ownAccount(ctx context.Context, caller *Caller) (*account, error
 	return own, nil
 }
 
-// writeOwn writes the row of a change to the caller's own account.
+// writeOwn writes the audit entry of a change of the caller's own account.
 func writeOwn(ctx context.Context, tx *db.Tx, caller *Caller) error {
 	describeTarget(ctx, caller.UserID)
 	audit.Describe(ctx, func(e *audit.Entry) { e.TargetName = caller.Email })
 	return audit.Write(ctx, tx)
 }
 
+// seedPlace is the binding of a sealed TOTP secret.
 func seedPlace(userID int64) secret.Binding {
 	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(userID)}
 }
 
-// stepOf is the step that the code is right for, now or a step away; noStep for a wrong one. It fails when the secret cannot
-// be opened: without the key nobody gets in by a code.
+// stepOf returns the step for which the code is correct, within stepSkew of
+// now; noStep for a wrong code. It compares with all steps in any case, so that
+// the time does not show which one matched. The error means that the secret
+// cannot be opened; without the key nobody gets in by a code.
 func (s *Store) stepOf(own *account, code string) (int64, error) {
 	seed, err := s.openSeed(own)
 	if err != nil {
@@ -234,6 +251,7 @@ func (s *Store) stepOf(own *account, code string) (int64, error) {
 	return found, nil
 }
 
+// openSeed opens the sealed TOTP secret of an account.
 func (s *Store) openSeed(own *account) (secret.String, error) {
 	if s.config.Keys == nil {
 		return secret.String{}, errors.New("the store has no keys")

@@ -9,10 +9,12 @@ import (
 	"github.com/boombuler/barcode/qr"
 )
 
-// quietZone is the free border that a reader needs, in modules.
+// quietZone is the free border that readers need, in modules (ISO/IEC 18004:
+// four).
 const quietZone = 4
 
-// qrSVG draws the text as a QR code: one path on a white ground, a unit for each module.
+// qrSVG draws a text as a QR code: one path on a white ground, one unit for
+// each module.
 func qrSVG(text string) (string, error) {
 	code, err := qr.Encode(text, qr.M, qr.Unicode)
 	if err != nil {

@@ -9,9 +9,11 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// ResetTOTP switches the second factor of a user off who has lost it: the authenticator app, all passkeys and the recovery codes. The
-// password stays and sessions go on. Problems: forbidden for a user with a higher role than the caller, invalid_state where there is
-// neither and for the caller's own, which needs the password (DisableTOTP, DeletePasskey), not_found.
+// ResetTOTP removes the second factor of a user who has lost it: the
+// authenticator app, all passkeys and the recovery codes. The password and the
+// sessions stay. Problems: forbidden for a user with a higher role than the
+// caller, invalid_state if there is none and for the caller's own (DisableTOTP
+// and DeletePasskey do that, with the password), not_found.
 func (s *Store) ResetTOTP(ctx context.Context, caller *Caller, id int64) error {
 	return s.db.Tx(ctx, func(tx *db.Tx) error {
 		u, err := governUser(ctx, tx, caller, id)

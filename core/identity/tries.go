@@ -14,32 +14,34 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// bucket is one counter of wrong tries: of an account, or of an address.
+// bucket is one counter of wrong attempts, of an account or of a network.
 type bucket struct {
 	name  string
 	limit int
 }
 
-// accountBucket counts strangers' tries by the folded e-mail, known or not. Only its hash is stored: people type passwords
-// there.
+// accountBucket counts the attempts of strangers by the folded e-mail, known or
+// not. Only the hash of it is stored, because people type passwords into that
+// field.
 func (s *Store) accountBucket(key string) bucket {
 	sum := sha256.Sum256([]byte(key))
 	return bucket{"account:" + hex.EncodeToString(sum[:]), s.config.AccountTries}
 }
 
-// addressBucket counts for a network, over all accounts.
+// addressBucket counts for a network over all accounts.
 func (s *Store) addressBucket(address string) bucket {
 	return bucket{"address:" + Network(address), s.config.AddressTries}
 }
 
-// passwordBucket counts wrong present passwords of a logged-in user, apart from log-ins: a stranger who uses those up must
-// not keep the owner of the account from changing the password.
+// passwordBucket counts wrong present passwords of a logged-in user, separately
+// from log-ins: a stranger who uses up the latter must not prevent the user
+// from changing the password.
 func (s *Store) passwordBucket(userID int64) bucket {
 	return bucket{fmt.Sprintf("password:%d", userID), s.config.AccountTries}
 }
 
-// totpBucket counts strangers' wrong codes of a second factor, over all log-ins of the account together: neither a new
-// log-in nor the right password gives further guesses.
+// totpBucket counts the wrong codes of strangers over all log-ins of the
+// account: neither a new log-in nor the correct password gives further guesses.
 func (s *Store) totpBucket(userID int64) bucket {
 	return bucket{fmt.Sprintf("totp:%d", userID), s.config.AccountTries}
 }
@@ -49,13 +51,17 @@ func (s *Store) confirmBucket(userID int64) bucket {
 	return bucket{fmt.Sprintf("totp confirm:%d", userID), s.config.AccountTries}
 }
 
-// charge counts a try in all buckets before it is made, or in none when one of them is full: then it is a problem of
-// code rate_limited with the time to wait. Counting first is what keeps parallel guesses within the limit. Callers name
-// the buckets in one order, addresses before accounts, so that two of them cannot wait for each other.
+// charge counts an attempt in all buckets before it is made; if one of them is
+// full it counts in none, and the problem is rate_limited with the time to
+// wait. Counting before the check is what keeps parallel guesses within the
+// limit. Callers name the buckets in one order, networks before accounts, so
+// that two transactions cannot wait for each other.
 func (s *Store) charge(ctx context.Context, buckets ...bucket) error {
 	return s.db.Tx(ctx, func(tx *db.Tx) error { return s.chargeAll(ctx, tx, buckets) })
 }
 
+// chargeAll counts in all buckets. The caller's transaction is rolled back on
+// an error, which undoes the earlier ones.
 func (s *Store) chargeAll(ctx context.Context, tx *db.Tx, buckets []bucket) error {
 	for _, b := range buckets {
 		if err := s.chargeOne(ctx, tx, b); err != nil {
@@ -65,6 +71,9 @@ func (s *Store) chargeAll(ctx context.Context, tx *db.Tx, buckets []bucket) erro
 	return nil
 }
 
+// chargeOne counts in one bucket. The condition of the statement keeps a full
+// bucket unchanged, and then no row is returned; an old window begins again
+// with one.
 func (s *Store) chargeOne(ctx context.Context, tx *db.Tx, b bucket) error {
 	var failures int
 	err := tx.Pgx.QueryRow(ctx, `
@@ -91,7 +100,8 @@ func (s *Store) chargeOne(ctx context.Context, tx *db.Tx, b bucket) error {
 	return limited
 }
 
-// giveBack takes one try back: nothing was guessed. A counter of none is no row.
+// giveBack undoes one count, for an attempt that was no guess. A counter at
+// zero is deleted.
 func giveBack(ctx context.Context, tx *db.Tx, buckets ...bucket) error {
 	for _, b := range buckets {
 		for _, statement := range []string{
@@ -109,7 +119,7 @@ func giveBack(ctx context.Context, tx *db.Tx, buckets ...bucket) error {
 	return nil
 }
 
-// forgive forgets the wrong tries.
+// forgive deletes the counter.
 func forgive(ctx context.Context, tx *db.Tx, b bucket) error {
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM login_failures WHERE bucket = $1", b.name); err != nil {
 		return fmt.Errorf("forgetting wrong tries: %w", err)
@@ -117,7 +127,9 @@ func forgive(ctx context.Context, tx *db.Tx, b bucket) error {
 	return nil
 }
 
-// giveBackLater is giveBack after a check of a password that could not be made at all.
+// giveBackLater is giveBack after a check that could not be made. It ignores
+// the cancelation of the request, because a client who goes away must not keep
+// the count.
 func (s *Store) giveBackLater(ctx context.Context, buckets ...bucket) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

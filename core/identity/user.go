@@ -17,7 +17,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// User is an account. The hash of its password is in no type that leaves this package.
+// User is an account. No type that leaves this package contains the hash of the
+// password.
 type User struct {
 	ID          int64 `gorm:"primaryKey"`
 	Email       string
@@ -36,7 +37,7 @@ type User struct {
 	HasPassword bool `gorm:"column:has_password;->"`
 }
 
-// account is a user's row with what only this package may see.
+// account is the row of a user with the columns that only this package may see.
 type account struct {
 	User         `gorm:"embedded"`
 	EmailKey     string
@@ -46,10 +47,10 @@ type account struct {
 	TOTPConfirmedAt *time.Time `gorm:"column:totp_confirmed_at;->"`
 }
 
-// TableName is for gorm.
+// TableName is the name of the table for gorm.
 func (account) TableName() string { return "users" }
 
-// NewUser is what an account is made of.
+// NewUser is the input of CreateUser and AddUser.
 type NewUser struct {
 	Email       string
 	Password    string
@@ -61,11 +62,13 @@ type NewUser struct {
 // maxDisplayName in characters.
 const maxDisplayName = 200
 
-// MaxUsers is how many accounts there may be.
+// MaxUsers is the largest number of accounts.
 const MaxUsers = 100_000
 
-// createUser adds an account to the transaction; prepare must run before the transaction begins, because hashing takes
-// long. A second account of the same address, in whatever spelling, is a problem of code conflict, and so is one beyond MaxUsers.
+// createUser adds an account in the given transaction. The caller has run
+// prepare before the transaction, because hashing takes long and would hold its
+// locks. The problem is conflict for an address that is in use, in any
+// spelling, and beyond MaxUsers.
 func (s *Store) createUser(ctx context.Context, tx *db.Tx, in prepared) (*User, error) {
 	if err := db.Bound(ctx, tx, "users", "users", MaxUsers); err != nil {
 		return nil, err
@@ -90,7 +93,7 @@ func (s *Store) createUser(ctx context.Context, tx *db.Tx, in prepared) (*User, 
 	return &row.User, nil
 }
 
-// prepared is a NewUser that was found valid and whose password is hashed.
+// prepared is a valid NewUser with the hash of its password.
 type prepared struct {
 	email       Email
 	displayName *string
@@ -98,13 +101,13 @@ type prepared struct {
 	roles       map[int64]Role
 }
 
-// Check finds the faults of the fields, all in one problem of code invalid.
+// Check returns all faults of the fields as one problem invalid.
 func (in NewUser) Check() error {
 	_, err := in.ready()
 	return err
 }
 
-// ready is the user without the hash of the password.
+// ready returns the user without the hash of the password.
 func (in NewUser) ready() (prepared, error) {
 	email, emailErr := ParseEmail(in.Email)
 	if emailErr != nil {
@@ -118,7 +121,8 @@ func (in NewUser) ready() (prepared, error) {
 	return prepared{email: email, displayName: name, roles: in.Roles}, nil
 }
 
-// prepare checks a new user and hashes the password; all faults are in one problem.
+// prepare checks a new user and hashes the password. All faults are in one
+// problem.
 func (s *Store) prepare(ctx context.Context, in NewUser) (prepared, error) {
 	ready, err := in.ready()
 	if err != nil {
@@ -130,7 +134,7 @@ func (s *Store) prepare(ctx context.Context, in NewUser) (prepared, error) {
 	return ready, nil
 }
 
-// checkDisplayName trims the name; an empty one is none.
+// checkDisplayName returns the trimmed name; nil for an empty one.
 func checkDisplayName(name *string) (*string, error) {
 	if name == nil {
 		return nil, nil
@@ -147,8 +151,8 @@ func checkDisplayName(name *string) (*string, error) {
 	return &trimmed, nil
 }
 
-// CreateUser makes an account in a transaction of its own. A faulty field is a problem of code invalid, a second account
-// of the same address, in whatever spelling, one of code conflict.
+// CreateUser makes an account in its own transaction. Problems: invalid for
+// faulty fields, conflict for an address that is in use, in any spelling.
 func (s *Store) CreateUser(ctx context.Context, in NewUser) (*User, error) {
 	ready, err := s.prepare(ctx, in)
 	if err != nil {
@@ -165,7 +169,7 @@ func (s *Store) CreateUser(ctx context.Context, in NewUser) (*User, error) {
 	return user, nil
 }
 
-// User is the account of the id; a problem of code not_found when there is none.
+// User returns an account. The problem is not_found.
 func (s *Store) User(ctx context.Context, id int64) (*User, error) {
 	var row account
 	err := s.db.With(ctx).Take(&row, "id = ?", id).Error
@@ -178,11 +182,12 @@ func (s *Store) User(ctx context.Context, id int64) (*User, error) {
 	return &row.User, nil
 }
 
-// accountByKey is the account of a folded address, or nil.
+// accountByKey returns the account of a folded address, or nil.
 func (s *Store) accountByKey(ctx context.Context, key string) (*account, error) {
 	return s.account(ctx, "email_key = ?", key)
 }
 
+// account returns the account that meets the condition, or nil.
 func (s *Store) account(ctx context.Context, where string, value any) (*account, error) {
 	var row account
 	err := s.db.With(ctx).Take(&row, where, value).Error
@@ -204,7 +209,7 @@ type Member struct {
 	Role Role
 }
 
-// Roles lists the user's roles by team id, the default team first.
+// Roles returns the user's roles by team id, which puts the default team first.
 func (s *Store) Roles(ctx context.Context, userID int64) ([]Member, error) {
 	rows, err := s.db.Pool.Query(ctx, `
 		SELECT t.id, t.name, t.slug, m.role FROM team_members m JOIN teams t ON t.id = m.team_id

@@ -7,8 +7,10 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// AddUser makes an account on the caller's behalf. A role above the caller's own in the instance is forbidden; a faulty
-// field is a problem of code invalid, an address that has an account in whatever spelling one of code conflict.
+// AddUser makes an account for the caller. Problems: forbidden for a role above
+// the caller's own, invalid for faulty fields, conflict for an address that is
+// in use. The right is checked twice: before the hash, whose time a caller
+// without the right must not spend, and under govern's lock.
 func (s *Store) AddUser(ctx context.Context, caller *Caller, in NewUser) (*Profile, error) {
 	highest := NoRole
 	for _, role := range in.Roles {
@@ -42,7 +44,7 @@ func (s *Store) AddUser(ctx context.Context, caller *Caller, in NewUser) (*Profi
 	return s.Profile(ctx, made.ID)
 }
 
-// roleName is the role as the trail and the API name it: nil for none.
+// roleName returns the role as the audit log and the API show it: nil for none.
 func roleName(role Role) any {
 	if role == NoRole {
 		return nil

@@ -10,9 +10,10 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// DeleteUser removes an account with its sessions and roles. What the user did stays: rows of the trail and jobs keep the
-// e-mail address, and jobs, settings and apps lose the link to the account. Problems: forbidden for a user with a higher
-// role than the caller, not_found, self_delete, last_owner.
+// DeleteUser deletes an account with its sessions and roles. The records of its
+// work stay: audit entries and jobs keep the e-mail address, and jobs, settings
+// and apps lose the link to the account. Problems: forbidden for a user with a
+// higher role than the caller, not_found, self_delete, last_owner.
 func (s *Store) DeleteUser(ctx context.Context, caller *Caller, id int64) error {
 	if err := s.MayManage(ctx, caller, id); err != nil {
 		return err
@@ -48,7 +49,7 @@ func (s *Store) DeleteUser(ctx context.Context, caller *Caller, id int64) error 
 	})
 }
 
-// tellDeletion writes into a plan what goes with the account.
+// tellDeletion writes into a plan what ends with the account.
 func (u *subject) tellDeletion(ctx context.Context, tx *db.Tx, p *plan.Plan) error {
 	var sessions, keys, teams int
 	var schedules []string

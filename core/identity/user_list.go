@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Profile is a user as admins see one.
+// Profile is a user as admins see it.
 type Profile struct {
 	User
 	// Role is the role in the default team; NoRole without one.
@@ -21,6 +21,8 @@ type Profile struct {
 	Providers []string
 }
 
+// selectProfiles reads users with roles and providers in one statement: a
+// statement for each user of a page would be a hundred.
 const selectProfiles = `SELECT u.id, u.email, u.display_name, u.is_active, u.created_at, u.updated_at, u.last_login_at, u.totp_enabled,
 	u.passkeys, u.has_password,
 	ARRAY(SELECT p.name FROM user_identities i JOIN identity_providers p ON p.id = i.provider_id WHERE i.user_id = u.id ORDER BY p.id),
@@ -28,7 +30,8 @@ const selectProfiles = `SELECT u.id, u.email, u.display_name, u.is_active, u.cre
 		FROM team_members m JOIN teams t ON t.id = m.team_id WHERE m.user_id = u.id)
 FROM users u `
 
-// Users is a page of all users, by e-mail address, and the number of all.
+// Users returns one page of all users, by e-mail address, and the number of
+// all.
 func (s *Store) Users(ctx context.Context, offset, limit int) ([]Profile, int, error) {
 	var total int
 	if err := s.db.Pool.QueryRow(ctx, "SELECT count(*) FROM users").Scan(&total); err != nil {
@@ -38,7 +41,7 @@ func (s *Store) Users(ctx context.Context, offset, limit int) ([]Profile, int, e
 	return page, total, err
 }
 
-// Profile is one user; a problem of code not_found when there is none.
+// Profile returns one user. The problem is not_found.
 func (s *Store) Profile(ctx context.Context, id int64) (*Profile, error) {
 	found, err := profiles(s.db.Pool.Query(ctx, selectProfiles+"WHERE u.id = $1", id))
 	if err != nil {
@@ -50,6 +53,7 @@ func (s *Store) Profile(ctx context.Context, id int64) (*Profile, error) {
 	return &found[0], nil
 }
 
+// profiles reads the rows of selectProfiles.
 func profiles(rows pgx.Rows, err error) ([]Profile, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading users: %w", err))
@@ -61,6 +65,7 @@ func profiles(rows pgx.Rows, err error) ([]Profile, error) {
 	return found, nil
 }
 
+// scanProfile reads one row of selectProfiles.
 func scanProfile(row pgx.CollectableRow) (Profile, error) {
 	var p Profile
 	var roles []byte

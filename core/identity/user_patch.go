@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// UserChange is what to change of a user; nil keeps.
+// UserChange lists the new values of a user; nil leaves a value unchanged.
 type UserChange struct {
 	// DisplayName "" clears the name.
 	DisplayName *string
@@ -17,14 +17,14 @@ type UserChange struct {
 	Active *bool
 }
 
-// Check finds the faults of the fields.
+// Check returns the faults of the fields.
 func (in UserChange) Check() error {
 	_, err := checkDisplayName(in.DisplayName)
 	return err
 }
 
-// PatchUser changes a user. Problems: forbidden for a user with a higher role than the caller, invalid, not_found,
-// self_deactivate, last_owner.
+// PatchUser changes a user. Problems: forbidden for a user with a higher role
+// than the caller, invalid, not_found, self_deactivate, last_owner.
 func (s *Store) PatchUser(ctx context.Context, caller *Caller, id int64, in UserChange) (*Profile, error) {
 	if err := s.MayManage(ctx, caller, id); err != nil {
 		return nil, err
@@ -43,6 +43,8 @@ func (s *Store) PatchUser(ctx context.Context, caller *Caller, id int64, in User
 	return s.Profile(ctx, id)
 }
 
+// patchUser changes a user in the given transaction. A deactivation also ends
+// everything by which the user is logged in.
 func patchUser(ctx context.Context, tx *db.Tx, caller *Caller, id int64, in UserChange, name *string) error {
 	u, err := governUser(ctx, tx, caller, id)
 	if err != nil {
@@ -71,7 +73,7 @@ func patchUser(ctx context.Context, tx *db.Tx, caller *Caller, id int64, in User
 	return audit.Write(ctx, tx)
 }
 
-// changed names what is given.
+// changed lists the given fields for the audit entry.
 func (in UserChange) changed() []any {
 	var names []any
 	if in.DisplayName != nil {
@@ -83,7 +85,8 @@ func (in UserChange) changed() []any {
 	return names
 }
 
-// governUser is the beginning of every change of one user: the lock, the caller's right as it is now, and the user.
+// governUser begins every change of one user: it takes the lock, checks the
+// caller's present right and locks the user.
 func governUser(ctx context.Context, tx *db.Tx, caller *Caller, id int64) (*subject, error) {
 	held, err := govern(ctx, tx, caller, Admin)
 	if err != nil {
@@ -96,9 +99,9 @@ func governUser(ctx context.Context, tx *db.Tx, caller *Caller, id int64) (*subj
 	return u, u.manageable(caller, held)
 }
 
-// lockOut ends everything by which the user is logged in, about to be, or known as no stranger, within the transaction, and
-// says how many sessions that were. The user's row must be locked: a log-in at the same moment then waits for the transaction and finds
-// the user changed.
+// lockOut ends the sessions, the pending log-ins and the known browsers of a
+// user, and returns the number of sessions. The caller holds the user's row: a
+// log-in at the same moment waits for it and then finds the user changed.
 func lockOut(ctx context.Context, tx *db.Tx, id int64) (int64, error) {
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM pending_logins WHERE user_id = $1", id); err != nil {
 		return 0, fmt.Errorf("ending log-ins that wait for their second factor: %w", err)

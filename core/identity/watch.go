@@ -7,10 +7,12 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// channelIdentity is announced by triggers whenever somebody's rights may have become less: the payload is the user's id.
+// channelIdentity is the channel on which triggers announce that the rights of
+// a user may have become less. The payload is the user's id.
 const channelIdentity = "identity"
 
-// watch wakes those who serve a user for long, whichever instance changed the user's rights.
+// watch wakes the handlers that serve a user for a long time, on every
+// instance.
 type watch struct {
 	begin sync.Once
 
@@ -18,9 +20,13 @@ type watch struct {
 	byUser map[int64]map[chan struct{}]bool
 }
 
-// Watch tells when the user's rights may have changed: a log-out, a revoked session or key, a new password, another role,
-// a deactivation. woken holds one wake-up, however many came; one may also come for nothing, so look anew. A notification
-// can be lost with the database: whoever serves for long looks now and then besides. The caller calls stop.
+// Watch returns a channel that receives a value when the rights of a user may
+// have changed: after a log-out, a revoked session or key, a new password,
+// another role, a deactivation. The channel holds one value, however many
+// changes there were, and a value may come without a change; the receiver reads
+// the rights again. A notification can be lost with the connection to the
+// database, so that handlers must also check from time to time. The caller
+// calls stop.
 func (s *Store) Watch(userID int64) (woken <-chan struct{}, stop func()) {
 	w := &s.watch
 	c := make(chan struct{}, 1)
@@ -46,6 +52,8 @@ func (s *Store) Watch(userID int64) (woken <-chan struct{}, stop func()) {
 	}
 }
 
+// heard wakes the handlers of one user. A payload that is no id wakes all: a
+// missed change would be worse than a needless check.
 func (w *watch) heard(_, payload string) {
 	id, err := strconv.ParseInt(payload, 10, 64)
 	if err != nil {
@@ -57,6 +65,7 @@ func (w *watch) heard(_, payload string) {
 	wake(w.byUser[id])
 }
 
+// wakeAll wakes all handlers, after notifications may have been lost.
 func (w *watch) wakeAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,7 +74,7 @@ func (w *watch) wakeAll() {
 	}
 }
 
-// wake leaves a value for each, unless one waits there already.
+// wake puts a value into each channel that has none.
 func wake(waiting map[chan struct{}]bool) {
 	for c := range waiting {
 		select {

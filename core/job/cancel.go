@@ -13,10 +13,12 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Cancel asks, in the caller's transaction, that a job be canceled. One that has not begun is canceled at once. A running
-// one is told, stops the hypervisor's task where it has one, and ends when that has ended: as canceled, or as whatever
-// the task came to before it could be stopped. Asking twice is no error. A finished job is problem job_finished, one
-// that the caller may not see not_found.
+// Cancel requests, in the caller's transaction, that a job be canceled. A job
+// that has not begun is canceled at once. A running job is notified, stops the
+// hypervisor's task if it has one, and ends when the task has ended: as
+// canceled, or with the result that the task had before it could be stopped. A
+// second request is not an error. A finished job is the problem job_finished,
+// one that the caller may not see is not_found.
 func (q *Queue) Cancel(ctx context.Context, tx *db.Tx, id int64, visible identity.Visible) (*Job, error) {
 	j, err := one(tx.Pgx.Query(ctx, "SELECT "+columns+" FROM jobs WHERE id = $1 AND ($2 OR team_id = ANY($3)) FOR UPDATE",
 		id, visible.All, visible.Teams))
@@ -38,6 +40,7 @@ func (q *Queue) Cancel(ctx context.Context, tx *db.Tx, id int64, visible identit
 	if err := appendEvent(ctx, tx.Pgx, id, EventNote, "cancel requested"+by); err != nil {
 		return nil, err
 	}
+	// Nobody works on a queued job, so it can end here.
 	if j.Status == Queued {
 		if err := appendStatus(ctx, tx.Pgx, id, Canceled); err != nil {
 			return nil, err
@@ -50,17 +53,20 @@ func (q *Queue) Cancel(ctx context.Context, tx *db.Tx, id int64, visible identit
 	if err != nil {
 		return nil, fmt.Errorf("noting the wish to cancel: %w", err)
 	}
+	// The notification is sent when the transaction commits. An instance that
+	// misses it finds the request within two seconds.
 	if err := signal(ctx, tx.Pgx, channelCancel, id); err != nil {
 		return nil, err
 	}
-	// A canceled job leaves the line.
+	// Jobs behind a canceled one may move up.
 	if err := signal(ctx, tx.Pgx, channelSlots, id); err != nil {
 		return nil, err
 	}
 	return j, nil
 }
 
-// RequestCancel is Cancel in a transaction of its own, with the row of the context's audit attempt.
+// RequestCancel is Cancel in its own transaction, with the audit row of the
+// context.
 func (q *Queue) RequestCancel(ctx context.Context, id int64, visible identity.Visible) (*Job, error) {
 	var canceled *Job
 	err := q.db.Tx(ctx, func(tx *db.Tx) (err error) {
@@ -72,6 +78,7 @@ func (q *Queue) RequestCancel(ctx context.Context, id int64, visible identity.Vi
 	return canceled, err
 }
 
+// ended describes a final state for an error.
 func ended(s Status) string {
 	switch s {
 	case Canceled:
@@ -83,9 +90,13 @@ func ended(s Status) string {
 	}
 }
 
+// notFound returns the problem of a job that does not exist or that the caller
+// may not see.
 func notFound(id int64) error { return problem.New(problem.CodeNotFound, "there is no job %d", id) }
 
-// watchCancels tells the runs of this instance that somebody asked to cancel their jobs.
+// watchCancels notifies the runs of this instance about requests to cancel
+// their jobs. It also looks every two seconds, because a notification may be
+// lost with its connection.
 func (q *Queue) watchCancels(ctx context.Context) {
 	for {
 		select {
@@ -100,6 +111,7 @@ func (q *Queue) watchCancels(ctx context.Context) {
 	}
 }
 
+// readCancels looks which of the running jobs should be canceled.
 func (q *Queue) readCancels(ctx context.Context) error {
 	q.mu.Lock()
 	ids := make([]int64, 0, len(q.runs))
@@ -120,6 +132,7 @@ func (q *Queue) readCancels(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading: %w", err)
 	}
+	// The list was made without the lock. A run may have ended since.
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, id := range wanted {

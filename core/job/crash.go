@@ -7,20 +7,25 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A job may end the process that runs it, by using up its memory for example, and would end the next one that takes it up. So a row of
-// jobs names the instance that runs it, from the beginning of a run until the run ends in order: with the job, or by letting go of it
-// because the service stops, does no jobs for now, or has lost its connection to the database. An instance that another one still finds
-// there has crashed. Each checkpoint that differs from the one before ends the row of crashes: such a job gets further each time.
+// A job may end the process that runs it, by using up its memory for example,
+// and would end the next one that takes it up. So a row of jobs names the
+// instance that runs it, from the beginning of a run until the run ends in
+// order: with the job, or by letting go of it because the service stops, does
+// no jobs for now, or has lost its connection to the database. An instance that
+// another one still finds there has crashed. Each checkpoint that differs from
+// the one before ends the row of crashes: such a job gets further each time.
 
 const (
-	// MostCrashes is how many instances may crash one after the other while they run a job, without the job getting further. Then it ends.
+	// MostCrashes is the number of instances that may crash in a row while they
+	// run a job without progress. The job ends after that.
 	MostCrashes = 2
-	// maxRuns bounds how often a job is begun that gets further each time.
+	// maxRuns limits how often a job is begun that makes progress each time.
 	maxRuns = 50
 )
 
-// takeOver notes, in the transaction that begins a run, that this instance runs the job now, and reports whether so many have crashed on
-// it that it must not be begun again.
+// takeOver records, in the transaction that begins a run, that this instance
+// runs the job. It returns true if so many instances have crashed on the job
+// that it must not run again.
 func (q *Queue) takeOver(ctx context.Context, tx pgx.Tx, jobID int64) (tooMany bool, err error) {
 	err = tx.QueryRow(ctx, `UPDATE jobs SET runner = $2,
 			crashed = CASE WHEN runner <> $2 THEN array_append(crashed, runner) ELSE crashed END
@@ -31,7 +36,8 @@ func (q *Queue) takeOver(ctx context.Context, tx pgx.Tx, jobID int64) (tooMany b
 	return tooMany, nil
 }
 
-// isCrashed is the end of a job that too many instances have crashed on. What is known of its task stays in its row.
+// isCrashed returns the end of a job on which too many instances have crashed.
+// Its task, as far as known, stays in its row.
 func (r *Run) isCrashed() error {
 	text := fmt.Sprintf("the service crashed %d times in a row while it ran this job, so it does not run the job again", MostCrashes)
 	switch open := r.open(); {
@@ -43,7 +49,7 @@ func (r *Run) isCrashed() error {
 	return Fail("%s", text)
 }
 
-// begun reports whether the job has done something that it has a checkpoint of.
+// begun reports whether the job has done anything that it has a checkpoint of.
 func (r *Run) begun() bool {
 	if r.progress.Work != nil || r.job.TaskID != "" {
 		return true
@@ -56,9 +62,12 @@ func (r *Run) begun() bool {
 	return false
 }
 
-// letGo notes that this instance no longer runs the jobs that a condition names, although they have not ended: it has not crashed on them.
-// Those before it have then not crashed one after the other, unless another instance has such a job by now.
+// letGo records that this instance does not run the jobs of a condition any
+// more although they have not ended: it has not crashed on them. Earlier
+// crashes are then no longer consecutive, unless another instance runs the job
+// now.
 func (q *Queue) letGo(ctx context.Context, condition string, args ...any) {
+	// The run's context has often ended when this is called.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementLimit)
 	defer cancel()
 	_, err := q.db.Pool.Exec(ctx, `UPDATE jobs SET runner = nullif(runner, $1),

@@ -18,32 +18,38 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Priorities of River: what was begun goes on before something new begins.
+// Priorities in River: a job that was begun continues before a new one begins.
 const (
 	priorityResumed = 1
 	priorityNew     = 2
 )
 
-// riverArgs is what River carries.
+// riverArgs is the payload of a River row. Everything else is in the table
+// jobs.
 type riverArgs struct {
 	JobID int64 `json:"job_id"`
 }
 
-// Kind is River's name for all our jobs; ours is in the jobs table.
+// Kind returns River's name for all jobs. The kinds of this package are in the
+// table jobs.
 func (riverArgs) Kind() string { return "job" }
 
+// scheduleKey is the key of the schedule in a context.
 type scheduleKey struct{}
 
-// WithSchedule makes the jobs that are enqueued with the context those of a schedule.
+// WithSchedule returns a context with which enqueued jobs belong to a schedule.
 func WithSchedule(ctx context.Context, scheduleID int64) context.Context {
 	return context.WithValue(ctx, scheduleKey{}, scheduleID)
 }
 
-// Enqueue writes a job into the caller's transaction; it begins once that has committed. The requester is the context's
-// caller, and the job's id goes into the context's audit attempt; the row of the trail is the caller's to write. When
-// another unfinished job holds spec.Exclusive, or a Hold is there, the answer is problem guest_busy, and nothing was
-// written.
+// Enqueue writes a job into the caller's transaction. The job begins after the
+// commit. It is requested by the caller in the context, and its ID is added to
+// the context's audit attempt; the caller writes the audit row. If another
+// unfinished job has spec.Exclusive, or a Hold has it, the problem is
+// guest_busy and nothing was written.
 func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, spec Spec) (*Job, error) {
+	// A job without worker would only fail later. This is a mistake of the
+	// programmer.
 	if q.workers[spec.Kind] == nil {
 		return nil, fmt.Errorf("no worker is registered for jobs of kind %q", spec.Kind)
 	}
@@ -74,14 +80,17 @@ func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, spec Spec) (*Job, error)
 	return j, nil
 }
 
-// A team or a user who went away since the request was let in is none: the job is then the instance's.
+// SQL for the team and the user of a job. If one was deleted since the request
+// was admitted, the job belongs to nobody. The lock keeps a parallel deletion
+// from violating the foreign key.
 const (
 	livingTeam = "(SELECT id FROM teams WHERE id = $2 FOR KEY SHARE)"
 	livingUser = "(SELECT id FROM users WHERE id = $9 FOR KEY SHARE)"
 )
 
-// insert writes our row. A unique violation would abort the caller's transaction, so a conflict writes nothing, and
-// the loop meets the case that the other job ended meanwhile.
+// insert writes the row of the table jobs. A unique violation would abort the
+// caller's transaction, so a conflict inserts nothing. The loop handles a
+// competing job that ends between the insert and the query for it.
 func insert(ctx context.Context, tx pgx.Tx, spec Spec, params, asked json.RawMessage) (*Job, error) {
 	var userID *int64
 	var email string
@@ -92,6 +101,8 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params, asked json.RawMes
 	if id, ok := ctx.Value(scheduleKey{}).(int64); ok {
 		schedule = &id
 	}
+	// Holds first: their lock also orders this transaction with one that
+	// creates a hold.
 	if err := notHeld(ctx, tx, spec.Exclusive); err != nil {
 		return nil, err
 	}
@@ -128,7 +139,7 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params, asked json.RawMes
 	return nil, problem.New(problem.CodeGuestBusy, "other jobs on the same thing come and go; try again")
 }
 
-// seal keeps the secrets among the job's parameters.
+// seal encrypts and stores the secrets among the job's parameters.
 func (q *Queue) seal(ctx context.Context, tx pgx.Tx, j *Job, secrets json.RawMessage) error {
 	if secrets == nil {
 		return nil
@@ -146,7 +157,8 @@ func (q *Queue) seal(ctx context.Context, tx pgx.Tx, j *Job, secrets json.RawMes
 	return nil
 }
 
-// hand gives the job to River under a new row and makes that row the only one that counts.
+// hand inserts a River row for the job and makes it the only one that counts.
+// MaxAttempts is 1: retries are decided here, not by River.
 func (q *Queue) hand(ctx context.Context, tx pgx.Tx, j *Job, priority int) error {
 	inserted, err := q.river.InsertTx(ctx, tx, riverArgs{JobID: j.ID}, &river.InsertOpts{
 		Queue: q.queueOf(j), MaxAttempts: 1, Priority: priority,
@@ -161,10 +173,13 @@ func (q *Queue) hand(ctx context.Context, tx pgx.Tx, j *Job, priority int) error
 	return nil
 }
 
-// longestRead is how much of a text is looked at, in bytes.
+// longestRead is the part of a text that is searched for secrets, in bytes. It
+// bounds the time for a text of any length.
 const longestRead = 64 << 10
 
-// clean makes text that PostgreSQL takes, on one line and no longer than limit bytes, without the secrets and what looks like one.
+// clean returns text in a form that PostgreSQL accepts, on one line of at most
+// limit bytes, without control characters, without the given secrets and
+// without texts that look like secrets.
 func clean(s string, limit int, secrets ...string) string {
 	s = s[:min(len(s), longestRead)]
 	s = strings.Map(func(r rune) rune {

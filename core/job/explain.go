@@ -9,8 +9,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Explain says in one sentence for users what an error of a hypervisor call means; the cause of an error that is neither
-// the hypervisor's nor a problem is not told.
+// Explain describes an error of a hypervisor call to users in one sentence. The
+// cause of an error that is neither the hypervisor's nor a problem is not
+// shown, because it may contain anything.
 func Explain(err error) string {
 	var p *problem.Error
 	if errors.As(err, &p) && p.Code != problem.CodeInternal {
@@ -45,7 +46,8 @@ func Explain(err error) string {
 	return clean(message, 500)
 }
 
-// granting is the end of a sentence about privileges that lack: how they are granted.
+// granting returns the end of a sentence about missing privileges: the command
+// that grants them.
 func granting(remedy string) string {
 	if remedy == "" {
 		return ""

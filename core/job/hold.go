@@ -13,24 +13,30 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// releaseTime is how long the end of a hold may take to be written. One that is not written ends by its limit.
+// releaseTime bounds the release of a hold. A hold that is not released ends at
+// its limit.
 const releaseTime = 5 * time.Second
 
-// Hold keeps jobs off a thing while something is done to it at once, without a job.
+// Hold keeps jobs away from an object while a request changes the object
+// directly.
 type Hold struct {
 	db *db.DB
 	id int64
 }
 
-// HoldOff writes a hold into the caller's transaction: once that has committed, a job whose Spec.Exclusive is the same is refused with
-// guest_busy, on every instance, until Release or for as long as limit. What is held must be done by then. Where an unfinished job
-// works on the thing, or another hold is there, the answer is problem guest_busy, and nothing was written.
+// HoldOff writes a hold into the caller's transaction. After the commit, every
+// instance refuses a job with the same Spec.Exclusive with guest_busy, until
+// Release is called or the limit has passed. The change must be complete by
+// then. If an unfinished job or another hold has the key, the problem is
+// guest_busy and nothing was written.
 func HoldOff(ctx context.Context, d *db.DB, tx *db.Tx, exclusive string, limit time.Duration) (*Hold, error) {
 	return holdOff(ctx, d, tx, nil, exclusive, limit)
 }
 
-// Hold is HoldOff for a job that works on another thing besides that of its Spec.Exclusive. It replaces a hold that an earlier run of the
-// job left when its process died. The caller must call release; if that fails, the transcript says so and the hold ends at its limit.
+// Hold is HoldOff for a job that works on a second object besides that of its
+// Spec.Exclusive. It replaces a hold that an earlier run of the job left behind
+// when its process died. The caller must call release. If that fails, the
+// transcript says so and the hold ends at its limit.
 func (r *Run) Hold(ctx context.Context, exclusive string, limit time.Duration) (release func(), err error) {
 	var hold *Hold
 	err = r.queue.db.Tx(ctx, func(tx *db.Tx) (err error) {
@@ -47,9 +53,12 @@ func (r *Run) Hold(ctx context.Context, exclusive string, limit time.Duration) (
 	}, nil
 }
 
-// holdOff writes a hold. of is the job that it belongs to, if any.
+// holdOff writes a hold. The argument of is the job that it belongs to, or nil.
 func holdOff(ctx context.Context, d *db.DB, tx *db.Tx, of *int64, exclusive string, limit time.Duration) (*Hold, error) {
-	// Who enqueues shares this lock until their commit, so that what is not to be seen here has not looked for holds yet.
+	// A transaction that enqueues a job has this lock shared until its commit.
+	// If the lock is not available, a job may be about to appear that cannot be
+	// seen yet. The lock is not waited for, so that two requests cannot
+	// deadlock.
 	var alone bool
 	err := tx.Pgx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1, hashtext($2))", db.LockHold, exclusive).Scan(&alone)
 	if err != nil {
@@ -87,7 +96,8 @@ func holdOff(ctx context.Context, d *db.DB, tx *db.Tx, of *int64, exclusive stri
 	return h, nil
 }
 
-// Release lets jobs be enqueued again. It does so although the context has ended.
+// Release ends the hold, even if the context has ended: a canceled request must
+// not leave the object locked.
 func (h *Hold) Release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
@@ -97,7 +107,8 @@ func (h *Hold) Release(ctx context.Context) error {
 	return nil
 }
 
-// notHeld refuses a job on a thing that is held, and lets no hold be made of it before the transaction has ended.
+// notHeld refuses a job on an object that is held, and prevents a new hold on
+// it until the transaction has ended.
 func notHeld(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	if exclusive == "" {
 		return nil
@@ -116,8 +127,10 @@ func notHeld(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	return nil
 }
 
-// freeElsewhere refuses a job or a hold on a thing of a cluster that another team has enrolled too, while that team's job or hold is on
-// the same thing. Who asks for one in either team waits here for the other's transaction.
+// freeElsewhere refuses a job or a hold on an object of a cluster that another
+// team has added too, while a job or hold of that team is on the same object.
+// The two teams have different rows for the same guest, so their keys differ.
+// Transactions of both teams wait here for each other.
 func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	if exclusive == "" {
 		return nil
@@ -130,6 +143,8 @@ func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	if len(twins) == 0 {
 		return nil
 	}
+	// Both teams compute the same lock: the smallest of all keys for the
+	// object.
 	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, hashtext($2))", db.LockTwin, min(exclusive, slices.Min(twins))); err != nil {
 		return fmt.Errorf("waiting for other teams: %w", err)
 	}
@@ -148,12 +163,14 @@ func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	return p
 }
 
+// held returns the problem of an object that another request is changing.
 func held() error {
 	p := problem.New(problem.CodeGuestBusy, "another request is changing the same object; try again in a moment")
 	p.RetryAfter = 5
 	return p
 }
 
+// busyWith returns the problem of an object that a job works on.
 func busyWith(id int64, kind string) error {
 	return problem.New(problem.CodeGuestBusy, "job %d (%s) is not finished yet; wait for it or cancel it", id, kind).With("job", id)
 }

@@ -7,14 +7,16 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Channels of NOTIFY. The payload is a job's id; it only wakes, the tables are the truth.
+// Channels of NOTIFY. The payload is the ID of a job. A notification only wakes
+// listeners; the tables have the information.
 const (
 	channelEvents = "job_events" // a job has new events or another status
 	channelSlots  = "job_slots"  // a slot may be free
 	channelCancel = "job_cancel" // a job shall be canceled
 )
 
-// Hub tells those who follow a job that there is something new, whichever instance wrote it.
+// Hub notifies followers of a job that there is something new, whichever
+// instance wrote it.
 type Hub struct {
 	mu      sync.Mutex
 	byJob   map[int64]map[*Subscription]bool
@@ -22,22 +24,25 @@ type Hub struct {
 	cancels chan struct{} // holds one wake-up
 }
 
-// Subscription wakes one follower of one job.
+// Subscription notifies one follower of one job.
 type Subscription struct {
-	// C holds a value when there may be new events since the last look. Many events may be one value, and a value may
-	// come without an event: look into the table. A follower that is slow loses nothing and holds up nobody.
+	// C receives a value when there may be new events since the last look.
+	// Several events may cause one value, and a value may come without an
+	// event, so the follower reads the table. A slow follower loses nothing and
+	// delays nobody.
 	C   <-chan struct{}
 	c   chan struct{}
 	hub *Hub
 	id  int64
 }
 
+// newHub returns a hub without listeners.
 func newHub() *Hub {
 	return &Hub{byJob: map[int64]map[*Subscription]bool{}, slots: make(chan struct{}), cancels: make(chan struct{}, 1)}
 }
 
-// Subscribe follows a job. Subscribe first and read the table then, or an event between the two is missed. The caller
-// closes the subscription.
+// Subscribe follows a job. Subscribe first and read the table afterwards,
+// otherwise an event in between is missed. The caller closes the subscription.
 func (h *Hub) Subscribe(jobID int64) *Subscription {
 	s := &Subscription{c: make(chan struct{}, 1), hub: h, id: jobID}
 	s.C = s.c
@@ -50,7 +55,7 @@ func (h *Hub) Subscribe(jobID int64) *Subscription {
 	return s
 }
 
-// Close ends the subscription; it may be called more than once.
+// Close ends the subscription. It may be called more than once.
 func (s *Subscription) Close() {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
@@ -60,18 +65,20 @@ func (s *Subscription) Close() {
 	}
 }
 
-// slotFreed is closed when a slot may have become free after the call.
+// slotFreed returns a channel that is closed when a slot may have become free
+// after the call.
 func (h *Hub) slotFreed() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.slots
 }
 
-// listen hears until stop is called.
+// listen receives notifications until stop is called.
 func (h *Hub) listen(l *db.Listener) (stop func()) {
 	return l.Listen(db.Subscriber{Channels: []string{channelEvents, channelSlots, channelCancel}, Heard: h.dispatch, Missed: h.wakeAll})
 }
 
+// dispatch wakes the listeners of a notification.
 func (h *Hub) dispatch(channel, payload string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +97,8 @@ func (h *Hub) dispatch(channel, payload string) {
 	}
 }
 
-// wakeAll makes good what was said while nobody listened.
+// wakeAll wakes everybody after the connection for notifications was lost: any
+// of them may have been missed.
 func (h *Hub) wakeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -104,7 +112,7 @@ func (h *Hub) wakeAll() {
 	wake(h.cancels)
 }
 
-// wake leaves a value for a receiver, unless one waits there already.
+// wake sends a value unless one is waiting already.
 func wake(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

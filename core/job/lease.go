@@ -8,15 +8,18 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// lease is the right to run one job: the job's own lock and one of the slots that all instances share.
+// lease is the right to run one job: the job's lock, and one of the slots that
+// all instances share.
 type lease struct {
 	queue   *Queue
 	session *session
 	jobID   int64
-	// slot is 0 for a job that takes none.
+	// slot is 0 for a job that takes no slot.
 	slot int64
 }
 
+// free gives both locks back and wakes those who wait for a slot, on all
+// instances.
 func (s *lease) free() {
 	s.session.free(db.LockJobSlot, s.slot)
 	s.session.free(db.LockJob, s.jobID)
@@ -26,8 +29,9 @@ func (s *lease) free() {
 	_ = signal(ctx, s.queue.db.Pool, channelSlots, 0)
 }
 
-// take waits for a lease, with a slot unless the job is one beside the others. It gives nil when the queue's row is void, the queue stops
-// or it is suspended.
+// take waits for a lease, with a slot unless the job is one of those beside the
+// others. It returns nil if the River row is void, or if the queue stops or is
+// suspended.
 func (q *Queue) take(ctx context.Context, jobID, riverID int64, beside bool) *lease {
 	for !q.isSuspended() {
 		s, ok := q.locks.current(ctx, q.stopping)
@@ -54,7 +58,8 @@ func (q *Queue) take(ctx context.Context, jobID, riverID int64, beside bool) *le
 		if err != nil {
 			q.log.Debug("a job waits for the database", "job", jobID, "error", err)
 		}
-		// The lock is held for a moment by who looks for abandoned jobs, or by a run that is just ending.
+		// The lock is held for a moment by an instance that looks for abandoned
+		// jobs, or by a run that is about to end.
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-q.stopping:
@@ -66,10 +71,13 @@ func (q *Queue) take(ctx context.Context, jobID, riverID int64, beside bool) *le
 	return nil
 }
 
-// wait holds the job's lock and waits for a slot; void is true when there is nothing more to wait for.
+// wait waits for a slot while it holds the job's lock. It returns void if there
+// is nothing more to wait for.
 func (q *Queue) wait(ctx context.Context, s *session, jobID, riverID int64, beside bool) (taken *lease, void bool) {
 	suspended := q.suspended()
 	for {
+		// The channel is fetched before the slots are tried. A slot that
+		// becomes free in between still closes it.
 		freed := q.hub.slotFreed()
 		state, err := q.rowState(ctx, jobID, riverID)
 		if err == nil && state == "" {
@@ -102,6 +110,7 @@ func (q *Queue) wait(ctx context.Context, s *session, jobID, riverID int64, besi
 	}
 }
 
+// trySlots takes any free slot and returns its number, or 0.
 func (q *Queue) trySlots(s *session) (int64, error) {
 	for slot := int64(1); slot <= int64(q.cfg.Workers); slot++ {
 		got, err := s.try(db.LockJobSlot, slot)
@@ -115,15 +124,17 @@ func (q *Queue) trySlots(s *session) (int64, error) {
 	return 0, nil
 }
 
-// running reports whether a run of the job is still at work here: one that lost its lock needs a moment to end.
+// running reports whether a run of the job is still active on this instance. A
+// run that lost its lock takes a moment to end.
 func (q *Queue) running(jobID int64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.runs[jobID] != nil
 }
 
-// rowState tells how the job stands: "" when the queue's row is void, "behind" when an older job waits on any instance,
-// "next" otherwise. A job that was begun before goes ahead of all that were not.
+// rowState returns the position of a job: "" if its River row is void, "behind"
+// if an older job is waiting on any instance, and "next" otherwise. A job that
+// was begun before precedes all that were not.
 func (q *Queue) rowState(ctx context.Context, jobID, riverID int64) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementLimit)
 	defer cancel()

@@ -10,32 +10,36 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// Filter narrows List. Zero values narrow nothing.
+// Filter narrows List. A zero field does not narrow it.
 type Filter struct {
 	Status Status
 	Kind   string
-	// TargetKind goes with TargetID. A job that sets a guest back to a backup, which is its target, is one on that guest too.
+	// TargetKind and TargetID belong together. A job that restores a backup
+	// over a guest has the backup as target, and also counts as one on that
+	// guest.
 	TargetKind string
 	TargetID   int64
 	HostID     int64
-	// IDs are the jobs to list; all when it is empty.
+	// IDs are the jobs to list. Empty means all.
 	IDs []int64
-	// Page counts from 1; PerPage is at most 500 and 50 when it is zero.
+	// Page counts from 1. PerPage is at most 500; zero means 50.
 	Page    int
 	PerPage int
 }
 
-// heldGuest is, in SQL, what jobs on the guest hold that is the target of kind $5 and id $6; null for another target.
+// heldGuest is an SQL expression for the key that jobs on the target of kind $5
+// and ID $6 have. It is null for targets other than guests.
 const heldGuest = `CASE $5 WHEN 'vm' THEN 'guest:' || $6::bigint
 	WHEN 'app' THEN (SELECT 'guest:' || guest_id FROM apps WHERE id = $6::bigint) END`
 
-// listed is what List narrows to.
+// listed is the FROM and WHERE clause of List.
 const listed = ` FROM jobs WHERE ($1 OR team_id = ANY($2)) AND ($3 = '' OR status = $3) AND ($4 = '' OR kind = $4)
 	AND ($5 = '' OR target_kind = $5 AND target_id = $6 OR target_kind = 'backup' AND exclusive = ` + heldGuest + `)
 	AND ($7::bigint = 0 OR host_id = $7) AND (cardinality($8::bigint[]) = 0 OR id = ANY($8))`
 
-// List gives one page of the jobs that may be seen, newest first, and how many there are on all pages. Asked of a job is left out where it
-// is long: an object says how many bytes it has.
+// List returns one page of the jobs that the caller may see, newest first, and
+// the number of jobs on all pages. It omits a long Asked and returns an object
+// with its size in bytes.
 func (q *Queue) List(ctx context.Context, filter Filter, visible identity.Visible) (jobs []*Job, total int64, err error) {
 	if filter.PerPage <= 0 {
 		filter.PerPage = 50
@@ -57,7 +61,8 @@ func (q *Queue) List(ctx context.Context, filter Filter, visible identity.Visibl
 	return jobs, total, nil
 }
 
-// ByIDs gives these jobs as List does, in no order; those that are not there are left out. The caller must check whether they may be seen.
+// ByIDs returns the jobs with these IDs as List does, in no particular order.
+// Unknown IDs are left out. The caller checks who may see them.
 func (q *Queue) ByIDs(ctx context.Context, ids []int64) ([]*Job, error) {
 	rows, err := q.db.Pool.Query(ctx, "SELECT "+listedColumns+" FROM jobs WHERE id = ANY ($1)", ids)
 	if err != nil {
@@ -70,7 +75,8 @@ func (q *Queue) ByIDs(ctx context.Context, ids []int64) ([]*Job, error) {
 	return jobs, nil
 }
 
-// Get gives one job; one that the caller may not see is problem not_found like one that is not there.
+// Get returns one job. A job that the caller may not see is the problem
+// not_found, like one that does not exist.
 func (q *Queue) Get(ctx context.Context, id int64, visible identity.Visible) (*Job, error) {
 	j, err := one(q.db.Pool.Query(ctx, "SELECT "+columns+" FROM jobs WHERE id = $1 AND ($2 OR team_id = ANY($3))",
 		id, visible.All, visible.Teams))

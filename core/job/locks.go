@@ -12,9 +12,10 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// locks holds all advisory locks of this instance on one connection of its own, outside the pool: a busy pool cannot
-// keep a lock waiting, and however many jobs run, one connection is enough. When it breaks, PostgreSQL frees all its
-// locks, and all runs that were begun under it end.
+// locks holds all advisory locks of this instance on one connection outside the
+// pool. A busy pool cannot delay a lock, and one connection is enough for any
+// number of jobs. If it breaks, PostgreSQL frees all its locks, and all runs
+// that began under it end.
 type locks struct {
 	db  *db.DB
 	log hclog.Logger
@@ -25,31 +26,36 @@ type locks struct {
 	closed  bool
 }
 
-// session is one life of the connection.
+// session is one lifetime of the connection.
 type session struct {
 	mu   sync.Mutex // one statement at a time
 	conn *pgx.Conn
-	// held says what this session holds: PostgreSQL would give a session the same lock twice.
+	// held contains the locks of this session. PostgreSQL would grant a session
+	// the same lock twice.
 	held map[lockKey]bool
-	// lost is closed when the connection broke.
+	// lost is closed when the connection has broken.
 	lost     chan struct{}
 	lostOnce sync.Once
 }
 
+// lockKey identifies an advisory lock by its class and ID.
 type lockKey struct {
 	class int32
 	id    int32
 }
 
-// statementLimit bounds one statement on a session. It is no caller's context: pgx closes a connection whose statement
-// is cut off, and all runs of the instance with it.
+// statementLimit bounds one statement on a session. It is not derived from a
+// caller's context: pgx closes a connection whose statement is cut off, and all
+// runs of the instance would end with it.
 const statementLimit = 5 * time.Second
 
+// newLocks returns locks without a connection; keep connects.
 func newLocks(d *db.DB, log hclog.Logger) *locks {
 	return &locks{db: d, log: log.Named("locks"), changed: make(chan struct{})}
 }
 
-// keep connects, watches the connection and connects again until ctx ends; then it closes it.
+// keep connects, watches the connection and reconnects until ctx ends. Then it
+// closes the connection.
 func (l *locks) keep(ctx context.Context) {
 	defer l.close()
 	wait := 100 * time.Millisecond
@@ -75,6 +81,7 @@ func (l *locks) keep(ctx context.Context) {
 	}
 }
 
+// connect opens the connection for locks with settings that detect a dead peer.
 func (l *locks) connect(ctx context.Context) (*session, error) {
 	cfg := l.db.Pool.Config().ConnConfig.Copy()
 	cfg.RuntimeParams["application_name"] += " job locks"
@@ -82,8 +89,9 @@ func (l *locks) connect(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting: %w", err)
 	}
-	// A process that froze, or whose machine lost power, must not hold its locks for ever. The pings of watch keep a
-	// living one below the limit. A server that does not know a setting refuses the statement and nothing else.
+	// A process that froze, or whose machine lost power, must not keep its
+	// locks for ever. The pings of watch keep a living session below the limit.
+	// A server that does not know a setting refuses only that statement.
 	for _, setting := range []string{"idle_session_timeout = '20s'", "tcp_keepalives_idle = 5", "tcp_keepalives_interval = 3",
 		"tcp_keepalives_count = 3"} {
 		if _, err := conn.Exec(ctx, "SET "+setting); err != nil {
@@ -93,6 +101,7 @@ func (l *locks) connect(ctx context.Context) (*session, error) {
 	return &session{conn: conn, held: map[lockKey]bool{}, lost: make(chan struct{})}, nil
 }
 
+// set replaces the current session. It returns false if the locks were closed.
 func (l *locks) set(s *session) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +114,7 @@ func (l *locks) set(s *session) bool {
 	return true
 }
 
-// close gives all locks up and lets no new connection be made.
+// close gives up all locks and prevents new connections.
 func (l *locks) close() {
 	l.mu.Lock()
 	s := l.now
@@ -116,7 +125,8 @@ func (l *locks) close() {
 	}
 }
 
-// current waits for a living session.
+// current waits for a living session. It returns false when the locks are
+// closed, or when stop or ctx ends.
 func (l *locks) current(ctx context.Context, stop <-chan struct{}) (*session, bool) {
 	for {
 		l.mu.Lock()
@@ -139,7 +149,7 @@ func (l *locks) current(ctx context.Context, stop <-chan struct{}) (*session, bo
 	}
 }
 
-// watch asks the server every second whether it is still there.
+// watch pings the server every second until the session is lost.
 func (s *session) watch(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -157,12 +167,13 @@ func (s *session) watch(ctx context.Context) {
 	}
 }
 
-// alive asks the server; a session that does not answer is lost.
+// alive pings the server. A session that does not answer is lost.
 func (s *session) alive() bool {
 	_, err := s.query("SELECT true")
 	return err == nil
 }
 
+// gone reports whether the session is lost.
 func (s *session) gone() bool {
 	select {
 	case <-s.lost:
@@ -172,7 +183,7 @@ func (s *session) gone() bool {
 	}
 }
 
-// try takes a lock, or returns false when another session, or this one, holds it.
+// try takes a lock. It returns false if another session, or this one, has it.
 func (s *session) try(class int32, id int64) (bool, error) {
 	key := lockKey{class, int32(id)}
 	s.mu.Lock()
@@ -187,7 +198,7 @@ func (s *session) try(class int32, id int64) (bool, error) {
 	return got, err
 }
 
-// free gives a lock back; one that is lost already is no matter.
+// free releases a lock. A lock that is already lost is ignored.
 func (s *session) free(class int32, id int64) {
 	key := lockKey{class, int32(id)}
 	s.mu.Lock()
@@ -199,12 +210,15 @@ func (s *session) free(class int32, id int64) {
 	_, _ = s.queryLocked("SELECT pg_advisory_unlock($1, $2)", key.class, key.id)
 }
 
+// query runs a statement that returns one boolean.
 func (s *session) query(sql string, args ...any) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.queryLocked(sql, args...)
 }
 
+// queryLocked is query for callers that hold the mutex. After a failure it is
+// unknown which locks the session has, so the session counts as lost.
 func (s *session) queryLocked(sql string, args ...any) (bool, error) {
 	if s.gone() {
 		return false, ErrLost
@@ -219,8 +233,10 @@ func (s *session) queryLocked(sql string, args ...any) (bool, error) {
 	return got, nil
 }
 
+// lose marks the session as lost; calls after the first do nothing.
 func (s *session) lose() { s.lostOnce.Do(func() { close(s.lost) }) }
 
+// close closes the connection and with it all locks.
 func (s *session) close() {
 	s.lose()
 	s.mu.Lock()
@@ -230,7 +246,7 @@ func (s *session) close() {
 	_ = s.conn.Close(ctx)
 }
 
-// pause waits, or less when the context ends.
+// pause waits for a duration, or until the context ends.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -10,16 +10,18 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Sealed is the column of the secrets among jobs' parameters, for rotating the key.
+// Sealed is the column of encrypted parameters, for the rotation of the key.
 var Sealed = secret.Table{Name: "jobs", Column: "sealed", Key: []string{"id"}}
 
-// place is what the secrets of a job are bound to.
+// place returns what the secrets of a job are bound to: a ciphertext moved to
+// another row cannot be decrypted.
 func place(jobID int64) secret.Binding {
 	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(jobID)}
 }
 
-// encodeParams makes the JSON of a job's parameters, in which every secret.String is redacted, and the JSON of these
-// secrets by their place; nil when there are none.
+// encodeParams returns the JSON of a job's parameters with every secret.String
+// redacted, and the JSON of these secrets by their position, or nil if there
+// are none.
 func encodeParams(params any) (shown, secrets json.RawMessage, err error) {
 	if params == nil {
 		return json.RawMessage("{}"), nil, nil
@@ -41,7 +43,7 @@ func encodeParams(params any) (shown, secrets json.RawMessage, err error) {
 	return shown, secrets, err
 }
 
-// decodeParams is the way back.
+// decodeParams is the inverse of encodeParams.
 func decodeParams(shown, secrets json.RawMessage, into any) error {
 	if err := json.Unmarshal(shown, into); err != nil {
 		return fmt.Errorf("decoding the job's parameters: %w", err)
@@ -49,7 +51,8 @@ func decodeParams(shown, secrets json.RawMessage, into any) error {
 	found := map[string]string{}
 	if secrets != nil {
 		if err := json.Unmarshal(secrets, &found); err != nil {
-			return errors.New("decoding the job's secrets: they are no JSON") // the library's text might repeat one
+			// The text of the JSON library's error might contain a secret.
+			return errors.New("decoding the job's secrets: they are no JSON")
 		}
 	}
 	return eachSecret(reflect.ValueOf(into), "", func(place string, s reflect.Value) error {
@@ -63,8 +66,10 @@ var (
 	errUnsealing = errors.New("a secret among the job's parameters stands where it could not be read back: in a map or behind an interface")
 )
 
-// eachSecret calls visit for each secret.String that encoding/json reaches, with its place. The place is made of the fields'
-// names in Go and the places in lists.
+// eachSecret calls visit for each secret.String that encoding/json reaches,
+// with its position: the names of Go fields and the indexes in lists. A secret
+// in a map or behind an interface is an error, because it could not be set when
+// the parameters are read.
 func eachSecret(v reflect.Value, place string, visit func(place string, s reflect.Value) error) error {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -99,7 +104,7 @@ func eachSecret(v reflect.Value, place string, visit func(place string, s reflec
 	return nil
 }
 
-// holdsSecret looks into a map or an interface.
+// holdsSecret reports whether a map or an interface contains a secret.
 func holdsSecret(v reflect.Value) bool {
 	none := func(string, reflect.Value) error { return errUnsealing }
 	if v.Kind() == reflect.Interface {

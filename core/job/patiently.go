@@ -4,8 +4,10 @@ import (
 	"context"
 )
 
-// Patiently asks a question again while the hypervisor is lost, for as long as Do would. It is for questions and for requests that do
-// no harm twice. What the hypervisor refuses, what the service refuses itself and a verdict are answers, and end it; so does the context.
+// Patiently repeats ask while the hypervisor cannot be reached, for as long as
+// Do would. It is for reads, and for requests that are harmless when repeated.
+// A refusal by the hypervisor or by the service, and a verdict, are answers and
+// end it; so does the end of the context.
 func (r *Run) Patiently(ctx context.Context, ask func(context.Context) error) error {
 	lost := r.newPatience()
 	for {

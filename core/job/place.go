@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// placePrefix begins the names of River's queues for jobs that must run at one place.
+// placePrefix is the beginning of the names of River's queues for jobs that
+// must run at one place.
 const placePrefix = "at_"
 
-// queueOf is River's queue for a job.
+// queueOf returns River's queue for a job.
 func (q *Queue) queueOf(j *Job) string {
 	if q.beside[j.Kind] {
 		return besideQueue
@@ -17,7 +18,7 @@ func (q *Queue) queueOf(j *Job) string {
 	return queueAt(j.place)
 }
 
-// queueAt is River's queue for jobs that must run at a place, or anywhere.
+// queueAt returns River's queue for jobs that must run at a place, or anywhere.
 func queueAt(place string) string {
 	if place == "" {
 		return riverQueue
@@ -25,8 +26,10 @@ func queueAt(place string) string {
 	return placePrefix + place
 }
 
-// beThere notes that there is an instance at this place, and gives the jobs of places that nobody has seen for long to any instance: their
-// workers find that what they need is not there, and end them.
+// beThere records that an instance exists at this place. It also gives jobs of
+// places without an instance for long to any instance: their workers find that
+// what they need is missing, and end them with an error instead of waiting for
+// ever.
 func (q *Queue) beThere(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

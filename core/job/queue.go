@@ -21,63 +21,75 @@ import (
 
 const (
 	riverQueue = "jobs"
-	// besideQueue is River's queue of jobs that take no slot, and besideMost how many of them an instance runs at a time.
+	// besideQueue is River's queue for jobs that take no slot. besideMost is
+	// the number of them that an instance runs at a time.
 	besideQueue = "beside"
 	besideMost  = 64
 )
 
-// Config says how a Queue works. Zero values take the defaults.
+// Config configures a Queue. Zero values mean the defaults.
 type Config struct {
-	// DB is the database. Beside its pool the queue keeps a connection of its own for locks, and River keeps one of the
-	// pool; a running job takes one of the pool only while it writes.
+	// DB is the database. The queue opens one connection in addition to the
+	// pool, for locks. River keeps one connection of the pool; a running job
+	// uses one only while it writes.
 	DB *db.DB
-	// Keys seal the secrets among jobs' parameters; without them such a job is an error.
+	// Keys encrypt the secrets among jobs' parameters. Without them a job with
+	// a secret is an error.
 	Keys secret.Keys
-	// Logger gets what users do not see. Nil logs nothing.
+	// Logger receives what users do not see. Nil logs nothing.
 	Logger hclog.Logger
-	// Workers is how many jobs run at the same time over all instances together; 4 by default. All instances on one
-	// database must have the same.
+	// Workers is the number of jobs that run at the same time on all instances
+	// together, 4 by default. All instances on one database must have the same
+	// value.
 	Workers int
-	// ResumeEvery is how often to look for jobs that nobody runs; 3 s by default.
+	// ResumeEvery is the interval of the search for abandoned jobs, 3 s by
+	// default.
 	ResumeEvery time.Duration
-	// Settle is how long a request that was sent by a process that died, or whose answer was lost, may take to appear in
-	// the hypervisor's task list; 8 s by default.
+	// Settle is how long a request may take to appear in the hypervisor's task
+	// list, if its sender died or its answer was lost. The default is 8 s.
 	Settle time.Duration
-	// SendLimit bounds the one request that starts a task; 60 s by default.
+	// SendLimit bounds the request that starts a task, 60 s by default.
 	SendLimit time.Duration
-	// LostLimit is how long a hypervisor that answers no more is tried again before a job on it ends as unknown; 15
-	// minutes by default.
+	// LostLimit is how long a hypervisor that does not answer is retried before
+	// a job ends as unknown, 15 minutes by default.
 	LostLimit time.Duration
-	// LookAgain ends a wait for a task that has lasted so long and begins it anew, in case the call hangs inside a plugin
-	// that is otherwise alive; 10 minutes by default.
+	// LookAgain ends a wait for a task after this time and starts it again, in
+	// case the call hangs in a plugin that is otherwise alive. The default is
+	// 10 minutes.
 	LookAgain time.Duration
-	// StrangeLimit is how long a job of a kind that this release does not know is left to instances that may know it, since
-	// anything last happened to it; 10 minutes by default.
+	// StrangeLimit is how long a job of an unknown kind is left to instances of
+	// another release that may know it, since the last event of the job. The
+	// default is 10 minutes.
 	StrangeLimit time.Duration
-	// StopLimit is how long Stop waits for running jobs to reach a safe point; 7 s by default.
+	// StopLimit is how long Stop waits for running jobs to reach a safe point,
+	// 7 s by default.
 	StopLimit time.Duration
-	// MaxLines bounds the transcript of one job; 100,000 by default.
+	// MaxLines limits the transcript of one job, 100,000 lines by default.
 	MaxLines int
-	// Unable reports whether a worker's error means that this instance cannot do the job and another may: the job is then not
-	// ended but left to be taken up. It may ask the database. Nil stands for never.
+	// Unable reports whether a worker's error means that this instance cannot
+	// do the job but another one may. The job then does not end and can be
+	// taken up elsewhere. The function may query the database. Nil means never.
 	Unable func(err error) bool
-	// Place is where this instance is: jobs of this Spec.Place run on instances that have it. Empty for none.
+	// Place is the place of this instance: it also runs jobs with this
+	// Spec.Place. Empty means none.
 	Place string
-	// GoneLimit is how long no instance of a place may be seen before its jobs are given to any other, which ends them; 15 minutes
-	// by default.
+	// GoneLimit is how long a place may have no instance before its jobs are
+	// given to any other instance, which ends them. The default is 15 minutes.
 	GoneLimit time.Duration
-	// Heartbeat hears of every look for jobs that nobody runs; nil hears nothing.
+	// Heartbeat is notified of every search for abandoned jobs. Nil disables
+	// it.
 	Heartbeat *heartbeat.Monitor
 }
 
-// Queue enqueues jobs and runs them. Make it with New, Register every kind, then Start it. Enqueue, List and the other
-// reading calls also work on one that was not started.
+// Queue enqueues jobs and runs them. Create it with New, call Register for
+// every kind, then Start. Enqueue, List and the other reading methods also work
+// on a queue that was not started.
 type Queue struct {
 	cfg     Config
 	db      *db.DB
 	log     hclog.Logger
 	workers map[string]Worker
-	// beside are the kinds whose jobs take no slot.
+	// beside contains the kinds whose jobs take no slot.
 	beside map[string]bool
 	river  *river.Client[pgx.Tx]
 	locks  *locks
@@ -85,7 +97,8 @@ type Queue struct {
 
 	suspension *suspension
 
-	// instance names this queue among all of the database, also those that were.
+	// instance identifies this queue among all queues that the database has
+	// ever seen.
 	instance string
 	// stopping is closed when no new work may begin.
 	stopping chan struct{}
@@ -97,11 +110,11 @@ type Queue struct {
 
 	mu   sync.Mutex
 	runs map[int64]*Run
-	// hook is called at named points of a run; only tests set it.
+	// hook is called at named points of a run. Only tests set it.
 	hook func(ctx context.Context, point string, jobID int64)
 }
 
-// New makes a queue. It does not touch the database.
+// New returns a queue. It does not use the database.
 func New(cfg Config) (*Queue, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
@@ -138,7 +151,8 @@ func New(cfg Config) (*Queue, error) {
 		Queues:  queues,
 		Workers: riverWorkers,
 		Logger:  slog.New(&riverLog{log: cfg.Logger.Named("river")}),
-		// River announces no insert that comes within the cooldown of the one before; it is found by the next poll.
+		// River does not announce an insert within the cooldown of the previous
+		// one; the next poll finds it.
 		FetchCooldown:               10 * time.Millisecond,
 		FetchPollInterval:           500 * time.Millisecond,
 		JobTimeout:                  -1,
@@ -150,6 +164,7 @@ func New(cfg Config) (*Queue, error) {
 	return q, nil
 }
 
+// setDefault replaces a zero value by the default.
 func setDefault[T comparable](value *T, standard T) {
 	var zero T
 	if *value == zero {
@@ -157,8 +172,8 @@ func setDefault[T comparable](value *T, standard T) {
 	}
 }
 
-// Register says which worker does the jobs of a kind. It panics when the kind has one already, and must not be called
-// after Start.
+// Register sets the worker for a kind of job. It panics if the kind has one
+// already, or after Start.
 func (q *Queue) Register(kind string, w Worker) {
 	if q.workers[kind] != nil {
 		panic(fmt.Sprintf("job kind %q is registered twice", kind))
@@ -169,20 +184,21 @@ func (q *Queue) Register(kind string, w Worker) {
 	q.workers[kind] = w
 }
 
-// RegisterBeside is Register for a kind whose jobs mostly wait for somebody: they take none of the slots that all others share, and
-// keep none of them waiting.
+// RegisterBeside is Register for a kind whose jobs mostly wait for a person.
+// They take none of the shared slots and therefore delay no other job.
 func (q *Queue) RegisterBeside(kind string, w Worker) {
 	q.Register(kind, w)
 	q.beside[kind] = true
 }
 
-// Hub is what tells of new events; it works from Start to Stop.
+// Hub returns the hub, which works from Start to Stop.
 func (q *Queue) Hub() *Hub { return q.hub }
 
-// Stopping is closed once Stop was called.
+// Stopping returns a channel that is closed when Stop is called.
 func (q *Queue) Stopping() <-chan struct{} { return q.stopping }
 
-// Start begins to run jobs, those first that a dead process left. It returns at once; the context only bounds the start.
+// Start begins to run jobs, first those that a dead process left behind. It
+// returns at once; the context bounds only the start.
 func (q *Queue) Start(ctx context.Context) error {
 	if q.started {
 		return errors.New("the queue was started already")
@@ -204,12 +220,14 @@ func (q *Queue) Start(ctx context.Context) error {
 	return nil
 }
 
+// background runs fn until the queue stops; Stop waits for it.
 func (q *Queue) background(ctx context.Context, fn func(context.Context)) {
 	q.tasks.Go(func() { fn(ctx) })
 }
 
-// Stop takes no new work, lets running jobs come to a safe point and leaves them to be resumed by the next start or
-// another instance. It returns after StopLimit, or when the context ends, at the latest.
+// Stop accepts no new work, lets running jobs reach a safe point, and leaves
+// them to be resumed by the next start or by another instance. It returns after
+// StopLimit or at the end of the context at the latest.
 func (q *Queue) Stop(ctx context.Context) error {
 	q.stopOnce.Do(func() { close(q.stopping) })
 	if !q.started {
@@ -217,11 +235,13 @@ func (q *Queue) Stop(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, q.cfg.StopLimit)
 	defer cancel()
-	// What does not come to a safe point in time ends with the process, and not by a crash.
+	// A job that does not reach a safe point in time ends with the process.
+	// That must not count as a crash.
 	q.letGo(ctx, "true")
 	err := q.river.Stop(ctx)
 	if err != nil {
-		// Whoever is still at work loses its lock, so that the next start takes the job over.
+		// Runs that are still active lose their locks, so that the next start
+		// takes their jobs over.
 		hurry, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer done()
 		q.locks.close()

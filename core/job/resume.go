@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// resumeLoop looks for abandoned jobs, at the start and then now and then.
+// resumeLoop searches for abandoned jobs at the start and then periodically.
 func (q *Queue) resumeLoop(ctx context.Context) {
 	q.cfg.Heartbeat.Beat(0)
 	for ctx.Err() == nil {
@@ -29,8 +29,9 @@ func (q *Queue) resumeLoop(ctx context.Context) {
 	}
 }
 
-// resume gives a new row of River to every unfinished job that nobody runs and that River will not bring by itself. A
-// row that River has just handed out gets a moment to take the job's lock.
+// resume creates a new River row for every unfinished job that nobody runs and
+// that River will not hand out. A row that River has just handed out gets two
+// seconds to take the job's lock.
 func (q *Queue) resume(ctx context.Context) error {
 	if q.isSuspended() {
 		return nil
@@ -56,6 +57,7 @@ func (q *Queue) resume(ctx context.Context) error {
 		if q.running(id) {
 			continue
 		}
+		// If the lock is taken, an instance is running the job.
 		free, err := s.try(db.LockJob, id)
 		if err != nil {
 			return err
@@ -72,8 +74,9 @@ func (q *Queue) resume(ctx context.Context) error {
 	return nil
 }
 
-// closeVoid closes rows of River that say running and carry no job any more: whoever had one died before River noted its end.
-// Nobody is cut off by it: for whoever still has such a row, it is void.
+// closeVoid closes River rows in state running that have no job any more: their
+// process died before River recorded the end. Nobody is interrupted, because
+// such a row is void for whoever still has it.
 func (q *Queue) closeVoid(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -88,7 +91,7 @@ func (q *Queue) closeVoid(ctx context.Context) error {
 	return nil
 }
 
-// revive hands one job to River again, under the job's lock.
+// revive hands one job to River again. The caller holds the job's lock.
 func (q *Queue) revive(ctx context.Context, id int64) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -111,12 +114,14 @@ func (q *Queue) revive(ctx context.Context, id int64) error {
 	if err := q.hand(ctx, tx, j, priority); err != nil {
 		return err
 	}
-	// River takes the earliest first: the job keeps its turn.
+	// River takes the row with the earliest time first, so the job keeps its
+	// position.
 	if _, err := tx.Exec(ctx, "UPDATE river_job SET scheduled_at = $2 WHERE id = $1", *j.riverID, j.CreatedAt); err != nil {
 		return fmt.Errorf("keeping the job's turn: %w", err)
 	}
 	if void != nil {
-		// Nobody works on the old row any more; River would keep it as running for an hour.
+		// Nobody works on the old row any more. River would show it as running
+		// for an hour.
 		if _, err := tx.Exec(ctx, "UPDATE river_job SET state = 'discarded', finalized_at = now() WHERE id = $1 AND state = 'running'",
 			*void); err != nil {
 			return fmt.Errorf("closing the queue's old row: %w", err)

@@ -7,11 +7,13 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// riverLog sends River's messages to our log, one level lower: its "info" is chatter of its own machinery.
+// riverLog writes River's messages to the service's log, one level lower:
+// River's info level describes its internal work.
 type riverLog struct{ log hclog.Logger }
 
 var _ slog.Handler = (*riverLog)(nil)
 
+// level maps the levels of slog.
 func (h *riverLog) level(level slog.Level) hclog.Level {
 	switch {
 	case level >= slog.LevelError:

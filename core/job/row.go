@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/core/audit"
 )
 
-// columns are those that scan reads, in its order.
+// columns are the columns that scan reads, in its order.
 const columns = `id, kind, status, target_kind, target_id, target_name, team_id, host_id, requested_by,
 	requested_by_email, schedule_id, task_id, error, cancel_requested_at, runs, created_at, started_at, finished_at,
 	params, sealed, progress, river_id, task_lines, asked, share, last_line, coalesce(place, '')`
@@ -18,12 +18,13 @@ const columns = `id, kind, status, target_kind, target_id, target_name, team_id,
 // longParams is the size in bytes above which lists omit Job.Asked.
 const longParams = 16 << 10
 
-// listedColumns are the columns of a job in a list. They omit what only a run needs, and long parameters.
+// listedColumns are the columns of a job in a list, without what only a run
+// needs, and without long parameters.
 var listedColumns = strings.NewReplacer("params, sealed, progress", "'{}'::jsonb, NULL::bytea, '{}'::jsonb",
 	"asked", fmt.Sprintf(`CASE WHEN octet_length(asked::text) <= %d THEN asked
 		ELSE jsonb_build_object('%s', octet_length(asked::text)) END`, longParams, audit.TruncatedFrom)).Replace(columns)
 
-// scan reads one row of columns.
+// scan reads one row with columns.
 func scan(row pgx.CollectableRow) (*Job, error) {
 	var j Job
 	err := row.Scan(&j.ID, &j.Kind, &j.Status, &j.Target.Kind, &j.Target.ID, &j.Target.Name, &j.TeamID, &j.HostID,
@@ -36,7 +37,7 @@ func scan(row pgx.CollectableRow) (*Job, error) {
 	return &j, nil
 }
 
-// one reads the only row, or nil when there is none.
+// one reads the only row, or returns nil if there is none.
 func one(rows pgx.Rows, err error) (*Job, error) {
 	if err != nil {
 		return nil, err

@@ -15,7 +15,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Run is one run of one job, as its worker sees it. Its methods may be called from several goroutines.
+// Run is one run of one job as its worker sees it. Its methods may be called
+// from several goroutines.
 type Run struct {
 	queue   *Queue
 	job     *Job
@@ -23,8 +24,9 @@ type Run struct {
 	session *session
 	log     hclog.Logger
 
-	// untilLost ends when the run has lost its job. untilStop ends before, when the service stops; the worker's own context ends
-	// before that, when the job shall be canceled.
+	// untilLost ends when the run has lost its job. untilStop ends earlier,
+	// when the service stops. The worker's own context ends even earlier, when
+	// the job is canceled.
 	untilLost, untilStop   context.Context
 	cancelLost, cancelStop context.CancelCauseFunc
 	cancelWork             context.CancelCauseFunc
@@ -32,22 +34,24 @@ type Run struct {
 
 	transcript *transcript
 	progress   progress
-	// crashed says that the job is not to be done, because the service crashes while it does it.
+	// crashed is true if the job must not be done, because the service crashes
+	// while it does it.
 	crashed bool
-	// atEnd is done in the transaction that ends the job as succeeded.
+	// atEnd is called in the transaction that ends the job as succeeded.
 	atEnd func(ctx context.Context, tx *db.Tx) error
 }
 
-// progress is what jobs.progress holds.
+// progress is the content of jobs.progress: the worker's checkpoint, and those
+// of its steps.
 type progress struct {
 	Work  json.RawMessage        `json:"work,omitempty"`
 	Steps map[string]*checkpoint `json:"steps,omitempty"`
 }
 
-// Job is the job as it was when the run began.
+// Job returns the job as it was when the run began.
 func (r *Run) Job() Job { return *r.job }
 
-// Params decodes the job's parameters, with the secrets among them.
+// Params decodes the job's parameters, including secrets.
 func (r *Run) Params(into any) error {
 	var secrets json.RawMessage
 	if r.job.sealed != nil {
@@ -63,26 +67,31 @@ func (r *Run) Params(into any) error {
 	return decodeParams(r.job.params, secrets, into)
 }
 
-// Hide keeps a text out of the transcript and the job's error from now on, in whatever spelling: a task's log may repeat a secret that its
-// request had. An empty one is nothing.
+// Hide removes a text from the transcript and from the job's error from now on,
+// in every spelling. The log of a task may repeat a secret of its request. An
+// empty text is ignored.
 func (r *Run) Hide(secret string) { r.transcript.hide(secret) }
 
-// Log adds a line of the hypervisor's task log to the transcript. It never holds a secret.
+// Log adds a line of the hypervisor's task log to the transcript. It must not
+// contain a secret.
 func (r *Run) Log(line string) { r.transcript.add(EventLog, line) }
 
-// Note adds a line of ours to the transcript, built as by fmt.Sprintf. It never holds a secret.
+// Note adds a line of the service to the transcript, formatted as by
+// fmt.Sprintf. It must not contain a secret.
 func (r *Run) Note(format string, args ...any) {
 	r.transcript.add(EventNote, fmt.Sprintf(format, args...))
 }
 
-// Share says how much of what the job does is done, from 0 to 1, where no task's log tells.
+// Share sets the finished part of the job, 0 to 1, for work without a task that
+// reports it.
 func (r *Run) Share(done float64) {
 	r.transcript.mu.Lock()
 	defer r.transcript.mu.Unlock()
 	r.transcript.share, r.transcript.told = min(max(done, 0), 1), true
 }
 
-// Progress decodes the checkpoint that SaveProgress stored last, in this run or an earlier one; without one, into stays.
+// Progress decodes the checkpoint that SaveProgress stored last, in this run or
+// an earlier one. Without a checkpoint it leaves into unchanged.
 func (r *Run) Progress(into any) error {
 	if r.progress.Work == nil {
 		return nil
@@ -93,8 +102,9 @@ func (r *Run) Progress(into any) error {
 	return nil
 }
 
-// SaveProgress stores a checkpoint, and what the transcript has so far, before it returns. An error means that the run
-// must end. A checkpoint is stored as it is: it never holds a secret.
+// SaveProgress stores a checkpoint, and the transcript so far, before it
+// returns. An error means that the run must end. The checkpoint is stored in
+// plain text and must not contain a secret.
 func (r *Run) SaveProgress(ctx context.Context, v any) error {
 	work, err := json.Marshal(v)
 	if err != nil {
@@ -104,20 +114,24 @@ func (r *Run) SaveProgress(ctx context.Context, v any) error {
 	return r.save(ctx, nil)
 }
 
-// SetTask notes the hypervisor's task that the job started, for users to see. Run.Do does it by itself.
+// SetTask records the hypervisor's task for users to see. Run.Do calls it.
 func (r *Run) SetTask(ctx context.Context, id string) error { return r.save(ctx, &id) }
 
-// Life is a context that ends when the run must end whatever it does: because the service stops, or does no jobs for now, or because the
-// run lost its job. A cancel of the job does not end it. Its cause is an error that leaves the job to be resumed.
+// Life returns a context that ends when the run must end whatever it is doing:
+// the service stops, this instance is suspended, or the run lost its job. A
+// cancellation of the job does not end it. Its cause is an error that leaves
+// the job to be resumed.
 func (r *Run) Life() context.Context { return r.untilStop }
 
-// Stopping is closed when the service stops.
+// Stopping returns a channel that is closed when the service stops.
 func (r *Run) Stopping() <-chan struct{} { return r.untilStop.Done() }
 
-// Canceled is closed when somebody asked to cancel the job.
+// Canceled returns a channel that is closed when somebody requests to cancel
+// the job.
 func (r *Run) Canceled() <-chan struct{} { return r.canceled }
 
-// save stores the progress, and the id of a new task, if this run still has the job.
+// save stores the progress, and the ID of a new task, if this run still has the
+// job.
 func (r *Run) save(ctx context.Context, taskID *string) error {
 	if err := r.transcript.flush(ctx); err != nil {
 		return err
@@ -128,6 +142,8 @@ func (r *Run) save(ctx context.Context, taskID *string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	// A checkpoint that differs from the previous one is progress, so the count
+	// of crashes starts again.
 	tag, err := r.queue.db.Pool.Exec(ctx, `
 		UPDATE jobs SET progress = $3, task_id = coalesce($4, task_id),
 			task_lines = CASE WHEN $4::text IS NULL OR $4 = task_id THEN task_lines ELSE 0 END,
@@ -148,15 +164,16 @@ func (r *Run) save(ctx context.Context, taskID *string) error {
 	return nil
 }
 
-// lose ends the run: what it does from now on would not be kept.
+// lose ends the run: nothing that it does from now on would be stored.
 func (r *Run) lose(cause error) error {
 	err := fmt.Errorf("%w: %w", ErrLost, cause)
 	r.cancelLost(err)
 	return err
 }
 
-// holds asks the database whether the run still has its job, and whether somebody asked to cancel it; it is asked before
-// everything that cannot be undone.
+// holds verifies with the database that the run still has its job, and whether
+// the job should be canceled. It is called before everything that cannot be
+// undone.
 func (r *Run) holds() error {
 	if r.untilLost.Err() != nil {
 		return context.Cause(r.untilLost)
@@ -175,13 +192,15 @@ func (r *Run) holds() error {
 		r.requestCancel()
 		r.queue.mu.Unlock()
 	}
+	// The lock must be alive as well. Its loss may not have been noticed yet.
 	if !r.session.alive() {
 		return r.lose(errors.New("the connection with its lock is gone"))
 	}
 	return nil
 }
 
-// interrupted is why the run should not go on now, or nil. That its job shall be canceled is no reason.
+// interrupted returns why the run should not go on now, or nil. A cancellation
+// is not such a reason.
 func (r *Run) interrupted() error {
 	if r.untilStop.Err() != nil {
 		return context.Cause(r.untilStop)
@@ -189,6 +208,7 @@ func (r *Run) interrupted() error {
 	return nil
 }
 
+// isCanceled reports whether the job should be canceled.
 func (r *Run) isCanceled() bool {
 	select {
 	case <-r.canceled:
@@ -198,7 +218,8 @@ func (r *Run) isCanceled() bool {
 	}
 }
 
-// requestCancel tells the worker; calls after the first do nothing. The queue's lock is held.
+// requestCancel notifies the worker. Calls after the first do nothing. The
+// caller holds the queue's mutex.
 func (r *Run) requestCancel() {
 	if r.isCanceled() {
 		return
@@ -209,12 +230,15 @@ func (r *Run) requestCancel() {
 	}
 }
 
-// AtEnd has do called in the transaction that ends the job as succeeded, so that what the job has made and its end are there together or
-// not at all. A verdict of do's undoes what it has written, and is how the job ends then; with any other error the job is resumed. It may
-// be called more than once. do is for statements alone: it must do nothing that a transaction cannot undo.
+// AtEnd sets a function that is called in the transaction that ends the job as
+// succeeded, so that the result of the job and its end are stored together or
+// not at all. If it returns a verdict, what it wrote is rolled back and the
+// verdict is the end of the job. With any other error the job is resumed. The
+// function may be called more than once. It must do nothing that a transaction
+// cannot roll back.
 func (r *Run) AtEnd(do func(ctx context.Context, tx *db.Tx) error) { r.atEnd = do }
 
-// end stores how the job ended.
+// end stores the end of the job.
 func (r *Run) end(status Status, text string) error {
 	ctx, cancel := context.WithTimeout(r.untilLost, 10*time.Second)
 	defer cancel()
@@ -267,7 +291,8 @@ func (r *Run) storeEnd(ctx context.Context, tx pgx.Tx, status Status, shown stri
 	if err := r.tell(ctx, tx, status, shown); err != nil {
 		return err
 	}
-	// River would note it a moment later, and never when this process dies in between.
+	// River would record it a moment later, and never if this process dies in
+	// between.
 	_, err = tx.Exec(ctx, "UPDATE river_job SET state = 'completed', finalized_at = now() WHERE id = $1 AND state = 'running'", r.riverID)
 	if err != nil {
 		return fmt.Errorf("closing the queue's row: %w", err)
@@ -275,7 +300,7 @@ func (r *Run) storeEnd(ctx context.Context, tx pgx.Tx, status Status, shown stri
 	return nil
 }
 
-// detail is the text of an error that a user may read.
+// detail returns the text of a problem for users.
 func detail(p *problem.Error) string {
 	remedy, _ := p.Members["remedy"].(string)
 	return cmp.Or(p.Detail, p.Code.Title()) + granting(clean(remedy, 500))

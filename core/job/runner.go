@@ -15,7 +15,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// riverWorker is the one worker that River knows.
+// riverWorker is the only worker that River knows.
 type riverWorker struct {
 	river.WorkerDefaults[riverArgs]
 	queue *Queue
@@ -23,12 +23,14 @@ type riverWorker struct {
 
 var _ river.Worker[riverArgs] = (*riverWorker)(nil)
 
-// Work runs one job. River's row only brought the id, so River is told nothing of how it went.
+// Work runs one job. The River row only brought the ID, so River does not learn
+// the result.
 func (s *riverWorker) Work(ctx context.Context, brought *river.Job[riverArgs]) error {
 	s.queue.work(ctx, brought.Args.JobID, brought.ID, brought.Queue == besideQueue)
 	return nil
 }
 
+// work runs a job from the lease to its end.
 func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 	lease := q.take(ctx, jobID, riverID, beside)
 	if lease == nil {
@@ -59,7 +61,8 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 		return
 	}
 	err = run.end(status, text)
-	if undone, verdict := Verdict(err); verdict { // of Run.AtEnd
+	// The function of Run.AtEnd refused the success and was rolled back.
+	if undone, verdict := Verdict(err); verdict {
 		status = undone
 		err = run.end(status, Text(err))
 	}
@@ -71,8 +74,10 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 	run.log.Info("job ended", "status", status)
 }
 
-// begin turns a job that has a lease into a run, or gives nil when the queue's row is void, or when the job is left to another
-// instance: of two releases on one database, as during an update, one does not know all kinds. resume hands it out again.
+// begin turns a job with a lease into a run. It returns nil if the River row is
+// void, or if the job is left to another instance: during an update two
+// releases use the same database, and the older one does not know all kinds.
+// The job is handed out again by resume.
 func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (*Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -120,7 +125,7 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 	case !crashed:
 		err = appendEvent(ctx, tx, jobID, EventNote, fmt.Sprintf("the job was interrupted and goes on (run %d)", j.Runs))
 	}
-	// The next in line may find another slot free.
+	// The next job in line may find another free slot.
 	if err = errors.Join(err, signal(ctx, tx, channelSlots, jobID)); err != nil {
 		return nil, err
 	}
@@ -146,8 +151,8 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 	return run, nil
 }
 
-// supervise watches what may end the run before its worker does, and writes its transcript, until the returned function
-// is called.
+// supervise watches for everything that may end the run before its worker does,
+// and writes the transcript, until the returned function is called.
 func (r *Run) supervise() (stop func()) {
 	q := r.queue
 	q.mu.Lock()
@@ -182,10 +187,11 @@ func (r *Run) supervise() (stop func()) {
 	}
 }
 
-// perform calls the worker; a panic becomes an error.
+// perform calls the worker. A panic becomes a failure of the job.
 func (r *Run) perform() (err error) {
 	work, cancel := context.WithCancelCause(r.untilStop)
 	defer cancel(nil)
+	// A cancellation may arrive between begin and here.
 	r.queue.mu.Lock()
 	r.cancelWork = cancel
 	if r.isCanceled() {
@@ -205,7 +211,8 @@ func (r *Run) perform() (err error) {
 	}
 	defer func() {
 		if crash := recover(); crash != nil {
-			// The value of a panic may hold anything; only the log gets it.
+			// The value of a panic may contain anything, so only the log gets
+			// it.
 			r.log.Error("a worker crashed", "panic", crash, "stack", string(debug.Stack()))
 			err = Fail("the service made an error while working on the job; its log has the details%s", r.open())
 		}
@@ -224,13 +231,15 @@ func (c *cutOff) Error() string { return fmt.Sprintf("%v (%v)", c.cause, c.err) 
 
 func (c *cutOff) Unwrap() []error { return []error{c.cause, c.err} }
 
-// databaseAway reports whether err is the database's and not a hypervisor's that looks alike.
+// databaseAway reports whether err means that the database is unreachable, and
+// is not an error of a hypervisor that looks the same.
 func databaseAway(err error) bool {
 	var h *plugin.Error
 	return !errors.As(err, &h) && db.Away(err)
 }
 
-// judge turns what the worker returned into the job's end; ended is false when the job is to be resumed.
+// judge turns the worker's result into the end of the job. It returns ended as
+// false if the job is to be resumed.
 func (r *Run) judge(err error) (status Status, text string, ended bool) {
 	var o *outcome
 	var cut *cutOff

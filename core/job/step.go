@@ -10,49 +10,60 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Step is a request to a hypervisor that starts a task, together with what is needed to find that task again when the
-// answer was lost. Its functions are called with contexts that outlive a cancel of the job.
+// Step is a request to a hypervisor that starts a task, with everything needed
+// to find that task again if the answer is lost. Its functions are called with
+// contexts that outlive a cancellation of the job.
 type Step struct {
 	// Name is unique within the job and the same in every run of it.
 	Name string
-	// Open opens the host with the credential that starts the task. The same one follows and stops the task and looks
-	// for it: others may not see it. It is called again for every try and its host is closed after it.
+	// Open opens the host with the credential that starts the task. The same
+	// credential follows, stops and finds the task, because others may not see
+	// it. Open is called for every attempt, and the host is closed after it.
 	Open func(ctx context.Context) (hypervisor.Host, error)
-	// Watch opens the host with another credential, which follows the task, or looks for it, where that of Open is refused: it may have been
-	// removed or revoked since. Nil for none.
+	// Watch opens the host with another credential, which follows or finds the
+	// task if that of Open is refused: it may have been revoked in the
+	// meantime. Nil means none.
 	Watch func(ctx context.Context) (hypervisor.Host, error)
-	// Before is called before each request. It checks that the request is still right, and gives the hypervisor's own
-	// clock; done is true when what the step wants is there already.
+	// Before is called before each request. It checks that the request is still
+	// right and returns the hypervisor's clock. It returns done if the wanted
+	// state exists already.
 	Before func(ctx context.Context) (clock time.Time, done bool, err error)
-	// Send makes the request, once, and gives the task's id; an empty one when the request was carried out at once.
+	// Send sends the request, once, and returns the ID of the task. An empty ID
+	// means that the request was complete at once.
 	Send func(ctx context.Context, host hypervisor.Host) (taskID string, err error)
-	// Query narrows the task list to where the task of the last request would be; Since and Limit are filled in.
+	// Query returns the part of the task list in which the task of the last
+	// request would be. Since and Limit are filled in.
 	Query func() hypervisor.TaskQuery
-	// Ours tells the step's task from others in that list.
+	// Ours reports whether a task in that list belongs to the step.
 	Ours func(task hypervisor.Task) bool
-	// Long says that Send lasts for as long as what it carries takes, so that Config.SendLimit does not bound it.
+	// Long is true if Send lasts as long as the data that it transfers needs.
+	// Config.SendLimit does not apply then.
 	Long bool
-	// Undoes says that the step puts back what the job has done: it is made, and its task left alone, also when the job shall be canceled.
+	// Undoes is true for a step that undoes what the job has done. It is sent,
+	// and its task is not stopped, even if the job is canceled.
 	Undoes bool
-	// Absent is asked before a request is made again because its task is not in the list. reaches says that the list is
-	// complete back to the request, so that the task would be there; where it is not, the task may have ended and been forgotten.
-	// sent is when the request was made, by the hypervisor's clock. A verdict of it ends the job; another error is tried again as
-	// that of a hypervisor that is lost. Nil takes a list that reaches for proof, and ends the job as unknown with any other.
+	// Absent is called before a request is repeated because its task is not in
+	// the list. The argument reaches says that the list is complete back to the
+	// request; otherwise the task may have ended and been forgotten. The
+	// argument sent is the time of the request by the hypervisor's clock. A
+	// verdict ends the job. Any other error is retried like that of an
+	// unreachable hypervisor. Nil accepts a complete list as proof, and ends
+	// the job as unknown otherwise.
 	Absent func(ctx context.Context, sent time.Time, reaches bool) error
 }
 
-// checkpoint is what is stored of a step.
+// checkpoint is the stored state of a step.
 type checkpoint struct {
 	State string `json:"state"`
 	// Mark is the hypervisor's clock before the request.
 	Mark time.Time `json:"mark"`
-	// Sends counts the requests, those included of which it is not known whether they left.
+	// Sends counts the requests, including those that may not have left.
 	Sends int `json:"sends"`
-	// LookingSince is when the first run began to look for the task of the last request, on the database's clock: no run
-	// has sent anything since.
+	// LookingSince is when the first run began to look for the task of the last
+	// request, by the database's clock. No run has sent anything since.
 	LookingSince time.Time `json:"looking_since,omitzero"`
 	Task         string    `json:"task,omitempty"`
-	// Status and Message are the task's result.
+	// Status, Message and Backup are the result of the task.
 	Status  string `json:"status,omitempty"`
 	Message string `json:"message,omitempty"`
 	Backup  string `json:"backup,omitempty"`
@@ -67,24 +78,30 @@ const (
 )
 
 const (
-	// skew is how far the clocks of a cluster's nodes, and the seconds to which they are cut, may lie apart.
+	// skew is the largest expected difference between the clocks of a cluster's
+	// nodes, including the rounding to seconds.
 	skew = 2 * time.Minute
-	// maxSends bounds the requests of one step: one, and one more when the first is known to have gone nowhere.
+	// maxSends limits the requests of one step: one, and another one if the
+	// first is known to have had no effect.
 	maxSends = 2
 )
 
-// Do sends a step's request once and follows its task to the end, its log going into the transcript.
+// Do sends a step's request once and follows its task to the end. The task's
+// log goes into the transcript.
 //
-// The rule is that a request is never made again while the first may have been taken. Before the request Do stores that
-// it will be made; after it, the task's id. A run that finds the first and not the second looks for the task in the
-// hypervisor's list for a settling time, and only when the task is not there although the list is complete back to the
-// request, it sends again. Where the list is not, Step.Absent decides by what else is known. A task that is known is only
-// followed. A hypervisor that is lost for a while is tried again.
+// A request is never repeated while the first one may have been accepted. Do
+// stores a checkpoint before the request, and the ID of the task after it. A
+// run that finds the first and not the second looks for the task in the
+// hypervisor's list for a settling time. It sends again only if the task is not
+// there although the list is complete back to the request. If the list is not
+// complete, Step.Absent decides from other information. A known task is only
+// followed. An unreachable hypervisor is retried for a while.
 //
-// A task that ended well gives its result and no error; one that ended badly also a verdict of Fail, and one whose end
-// nobody knows one of Undetermined. A refused request gives the hypervisor's error; the step may then be done again. When
-// the job is canceled, the task is stopped, and its end, if it is a bad one, becomes a verdict of Stopped. Any other
-// error means that the run must end.
+// A task that ended well returns its result without error. One that failed
+// returns also a verdict of Fail, and one with an unknown end a verdict of
+// Undetermined. A refused request returns the hypervisor's error; the step may
+// be done again. If the job is canceled, the task is stopped, and a bad end of
+// it becomes a verdict of Stopped. Any other error means that the run must end.
 func (r *Run) Do(ctx context.Context, step Step) (hypervisor.TaskResult, error) {
 	cp := r.progress.Steps[step.Name]
 	if cp == nil {
@@ -92,7 +109,7 @@ func (r *Run) Do(ctx context.Context, step Step) (hypervisor.TaskResult, error) 
 		r.progress.Steps[step.Name] = cp
 	}
 	for {
-		// The worker's context may have ended only because the job shall be canceled.
+		// The worker's context may have ended only because the job is canceled.
 		if err := r.interrupted(); err != nil {
 			return hypervisor.TaskResult{}, err
 		}
@@ -116,13 +133,15 @@ func (r *Run) Do(ctx context.Context, step Step) (hypervisor.TaskResult, error) 
 	}
 }
 
-// Begun reports whether the request of a step was made, or may have been: what has to be checked before it is late then.
+// Begun reports whether the request of a step was sent or may have been sent.
+// It is too late then for checks that must precede it.
 func (r *Run) Begun(name string) bool {
 	cp := r.progress.Steps[name]
 	return cp != nil && cp.State != "" && cp.State != stepRefused
 }
 
-// Sent is when the last request of a step was made, or was about to be, by the hypervisor's clock; zero where none was.
+// Sent returns the time of a step's last request by the hypervisor's clock, or
+// the time at which it was about to be sent. It is zero if there was none.
 func (r *Run) Sent(name string) time.Time {
 	if cp := r.progress.Steps[name]; cp != nil {
 		return cp.Mark
@@ -130,7 +149,8 @@ func (r *Run) Sent(name string) time.Time {
 	return time.Time{}
 }
 
-// MadeBackup is the hypervisor's id of the backup that the task of a step has made; empty where it made none or does not tell.
+// MadeBackup returns the hypervisor's ID of the backup that the task of a step
+// has created. It is empty if there is none or if the task did not report it.
 func (r *Run) MadeBackup(name string) string {
 	if cp := r.progress.Steps[name]; cp != nil {
 		return cp.Backup
@@ -138,7 +158,8 @@ func (r *Run) MadeBackup(name string) string {
 	return ""
 }
 
-// open names a task that may still run, for the end of a sentence.
+// open returns the end of a sentence about a task that may still be running, or
+// an empty string.
 func (r *Run) open() string {
 	for _, cp := range r.progress.Steps {
 		switch cp.State {
@@ -151,7 +172,7 @@ func (r *Run) open() string {
 	return ""
 }
 
-// result is the end of a finished step.
+// result returns the end of a finished step.
 func (r *Run) result(step Step, cp *checkpoint) (hypervisor.TaskResult, error) {
 	result := hypervisor.TaskResult{Status: cp.Status, Message: cp.Message, Backup: cp.Backup}
 	switch {
@@ -172,14 +193,15 @@ func (r *Run) result(step Step, cp *checkpoint) (hypervisor.TaskResult, error) {
 	}
 }
 
-// send makes the request, between two checkpoints. again says why it is made once more; empty for the first one.
+// send sends the request between two checkpoints. The argument again says why
+// it is repeated; it is empty for the first one.
 func (r *Run) send(step Step, cp *checkpoint, again string) error {
 	if r.gives(step) {
 		return r.unsent(step)
 	}
 	clock, done, err := step.Before(r.untilStop)
 	for try := 1; errors.Is(err, plugin.ErrGone) && try < 5; try++ {
-		// A plugin that died is soon there again, and a question may be asked twice.
+		// A plugin that died is restarted soon, and a read may be repeated.
 		pause(r.untilStop, time.Second)
 		clock, done, err = step.Before(r.untilStop)
 	}
@@ -203,6 +225,7 @@ func (r *Run) send(step Step, cp *checkpoint, again string) error {
 		return err
 	}
 	r.queue.hook(r.untilLost, "before-send", r.job.ID)
+	// This is the last moment to find out that another run has the job.
 	if err := r.holds(); err != nil {
 		return err
 	}
@@ -213,7 +236,9 @@ func (r *Run) send(step Step, cp *checkpoint, again string) error {
 		}
 		return r.unsent(step)
 	}
-	// Neither a stop of the service nor a cancel of the job cuts the request off: its answer is worth the wait.
+	// Neither a stop of the service nor a cancellation cuts the request off.
+	// Its answer is worth the wait, since nobody would know otherwise whether
+	// it was accepted.
 	sending, cancel := context.WithTimeout(r.untilLost, r.queue.cfg.SendLimit)
 	if step.Long {
 		sending, cancel = r.untilLost, func() {}
@@ -237,10 +262,10 @@ func (r *Run) send(step Step, cp *checkpoint, again string) error {
 	return r.adopt(cp, taskID)
 }
 
-// gives reports whether a step is given up because the job shall be canceled.
+// gives reports whether a step is given up because the job is canceled.
 func (r *Run) gives(step Step) bool { return r.isCanceled() && !step.Undoes }
 
-// unsent is the end of a job that was canceled before a step was sent.
+// unsent returns the end of a job that was canceled before a step was sent.
 func (r *Run) unsent(step Step) error {
 	for name, cp := range r.progress.Steps {
 		if name != step.Name && cp.State == stepDone {
@@ -250,13 +275,14 @@ func (r *Run) unsent(step Step) error {
 	return Stopped("canceled before anything was sent to the hypervisor")
 }
 
-// adopt stores the id of the step's task.
+// adopt stores the ID of the step's task.
 func (r *Run) adopt(cp *checkpoint, taskID string) error {
 	cp.State, cp.Task = stepFollowing, taskID
 	return r.save(r.untilLost, &taskID)
 }
 
-// Refused reports whether an error of a request means that it was surely not taken.
+// Refused reports whether an error of a request means that the request
+// certainly had no effect.
 func Refused(err error) bool {
 	var h *plugin.Error
 	if !errors.As(err, &h) {
@@ -270,8 +296,8 @@ func Refused(err error) bool {
 	return false
 }
 
-// orInterrupted is the reason why the run must end, when there is one, and else err: a call that was cut off because the
-// run ends fails for no reason of its own.
+// orInterrupted returns the reason why the run must end, or else err. A call
+// that was cut off because the run ends has not failed for a reason of its own.
 func (r *Run) orInterrupted(err error) error {
 	if cause := r.interrupted(); cause != nil {
 		return cause

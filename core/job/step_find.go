@@ -12,7 +12,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// find looks for the task of a request whose answer is not known. It returns nil when the step has another state.
+// find looks for the task of a request whose answer is unknown. It returns nil
+// when the step has another state.
 func (r *Run) find(step Step, cp *checkpoint) error {
 	if r.gives(step) {
 		r.Note("looking whether the hypervisor took the request")
@@ -23,6 +24,8 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 	}
 	lost := r.newPatience()
 	for {
+		// The time is taken before the list is read, so the last reading is
+		// complete.
 		final := time.Now().After(settled)
 		task, reaches, err := r.lookUp(step, cp)
 		switch {
@@ -57,10 +60,12 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 	}
 }
 
-// unlisted is what a job says of a request whose task is missing in a list that does not reach back to it.
+// unlisted is the text for a request whose task is missing in a list that does
+// not reach back to it.
 const unlisted = "the hypervisor's task list does not reach back to the request, so that it is not known whether it was carried out"
 
-// absent judges a request whose task is not in the list. Without an error it may be made again.
+// absent decides about a request whose task is not in the list. It returns nil
+// if the request may be repeated.
 func (r *Run) absent(step Step, cp *checkpoint, reaches bool) error {
 	switch {
 	case !reaches && r.gives(step):
@@ -84,7 +89,7 @@ func (r *Run) absent(step Step, cp *checkpoint, reaches bool) error {
 	return nil
 }
 
-// again is why a request is made once more.
+// again returns why a request is repeated.
 func again(reaches bool) string {
 	if reaches {
 		return "the request had not reached the hypervisor; it is sent again"
@@ -92,8 +97,9 @@ func again(reaches bool) string {
 	return "it is not known whether the request had reached the hypervisor; it is sent again, since that can do no harm"
 }
 
-// settled is when a request that was taken is in the hypervisor's list for sure: the settling time after the first run began
-// to look, however many runs were cut short since.
+// settled returns the time from which an accepted request is certainly in the
+// hypervisor's list: the settling time after the first run began to look,
+// however many runs were interrupted since.
 func (r *Run) settled(cp *checkpoint) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(r.untilLost, statementLimit)
 	defer cancel()
@@ -101,7 +107,8 @@ func (r *Run) settled(cp *checkpoint) (time.Time, error) {
 	if err := r.queue.db.Pool.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
 		return time.Time{}, r.lose(fmt.Errorf("asking the database for the time: %w", err))
 	}
-	// A beginning that lies ahead is of a clock that was put back since.
+	// A beginning in the future is from a database clock that was set back
+	// since.
 	if cp.LookingSince.IsZero() || cp.LookingSince.After(now) {
 		cp.LookingSince = now
 		if err := r.save(r.untilLost, nil); err != nil {
@@ -111,14 +118,15 @@ func (r *Run) settled(cp *checkpoint) (time.Time, error) {
 	return time.Now().Add(r.queue.cfg.Settle - now.Sub(cp.LookingSince)), nil
 }
 
-// lookUp is the id of the step's task in the hypervisor's list, empty when it is not there. reaches says that the list is
-// complete back to the request, as far as clocks may lie apart.
+// lookUp returns the ID of the step's task in the hypervisor's list, or an
+// empty string. The result reaches says that the list is complete back to the
+// request, allowing for different clocks.
 func (r *Run) lookUp(step Step, cp *checkpoint) (task string, reaches bool, err error) {
 	ctx, cancel := context.WithTimeout(r.untilStop, time.Minute)
 	defer cancel()
 	task, reaches, err = r.lookUpWith(ctx, step, step.Open, cp)
 	if step.Watch != nil && (Refused(err) || refusedByUs(err)) {
-		// What another credential does not see proves nothing.
+		// A task that another credential does not see may exist all the same.
 		if task, _, other := r.lookUpWith(ctx, step, step.Watch, cp); other == nil && task != "" {
 			return task, true, nil
 		}
@@ -126,7 +134,7 @@ func (r *Run) lookUp(step Step, cp *checkpoint) (task string, reaches bool, err 
 	return task, reaches, err
 }
 
-// lookUpWith is lookUp on a host that it opens.
+// lookUpWith is lookUp with a host that it opens.
 func (r *Run) lookUpWith(ctx context.Context, step Step, open func(context.Context) (hypervisor.Host, error), cp *checkpoint) (task string,
 	reaches bool, err error) {
 	host, err := open(ctx)
@@ -148,7 +156,8 @@ func (r *Run) lookUpWith(ctx context.Context, step Step, open func(context.Conte
 	}
 	slices.SortFunc(candidates, func(a, b hypervisor.Task) int { return a.Started.Compare(b.Started) })
 	for _, task := range candidates {
-		// An earlier job may have started the same kind of task a moment ago.
+		// An earlier job may have started the same kind of task on the guest a
+		// moment ago. Its task is in its row.
 		var taken bool
 		err := r.queue.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM jobs WHERE task_id = $1 AND id <> $2)", task.ID, r.job.ID).Scan(&taken)
 		if err != nil {
@@ -161,19 +170,22 @@ func (r *Run) lookUpWith(ctx context.Context, step Step, open func(context.Conte
 	return "", list.Reaches(query.Since), nil
 }
 
-// patience bounds how long a hypervisor that does not answer is tried again.
+// patience bounds how long an unreachable hypervisor is retried.
 type patience struct {
 	run   *Run
 	since time.Time
 	delay time.Duration
 }
 
-// refusedLimit is for an answer that is a refusal: a token that is just being changed.
+// refusedLimit applies to an answer that is a refusal. The token may just be
+// being replaced.
 const refusedLimit = time.Minute
 
+// newPatience returns a patience for one series of calls.
 func (r *Run) newPatience() *patience { return &patience{run: r} }
 
-// again reports whether to try again after err, and notes the first failure of a series.
+// again reports whether to retry after err. It notes the first failure of a
+// series in the transcript.
 func (p *patience) again(err error) bool {
 	limit := p.run.queue.cfg.LostLimit
 	if Refused(err) || refusedByUs(err) {
@@ -186,13 +198,14 @@ func (p *patience) again(err error) bool {
 	return time.Since(p.since) < limit
 }
 
-// refusedByUs reports whether the service itself cannot make the call: the host was removed, or its token.
+// refusedByUs reports whether the service itself cannot make the call, because
+// the host or its token was removed.
 func refusedByUs(err error) bool {
 	var known *problem.Error
 	return errors.As(err, &known) && known.Status() < http.StatusInternalServerError
 }
 
-// wait waits a little longer each time; less when there is something to hurry for.
+// wait waits a little longer each time, or less if hurry is closed.
 func (p *patience) wait(ctx context.Context, hurry <-chan struct{}) {
 	timer := time.NewTimer(p.delay)
 	defer timer.Stop()

@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// follow waits for the end of a known task and takes over its log, from the line on that the transcript lacks.
+// follow waits for the end of a known task and copies its log, from the first
+// line that the transcript does not have.
 func (r *Run) follow(step Step, cp *checkpoint) error {
 	lost := r.newPatience()
 	stop := stopper{run: r, taskID: cp.Task}
@@ -28,7 +29,7 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 			}
 			return r.save(r.untilLost, nil)
 		case errors.Is(err, ErrCanceled), errors.Is(err, errLookAgain):
-			// The wait was cut off to stop the task, or to begin it anew.
+			// The wait was interrupted to stop the task, or to start it again.
 			continue
 		case plugin.KindOf(err) == plugin.NotFound:
 			return Undetermined("the hypervisor no longer knows the task %s: %s", cp.Task, Explain(err))
@@ -39,7 +40,8 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 		case !lost.again(err):
 			return Undetermined("the hypervisor could not be asked how the task %s ended: %s", cp.Task, Explain(err))
 		}
-		// A task that shall be stopped is worth an earlier try, once.
+		// A cancellation shortens the pause once, so that the task is stopped
+		// soon.
 		var hurry <-chan struct{}
 		if !r.isCanceled() && !step.Undoes {
 			hurry = r.canceled
@@ -48,10 +50,11 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 	}
 }
 
-// errLookAgain ends a wait that has lasted for long.
+// errLookAgain ends a wait that has lasted long.
 var errLookAgain = errors.New("the wait begins anew")
 
-// waitTask waits once, on a host that it opens; when the job shall be canceled it stops the task first.
+// waitTask waits once, on a host that it opens; when the job shall be canceled
+// it stops the task first.
 func (r *Run) waitTask(step Step, open func(context.Context) (hypervisor.Host, error), taskID string, lost *patience, stop *stopper) (
 	hypervisor.TaskResult, error) {
 	ctx, cancel := context.WithCancelCause(r.untilStop)
@@ -82,7 +85,7 @@ func (r *Run) waitTask(step Step, open func(context.Context) (hypervisor.Host, e
 	from := r.transcript.logged()
 	result, err := host.WaitTask(ctx, taskID, from, func(line hypervisor.LogLine) error {
 		lost.over()
-		// A driver may begin with lines that are known.
+		// A driver may start with lines that are already known.
 		if line.N > r.transcript.logged() {
 			r.transcript.addLine(line)
 		}
@@ -97,13 +100,15 @@ func (r *Run) waitTask(step Step, open func(context.Context) (hypervisor.Host, e
 	return result, err
 }
 
-// stopper asks the hypervisor to stop a task, until it has taken the request.
+// stopper asks the hypervisor to stop a task, until the request was accepted or
+// refused.
 type stopper struct {
 	run    *Run
 	taskID string
 	asked  bool
 }
 
+// stop sends the request to stop the task, once.
 func (s *stopper) stop(ctx context.Context, host hypervisor.Host) error {
 	if s.asked {
 		return nil

@@ -9,30 +9,35 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// ErrSuspended ends a run because its instance must do no jobs for now; the job stays as it is, and another instance goes on.
+// ErrSuspended ends a run because its instance must not run jobs at present.
+// The job stays unfinished, and another instance continues it.
 var ErrSuspended = errors.New("this instance does no jobs for now")
 
-// suspension says whether this instance does jobs.
+// suspension says whether this instance runs jobs.
 type suspension struct {
 	mu sync.Mutex
 	on bool
-	// begun is closed while the instance is suspended, and replaced when that ends.
+	// begun is closed while the instance is suspended, and replaced when that
+	// ends.
 	begun chan struct{}
-	// changed holds a value when on has changed.
+	// changed receives a value when on has changed.
 	changed chan struct{}
 }
 
+// newSuspension returns a suspension that is off.
 func newSuspension() *suspension {
 	return &suspension{begun: make(chan struct{}), changed: make(chan struct{}, 1)}
 }
 
-// Suspend lets running jobs come to a safe point and begins none until Unsuspend: other instances go on with them and with
-// those that wait. It returns at once, may be called before Start and more than once. Enqueuing goes on.
+// Suspend lets running jobs reach a safe point and begins none until Unsuspend
+// is called. Other instances continue them and those that wait. It returns at
+// once and may be called before Start and more than once. Enqueuing continues.
 func (q *Queue) Suspend() { q.suspension.set(true) }
 
 // Unsuspend ends Suspend.
 func (q *Queue) Unsuspend() { q.suspension.set(false) }
 
+// set switches the suspension and wakes fetchLoop.
 func (s *suspension) set(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,21 +52,22 @@ func (s *suspension) set(on bool) {
 	wake(s.changed)
 }
 
-// suspended is closed once the instance is suspended.
+// suspended returns a channel that is closed while the instance is suspended.
 func (q *Queue) suspended() <-chan struct{} {
 	q.suspension.mu.Lock()
 	defer q.suspension.mu.Unlock()
 	return q.suspension.begun
 }
 
+// isSuspended reports whether the instance is suspended.
 func (q *Queue) isSuspended() bool {
 	q.suspension.mu.Lock()
 	defer q.suspension.mu.Unlock()
 	return q.suspension.on
 }
 
-// fetchLoop lets River hand jobs to this instance unless it is suspended: what it took and did not do would have to be found
-// by others first.
+// fetchLoop lets River hand jobs to this instance unless it is suspended. Jobs
+// that it took without running them would have to be found by others first.
 func (q *Queue) fetchLoop(ctx context.Context) {
 	fetching := true
 	for {
@@ -83,6 +89,7 @@ func (q *Queue) fetchLoop(ctx context.Context) {
 	}
 }
 
+// fetch switches the handing out of jobs on or off.
 func (q *Queue) fetch(ctx context.Context, on bool) error {
 	return errors.Join(q.fetchOf(ctx, riverQueue, q.cfg.Workers, on), q.fetchOf(ctx, besideQueue, besideMost, on))
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/hostler/hostler/core/notify"
 )
 
-// tell writes the event of a job that has failed, or whose end is not known, for who asked for it: people and schedules. What the service
-// does by itself is in its log.
+// tell writes the event of a job that has failed, or whose result is unknown,
+// for the person or schedule that requested it. Failures of the service's own
+// jobs are in its log.
 func (r *Run) tell(ctx context.Context, tx pgx.Tx, status Status, text string) error {
 	j := r.job
 	if status != Failed && status != Unknown || j.RequestedBy == nil && j.ScheduleID == nil {
@@ -27,7 +28,8 @@ func (r *Run) tell(ctx context.Context, tx pgx.Tx, status Status, text string) e
 	if j.Target.ID != 0 {
 		e.TargetID = &j.Target.ID
 	}
-	// The name of the schedule and the guest's tags, of what is still there.
+	// The name of the schedule and the guest's tags are read as far as they
+	// still exist.
 	var schedule string
 	err := tx.QueryRow(ctx, `SELECT COALESCE((SELECT name FROM schedules WHERE id = $1), ''), COALESCE((SELECT g.tags FROM guests g
 			WHERE g.id = CASE $2 WHEN 'vm' THEN $3::bigint WHEN 'app' THEN (SELECT guest_id FROM apps WHERE id = $3::bigint) END), '{}')`,

@@ -9,17 +9,19 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Bounds of the transcript.
+// Limits of the transcript and its writing.
 const (
 	flushEvery = 250 * time.Millisecond
 	flushLines = 200
-	// lineLimit is in bytes; what is longer is cut.
+	// lineLimit is the longest line in bytes; longer ones are cut.
 	lineLimit = 4096
-	// lastLine is how many characters of the last line a job shows by itself.
+	// lastLine is the length in characters of the last line that a list shows.
 	lastLine = 256
 )
 
-// transcript collects a run's lines and writes them in batches.
+// transcript collects a run's lines and writes them in batches. The mutex mu
+// protects the lines; writing is held during a write, so that batches stay in
+// order.
 type transcript struct {
 	run *Run
 
@@ -27,39 +29,43 @@ type transcript struct {
 
 	mu sync.Mutex
 	at []time.Time
-	// kinds and texts are beside at.
+	// kinds and texts are parallel to at.
 	kinds, texts []string
-	// taskLines counts the lines of the present task's log that were added, in earlier runs too.
+	// taskLines is the number of lines of the current task's log that were
+	// added, including those of earlier runs.
 	taskLines int
-	// room is how many more lines of logs the transcript takes.
+	// room is the number of lines of logs that the transcript still accepts.
 	room int
-	// share is what a line of the present task's log told last of how much is done, 0 while none has; told is set when that is not
-	// written yet.
+	// share is the finished part that a line of the current task's log reported
+	// last, 0 if none has. told is true if it is not written yet.
 	share float64
 	told  bool
-	// hidden is kept out of all lines.
+	// hidden lists texts that are removed from all lines.
 	hidden []string
 }
 
-// hide keeps a text out of all lines that follow.
+// hide removes a text from all lines that follow.
 func (t *transcript) hide(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.hidden = append(t.hidden, text)
 }
 
-// secrets are the texts that are kept out of lines.
+// secrets returns the texts that are removed from lines.
 func (t *transcript) secrets() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.hidden
 }
 
+// newTranscript returns the transcript of a run whose job already has some
+// events.
 func newTranscript(run *Run, events, room int) *transcript {
 	return &transcript{run: run, taskLines: run.job.taskLines, room: max(room-events, 0)}
 }
 
-// add takes a line. When a batch is full it writes it, so that a fast log waits for the database.
+// add adds a line. It writes a full batch at once, so that a fast log waits for
+// the database instead of filling the memory.
 func (t *transcript) add(kind, text string) {
 	t.mu.Lock()
 	switch {
@@ -79,12 +85,13 @@ func (t *transcript) add(kind, text string) {
 	full := len(t.texts) >= flushLines
 	t.mu.Unlock()
 	if full {
-		// The error has ended the run.
+		// A failed write has ended the run.
 		_ = t.flush(t.run.untilLost)
 	}
 }
 
-// addLine takes a line of the present task's log.
+// addLine adds a line of the current task's log. The plugin's share is only
+// accepted within its range; NaN fails both comparisons.
 func (t *transcript) addLine(line hypervisor.LogLine) {
 	if line.Share > 0 && line.Share <= 1 { // plugins may say anything; NaN is neither
 		t.mu.Lock()
@@ -94,27 +101,28 @@ func (t *transcript) addLine(line hypervisor.LogLine) {
 	t.add(EventLog, line.Text)
 }
 
+// append adds a cleaned line. The caller holds mu.
 func (t *transcript) append(kind, text string) {
 	t.at = append(t.at, time.Now().UTC())
 	t.kinds = append(t.kinds, kind)
 	t.texts = append(t.texts, clean(text, lineLimit, t.hidden...))
 }
 
-// restart begins to count the log of another task.
+// restart resets the counters for the log of another task.
 func (t *transcript) restart() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.taskLines, t.share, t.told = 0, 0, false
 }
 
-// logged is how many lines of the present task's log the transcript has.
+// logged returns how many lines of the current task's log the transcript has.
 func (t *transcript) logged() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.taskLines
 }
 
-// loop writes now and then until ctx ends.
+// loop writes periodically until ctx ends.
 func (t *transcript) loop(ctx context.Context) {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
@@ -128,8 +136,8 @@ func (t *transcript) loop(ctx context.Context) {
 	}
 }
 
-// flush writes what was added. An error has ended the run; what was not written is read again from the task's log by
-// the next one.
+// flush writes what was added. An error has ended the run; the next run reads
+// the missing lines from the task's log again.
 func (t *transcript) flush(ctx context.Context) error {
 	t.writing.Lock()
 	defer t.writing.Unlock()
@@ -143,7 +151,8 @@ func (t *transcript) flush(ctx context.Context) error {
 	if len(texts) == 0 { // told of a share only: lists that are empty, and not null
 		at, kinds, texts = []time.Time{}, []string{}, []string{}
 	}
-	// The worker's own context may end in the middle; the lines shall be kept all the same.
+	// The worker's context may end during the write. The lines should be stored
+	// all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	var written int

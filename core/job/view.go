@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// View is a job as the API shows it; the JSON names are those of the API.
+// View is a job as the API shows it. The JSON names are those of the API.
 type View struct {
 	ID     int64  `json:"id" example:"57"`
 	Kind   string `json:"kind" example:"vm.start"`
@@ -29,13 +29,13 @@ type View struct {
 	DurationS       *float64       `json:"duration_s" example:"3.2" doc:"Seconds from its start to its end"`
 }
 
-// Requester is who asked for a job.
+// Requester is the user who requested a job.
 type Requester struct {
 	ID    *int64 `json:"id" doc:"Null when the user is gone"`
 	Email string `json:"email" example:"ann@example.org"`
 }
 
-// View is the job for the API.
+// View converts the job for the API.
 func (j *Job) View() View {
 	v := View{
 		ID: j.ID, Kind: j.Kind, Status: j.Status, Target: j.Target, HostID: j.HostID, ScheduleID: j.ScheduleID, TaskID: j.TaskID, Error: j.Error,

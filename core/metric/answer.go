@@ -36,10 +36,13 @@ type Points struct {
 	weight []float32
 }
 
+// newPoints makes n points without a value.
 func newPoints(n int, f *figure) Points {
 	return Points{merge: f.merge, unit: f.unit, sum: make([]float64, n), weight: make([]float32, n)}
 }
 
+// add takes one value in at a point. Means are weighed by the time that each
+// value stands for, so that hours of which little was measured count little.
 func (p *Points) add(i int, value, weight float64) {
 	if i >= len(p.sum) {
 		return

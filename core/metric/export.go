@@ -36,6 +36,7 @@ type Value struct {
 	Value float64
 }
 
+// These bound the questions that an export asks of the database.
 const (
 	// exportWindow is how much time one question goes through.
 	exportWindow = 2 * time.Minute

@@ -33,6 +33,7 @@ const (
 // merging is how several values of one step become one.
 type merging int
 
+// These are the ways to make one value of several.
 const (
 	mean merging = iota
 	highest

@@ -11,6 +11,8 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
+// These decide when a straight line through a storage's use says anything:
+// enough time, enough points and a good fit.
 const (
 	// growthWindow is how far back the line goes, and growthSpan how much of it must have been measured.
 	growthWindow = 14 * 24 * time.Hour

@@ -72,6 +72,9 @@ type exposition struct {
 // guestNames are the labels of every series, with the values as the columns of a statement have them.
 var guestNames = []string{"id", "kind", "name", "cluster"}
 
+// These are the parts of the questions. A guest whose figures are older than $3
+// is left out: Prometheus marks a series that is missing as stale, while a
+// repeated old value would look fresh.
 const (
 	guestColumns = `SELECT g.id, g.kind, g.name, c.name`
 	guestRows    = ` FROM guests g JOIN clusters c ON c.id = g.cluster_id JOIN hosts h ON h.id = g.host_id`
@@ -132,6 +135,7 @@ func (e *exposition) rows(ctx context.Context, statement, sample string, labels 
 	return e.flush()
 }
 
+// flush writes the line and empties it for the next one.
 func (e *exposition) flush() error {
 	_, err := e.w.Write(e.line)
 	e.line = e.line[:0]

@@ -24,6 +24,7 @@ const (
 	OneHour     Resolution = "1h"
 )
 
+// These are the times around now for which partitions exist.
 const (
 	// behind and ahead are the time around now for which partitions are ready: samples that fill a gap may be of
 	// yesterday, and a service that maintains once a day must never run out.
@@ -43,6 +44,7 @@ type series struct {
 	start, next func(time.Time) time.Time
 }
 
+// kept are the series by resolution, with the span of one partition.
 var kept = map[Resolution]series{
 	Raw:         {"metric_samples", "20060102", Day, nextDay},
 	FiveMinutes: {"metric_5m", "20060102", Day, nextDay},
@@ -52,15 +54,19 @@ var kept = map[Resolution]series{
 // Day is the start of the day in UTC that t belongs to.
 func Day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
+// nextDay gives the next midnight, in UTC.
 func nextDay(t time.Time) time.Time { return Day(t).AddDate(0, 0, 1) }
 
+// month gives the first of the month, in UTC.
 func month(t time.Time) time.Time {
 	t = t.UTC()
 	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
+// nextMonth gives the first of the next month, in UTC.
 func nextMonth(t time.Time) time.Time { return month(t).AddDate(0, 1, 0) }
 
+// partition gives the name of the partition that begins at start.
 func (s series) partition(start time.Time) string { return s.table + "_" + start.Format(s.layout) }
 
 // Ensure makes the partitions of all resolutions for yesterday (samples that fill a gap may be of that day), today and
@@ -149,10 +155,14 @@ func Partitions(ctx context.Context, d *db.DB, resolution Resolution) ([]time.Ti
 	return kept[resolution].partitions(ctx, d.Pool)
 }
 
+// querier is a pool, a connection or a transaction.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
+// partitions lists the partitions that are there, by their beginnings. A table
+// whose name is not of the layout is skipped: nothing may be dropped that
+// somebody else made.
 func (s series) partitions(ctx context.Context, q querier) ([]time.Time, error) {
 	rows, err := q.Query(ctx, `SELECT c.relname::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 		WHERE i.inhparent = $1::regclass ORDER BY 1`, s.table)

@@ -18,6 +18,7 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
+// These bound one answer.
 const (
 	// MaxPoints of one series, and MaxSeries of one answer.
 	MaxPoints = 2000
@@ -162,6 +163,7 @@ func (s *Store) plan(ctx context.Context, q Query, now time.Time) (*plan, error)
 	return p, nil
 }
 
+// days gives whole days, rounded down.
 func days(d time.Duration) int { return int(d / (24 * time.Hour)) }
 
 // names are those of all metrics.
@@ -260,6 +262,8 @@ func (p *plan) first() time.Time {
 	return p.from
 }
 
+// gap is the time between two samples from which a line is broken. Three polls
+// may fail before it is.
 func (p *plan) gap() time.Duration { return max(gap, 3*p.base) }
 
 // statement reads the number of the target, the time in microseconds since 2000, the number of samples, and the figures; in

@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
+// These decide which hours are rolled up again.
 const (
 	// overlap is how much of what was rolled up before is redone. A poll that brings samples older than Late notes them
 	// in metric_late; the rest of overlap is for the time that its transaction takes.
@@ -74,6 +75,7 @@ func Droppable(ctx context.Context, d *db.DB, resolution Resolution) (time.Time,
 	return to.UTC().Add(-margin), nil
 }
 
+// roller rolls up, from what was done last up to now. tell hears of every step.
 type roller struct {
 	d    *db.DB
 	now  time.Time
@@ -102,6 +104,8 @@ func (r roller) begin(ctx context.Context) error {
 	return nil
 }
 
+// oldest gives the beginning of the oldest day that has samples; this hour if
+// there are none. Empty partitions are skipped: they are made ahead of time.
 func (r roller) oldest(ctx context.Context) (time.Time, error) {
 	days, err := Partitions(ctx, r.d, Raw)
 	if err != nil {

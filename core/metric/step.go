@@ -34,6 +34,7 @@ func increase(counter string) string {
 		counter, before)
 }
 
+// last is SQL for the newest value of a column that is not null.
 func last(column string) string {
 	return fmt.Sprintf("(array_agg(%s ORDER BY at DESC) FILTER (WHERE %s IS NOT NULL))[1]", column, column)
 }
@@ -116,6 +117,8 @@ func (r roller) prepare(ctx context.Context, step Step) error {
 	return nil
 }
 
+// write rolls one step up in the caller's transaction and returns the number of
+// rows.
 func (r roller) write(ctx context.Context, tx pgx.Tx, step Step) (int64, error) {
 	// Sorting an hour of a large instance on disk takes twice as long; and the statement is run too seldom to compile.
 	if _, err := tx.Exec(ctx, "SELECT set_config('work_mem', '64MB', true), set_config('jit', 'off', true)"); err != nil {

@@ -22,6 +22,7 @@ type Target struct {
 	Storage, Node string
 }
 
+// errTarget is the only refusal of a target: it shows all forms at once.
 var errTarget = errors.New("must be like host:1, vm:3, app:2, node:1/alpha, storage:1/nas or storage:1/local/alpha")
 
 // ParseTarget reads a target.

@@ -44,6 +44,8 @@ var (
 	}
 )
 
+// These are the limits of fields. MTU is bounded below by that of IPv6 (RFC
+// 8200, section 5), and VLAN ids by IEEE 802.1Q, where 0 and 4095 are reserved.
 const (
 	minMTU, maxMTU   = 1280, 65520
 	minVLAN, maxVLAN = 1, 4094
@@ -59,6 +61,8 @@ type order struct {
 	faults []problem.Fault
 }
 
+// fault notes what is wrong with a key. All faults are collected, so that a
+// form shows them at once.
 func (o *order) fault(key, format string, args ...any) {
 	o.faults = append(o.faults, problem.Fault{Loc: []any{"body", "config", key}, Msg: fmt.Sprintf(format, args...), Type: "value_error"})
 }
@@ -106,6 +110,7 @@ func (o *order) fix(config Config) {
 	}
 }
 
+// cut shortens a name for a message.
 func cut(name string) string {
 	if len(name) > 64 {
 		return strings.ToValidUTF8(name[:64], "") + "…"
@@ -155,6 +160,9 @@ func (o *order) set(key string, raw json.RawMessage) {
 	}
 }
 
+// checkText refuses text that is too long or has control characters: it is
+// written into the node's configuration file, where a line break would begin
+// another setting.
 func (o *order) checkText(key, text string) {
 	limit := 64
 	if key == "comment" {
@@ -197,6 +205,7 @@ func (o *order) check(config Config) {
 	}
 }
 
+// checkBond checks the fields of a bond, and fills in the usual mode.
 func (o *order) checkBond() {
 	w := &o.want
 	if w.BondMode == "" {
@@ -219,6 +228,8 @@ func (o *order) checkBond() {
 	}
 }
 
+// checkVLAN checks the fields of a VLAN interface. Its device and tag may be in
+// the name, such as eno1.50, and must not contradict it.
 func (o *order) checkVLAN() {
 	w := &o.want
 	if device, tag, dotted := strings.Cut(w.Name, "."); dotted {

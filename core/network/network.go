@@ -139,6 +139,8 @@ WHERE ($1 OR h.team_id = ANY ($2)) AND ($3::bigint = 0 OR h.id = $3 OR h.cluster
 	AND (n.name IS NOT NULL OR h.cluster_id IS NULL)
 ORDER BY c.name, c.id, n.name, h.id`
 
+// These bound a question to many nodes, so that one dead node does not hold up
+// the answer of the others.
 const (
 	// atOnce is how many nodes are asked at a time, and eachLimit and allLimit how long one and all of them may take, unless a store says
 	// otherwise.
@@ -269,6 +271,8 @@ func (s *Store) listed(ctx context.Context, p *host.Place) (*Node, error) {
 	return n, err
 }
 
+// node reads the interfaces of a node. It fails if the host was never polled,
+// because the node's name is not known then.
 func (s *Store) node(ctx context.Context, p *host.Place) (*Node, error) {
 	if p.Node == "" {
 		return nil, problem.New(problem.CodeInvalidState, "nothing is known of the host's nodes yet")
@@ -320,6 +324,7 @@ func stagedOf(n hypervisor.NodeNetwork, i hypervisor.Interface) *string {
 	return &word
 }
 
+// named finds an interface by its name; nil if there is none.
 func named(all []hypervisor.Interface, name string) *hypervisor.Interface {
 	if i := slices.IndexFunc(all, func(i hypervisor.Interface) bool { return i.Name == name }); i >= 0 {
 		return &all[i]
@@ -327,6 +332,8 @@ func named(all []hypervisor.Interface, name string) *hypervisor.Interface {
 	return nil
 }
 
+// showInterface gives an interface in the API's form. Empty texts are null, and
+// all are cleaned of control characters.
 func showInterface(i hypervisor.Interface) Interface {
 	text := func(s string) *string {
 		if s == "" {
@@ -350,10 +357,12 @@ func showInterface(i hypervisor.Interface) Interface {
 	return out
 }
 
+// allTypes are the interface types that the page can filter by.
 var allTypes = []string{hypervisor.InterfaceNIC, hypervisor.InterfaceBridge, hypervisor.InterfaceBond, hypervisor.InterfaceVLAN,
 	hypervisor.InterfaceAlias, hypervisor.InterfaceOVS, hypervisor.InterfaceOVSBond, hypervisor.InterfaceOVSPort,
 	hypervisor.InterfaceOVSInternal}
 
+// clean cleans texts that come from a hypervisor.
 func clean(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, text := range texts {
@@ -388,6 +397,8 @@ func (s *Store) stagedBy(ctx context.Context, p *host.Place, n hypervisor.NodeNe
 	return all, nil
 }
 
+// failureOf gives the entry for a node that did not answer, with the
+// permissions that its token lacks.
 func failureOf(p *host.Place, err error) Failure {
 	known := problem.From(plugin.Problem(err))
 	f := Failure{HostID: p.HostID, Host: p.Host, Node: p.Node, Error: string(known.Code), Detail: known.Detail, Missing: []string{}}

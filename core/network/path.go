@@ -21,10 +21,14 @@ type verdict struct {
 // asks reports whether the service may be cut off.
 func (v *verdict) asks() bool { return v.touched || v.unclear }
 
+// touch notes that the change concerns the way by which the service reaches the
+// node.
 func (v *verdict) touch(format string, args ...any) {
 	v.touched, v.why = true, append(v.why, fmt.Sprintf(format, args...))
 }
 
+// doubt notes that nobody can tell whether it does. The caller treats that as a
+// danger.
 func (v *verdict) doubt(format string, args ...any) {
 	v.unclear, v.why = true, append(v.why, fmt.Sprintf(format, args...))
 }
@@ -116,6 +120,7 @@ func carrierOf(all []hypervisor.Interface, address netip.Addr) *hypervisor.Inter
 	return nil
 }
 
+// gatewayOf gives the IPv4 or the IPv6 gateway.
 func gatewayOf(i hypervisor.Interface, six bool) string {
 	if six {
 		return i.Gateway6
@@ -123,6 +128,7 @@ func gatewayOf(i hypervisor.Interface, six bool) string {
 	return i.Gateway
 }
 
+// gateways lists the default gateways, each with its interface.
 func gateways(all []hypervisor.Interface, six bool) (found []string) {
 	for _, i := range all {
 		if g := gatewayOf(i, six); g != "" {
@@ -133,6 +139,7 @@ func gateways(all []hypervisor.Interface, six bool) (found []string) {
 	return found
 }
 
+// words joins texts for a sentence.
 func words(list []string) string {
 	if len(list) == 0 {
 		return "none"

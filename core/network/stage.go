@@ -42,6 +42,8 @@ type Reverted struct {
 	Others   []string   `json:"others" doc:"Interfaces of which the dropped changes were not staged through this service: somebody else's"`
 }
 
+// These bound the requests of a change that is only staged: it changes files on
+// the node and nothing that runs.
 const (
 	// sendLimit bounds one request that stages something.
 	sendLimit = 30 * time.Second

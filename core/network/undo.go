@@ -17,6 +17,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
+// These are the limits of the time until a node undoes a change on its own.
 const (
 	// usualUndoAfter is how long a node's machine waits before it puts its old network back, where a request does not say. MinUndoAfter
 	// and MaxUndoAfter are what one may say.

@@ -14,6 +14,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
+// These are the times of the job that puts a staged configuration into force.
 const (
 	// step is the name of the job's one request.
 	step = "apply"
@@ -63,6 +64,8 @@ func (s *Store) apply(ctx context.Context, run *job.Run) error {
 	return s.settle(ctx, run, &p, params)
 }
 
+// step gives the job's step, with which it is resumed after a restart of the
+// service.
 func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
 	return job.Step{
 		Name: step,

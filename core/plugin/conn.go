@@ -50,6 +50,9 @@ type stream struct {
 	process    *process
 }
 
+// RecvMsg receives one message. An end is no error; any other error is judged
+// together with the process, because gRPC reports only that the connection
+// broke when a plugin died.
 func (s *stream) RecvMsg(m any) error {
 	err := s.ClientStream.RecvMsg(m)
 	if errors.Is(err, io.EOF) {

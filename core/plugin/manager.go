@@ -122,6 +122,8 @@ func (m *Manager) Stop() {
 	sweepRunDirs(m.cfg.RunDir) // what another service on this machine left meanwhile
 }
 
+// stopAll stops all plugins at the same time and waits for them. Stopping them
+// one after another would add up their times of grace.
 func stopAll(supervisors []*supervisor) {
 	for _, s := range supervisors {
 		s.cancel()
@@ -163,6 +165,8 @@ func (m *Manager) lacks(kind, name string) bool {
 	return others
 }
 
+// warnWritable warns once of a path that others may write. It does not refuse:
+// an administrator may want it so.
 func (m *Manager) warnWritable(path, who string) {
 	if _, before := m.warned.LoadOrStore(path, true); !before {
 		m.logger.Warn("whoever may write here can replace a plugin between its check and its start", "path", path, "writable_by", who)

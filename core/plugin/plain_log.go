@@ -18,6 +18,7 @@ type plainLog struct{ hclog.Logger }
 
 var _ hclog.Logger = plainLog{}
 
+// Log writes a line of a given level.
 func (l plainLog) Log(level hclog.Level, msg string, args ...any) {
 	l.Logger.Log(level, plain(msg), hide(args)...)
 }

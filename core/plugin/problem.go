@@ -101,6 +101,7 @@ func of(e *sdk.Error) *problem.Error {
 	}
 }
 
+// failed makes the problem of an error that a plugin reported.
 func failed(e *sdk.Error, reason string) *problem.Error {
 	return problem.New(problem.CodeHypervisorError, "%s", e.Message).With("reason", reason)
 }

@@ -159,6 +159,7 @@ func (p *process) end(patience time.Duration) {
 	<-p.over
 }
 
+// wait waits until done is closed, but not longer than patience.
 func wait(done <-chan struct{}, patience time.Duration) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -171,6 +172,8 @@ func wait(done <-chan struct{}, patience time.Duration) {
 // maxStartError limits what is kept of a failed start: go-plugin quotes what the program printed.
 const maxStartError = 300
 
+// shorten gives the first line of an error, bounded: the errors of go-plugin
+// have explanations of many lines.
 func shorten(err error) error {
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	if len(first) > maxStartError {

@@ -19,6 +19,7 @@ type registries struct {
 	byKind      map[string]interface{ describe(sdk.Description) }
 }
 
+// newRegistries makes one registry for each kind of plugin.
 func newRegistries(m *Manager) registries {
 	r := registries{
 		hypervisors: newRegistry(m, sdk.KindHypervisor, hypervisor.NewClient),
@@ -66,10 +67,14 @@ type registry[C client] struct {
 	clients map[string]C
 }
 
+// newRegistry makes an empty registry.
 func newRegistry[C client](m *Manager, kind string, make func(grpc.ClientConnInterface) C) *registry[C] {
 	return &registry[C]{manager: m, kind: kind, make: make, clients: map[string]C{}}
 }
 
+// get gives the client of a plugin and makes it at the first call. All callers
+// share it, and it lives as long as the manager: it leads to whichever process
+// runs now.
 func (r *registry[C]) get(name string) C {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"time"
 )
 
+// These are the names in the folder of sockets.
 const (
 	// runPrefix begins the names of the folders that hold one plugin process's socket.
 	runPrefix = "hostler-run-"
@@ -23,6 +24,8 @@ type runDir struct {
 	lock *os.File
 }
 
+// newRunDir makes the folder for the socket of one process and locks it. The
+// lock tells a folder in use from one that a killed service left.
 func newRunDir(parent string) (*runDir, error) {
 	path, err := os.MkdirTemp(parent, runPrefix)
 	if err != nil {

@@ -46,6 +46,7 @@ func (m *Manager) Status() []Status {
 	return all
 }
 
+// fill puts what the supervisor knows into the status.
 func (s *supervisor) fill(status *Status) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

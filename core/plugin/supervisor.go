@@ -34,6 +34,8 @@ type supervisor struct {
 	settled chan struct{}
 }
 
+// newSupervisor makes the supervisor of one file, which may be several plugins.
+// It starts nothing.
 func newSupervisor(m *Manager, file string, pins []Pin) *supervisor {
 	s := &supervisor{
 		manager: m, file: file, pins: pins, logger: m.logger.Named(pins[0].Name),

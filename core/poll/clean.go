@@ -7,7 +7,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// What a plugin says is not believed to be text that PostgreSQL takes, or of any bearable length.
+// These limit what one poll may bring. A plugin is not trusted to return text
+// that PostgreSQL accepts, nor lists of a bearable length.
 const (
 	maxName = 255
 	maxWord = 128
@@ -18,7 +19,7 @@ const (
 	maxStorages = 100_000
 )
 
-// clean is s without NUL and invalid UTF-8, cut to at most n bytes.
+// clean returns s without NUL and invalid UTF-8, cut to at most n bytes.
 func clean(s string, n int) string {
 	if len(s) <= n && plain(s) {
 		return s
@@ -36,7 +37,7 @@ func clean(s string, n int) string {
 	return s[:n]
 }
 
-// plain is the usual case: printable ASCII needs no work.
+// plain reports printable ASCII, the usual case, which needs no work.
 func plain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' {
@@ -46,7 +47,7 @@ func plain(s string) bool {
 	return true
 }
 
-// cleanAll cleans a list; it makes a new one only when something was wrong with the old.
+// cleanAll cleans a list. It copies the list only if something was wrong.
 func cleanAll(list []string, most, n int) []string {
 	list = list[:min(most, len(list))]
 	copied := false
@@ -63,6 +64,7 @@ func cleanAll(list []string, most, n int) []string {
 	return list
 }
 
+// guestStatus accepts only the states that the service knows.
 func guestStatus(s string) string {
 	switch s {
 	case hypervisor.GuestRunning, hypervisor.GuestStopped, hypervisor.GuestPaused, hypervisor.GuestSuspended:
@@ -71,6 +73,7 @@ func guestStatus(s string) string {
 	return hypervisor.GuestUnknown
 }
 
+// nodeStatus accepts only the states that the service knows.
 func nodeStatus(s string) string {
 	if s == hypervisor.NodeOnline || s == hypervisor.NodeOffline {
 		return s

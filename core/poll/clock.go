@@ -8,10 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// maxClockAhead bounds what a clock may be wrong by, in seconds: a thousand years.
+// maxClockAhead limits the error of a clock, in seconds: a thousand years.
 const maxClockAhead = 1000 * 366 * 86400
 
-// keepClock notes by how much the clock of the node that answered is ahead. What is as good as known is not written again in each poll.
+// keepClock stores by how much the clock of the answering node is ahead. It
+// writes only real changes, because a write in each poll would bloat the table.
 func keepClock(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory) error {
 	ahead := v.cluster.ClockAhead
 	if ahead == nil || math.IsNaN(*ahead) || math.Abs(*ahead) > maxClockAhead {

@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// copyRows builds rows in the binary format of PostgreSQL's COPY (its manual, "COPY", section "Binary Format") straight
-// into one buffer. A poll of ten thousand guests thereby costs the service neither a value on the heap for each figure
-// nor a look-up of how to encode it, which is most of what the general encoder would do.
+// copyRows builds rows in the binary format of PostgreSQL's COPY (PostgreSQL
+// manual, "COPY", "Binary Format") in one buffer. So a poll of ten thousand
+// guests needs no heap value for each figure and no look-up of encoders, which
+// is most of the work of the general encoder.
 type copyRows struct {
 	buf []byte
 	n   int
@@ -19,18 +20,19 @@ type copyRows struct {
 var (
 	copyHeader  = append([]byte("PGCOPY\n\xff\r\n\x00"), make([]byte, 8)...)
 	copyTrailer = []byte{0xff, 0xff}
-	// postgresEpoch is what PostgreSQL counts microseconds from.
+	// postgresEpoch is the time from which PostgreSQL counts microseconds.
 	postgresEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
+// textOID is the type text in PostgreSQL's catalog, for arrays of it.
 const textOID = 25
 
-// reader is the whole COPY stream.
+// reader returns the whole COPY stream.
 func (r *copyRows) reader() io.Reader {
 	return io.MultiReader(bytes.NewReader(copyHeader), bytes.NewReader(r.buf), bytes.NewReader(copyTrailer))
 }
 
-// reset empties the buffer and keeps its memory, unless that has become large.
+// reset empties the buffer. It keeps the memory unless it has become large.
 func (r *copyRows) reset() {
 	if cap(r.buf) > 4<<20 {
 		r.buf = nil
@@ -38,22 +40,25 @@ func (r *copyRows) reset() {
 	r.buf, r.n = r.buf[:0], 0
 }
 
-// row begins a row of that many fields.
+// row begins a row with that many fields.
 func (r *copyRows) row(fields int16) {
 	r.buf = binary.BigEndian.AppendUint16(r.buf, uint16(fields))
 	r.n++
 }
 
+// size appends the length of a value, in PostgreSQL's binary format for COPY.
 func (r *copyRows) size(n int) { r.buf = binary.BigEndian.AppendUint32(r.buf, uint32(int32(n))) }
 
+// null appends the value null.
 func (r *copyRows) null() { r.size(-1) }
 
+// text appends a text.
 func (r *copyRows) text(s string) {
 	r.size(len(s))
 	r.buf = append(r.buf, s...)
 }
 
-// optional writes a text that may be absent.
+// optional writes a text, or null for an empty one.
 func (r *copyRows) optional(s string) {
 	if s == "" {
 		r.null()
@@ -62,12 +67,14 @@ func (r *copyRows) optional(s string) {
 	r.text(s)
 }
 
-// joined writes one text that comes in two parts.
+// joined writes one text that consists of two parts, without joining them in
+// memory.
 func (r *copyRows) joined(prefix, rest string) {
 	r.size(len(prefix) + len(rest))
 	r.buf = append(append(r.buf, prefix...), rest...)
 }
 
+// texts appends an array of texts.
 func (r *copyRows) texts(list []string) {
 	at := len(r.buf)
 	r.size(0)
@@ -88,6 +95,7 @@ func (r *copyRows) texts(list []string) {
 	binary.BigEndian.PutUint32(r.buf[at:], uint32(len(r.buf)-at-4))
 }
 
+// bool appends a boolean.
 func (r *copyRows) bool(v bool) {
 	r.size(1)
 	if v {
@@ -97,19 +105,23 @@ func (r *copyRows) bool(v bool) {
 	}
 }
 
+// int appends an 8-byte integer.
 func (r *copyRows) int(v int64) {
 	r.size(8)
 	r.buf = binary.BigEndian.AppendUint64(r.buf, uint64(v))
 }
 
+// time appends a timestamp, in microseconds since 2000.
 func (r *copyRows) time(t time.Time) { r.int(t.Sub(postgresEpoch).Microseconds()) }
 
+// float appends a double.
 func (r *copyRows) float(v float64) {
 	r.size(8)
 	r.buf = binary.BigEndian.AppendUint64(r.buf, math.Float64bits(v))
 }
 
-// count writes a number of bytes, seconds or the like: below zero it is nothing that could be true.
+// count writes a number of bytes, seconds and the like; null for a negative
+// one, which cannot be true.
 func (r *copyRows) count(v *int64) {
 	if v == nil || *v < 0 {
 		r.null()
@@ -118,7 +130,7 @@ func (r *copyRows) count(v *int64) {
 	r.int(*v)
 }
 
-// gauge writes a part or a number of cores.
+// gauge writes a fraction or a number of cores.
 func (r *copyRows) gauge(v *float64) {
 	if v == nil || !sane(*v) {
 		r.null()
@@ -127,6 +139,6 @@ func (r *copyRows) gauge(v *float64) {
 	r.float(*v)
 }
 
-// sane reports whether a figure can be true. A part of all cores may pass 1 by the way that it is measured; a million
-// is no machine's.
+// sane reports whether a figure can be true. A fraction of all cores may exceed
+// 1 because of the way it is measured; a million exceeds every machine.
 func sane(v float64) bool { return v >= 0 && v <= 1e6 }

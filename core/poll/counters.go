@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Counters are what the loop of this instance has done since it was started.
+// Counters count the work of this instance's loop since its start.
 type Counters struct {
 	// Polls counts inventories asked for, those that failed included.
 	Polls    int64
@@ -14,8 +14,10 @@ type Counters struct {
 	Seconds float64
 }
 
+// counters count the polls of this instance.
 type counters struct{ polls, failures, nanoseconds atomic.Int64 }
 
+// done counts one poll.
 func (c *counters) done(took time.Duration, ok bool) {
 	c.polls.Add(1)
 	c.nanoseconds.Add(int64(took))
@@ -24,7 +26,7 @@ func (c *counters) done(took time.Duration, ok bool) {
 	}
 }
 
-// Counters reads them.
+// Counters returns the present values.
 func (p *Poller) Counters() Counters {
 	return Counters{
 		Polls: p.count.polls.Load(), Failures: p.count.failures.Load(),

@@ -13,8 +13,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// cycle polls a unit once, if it is still due and no other instance is at it. Its error is a failure of ours, such as
-// the database being away; a host's failure is recorded and no error.
+// cycle polls a unit once, if it is still due and no other instance polls it.
+// Its error is a failure of this service, such as a lost database. The failure
+// of a host is stored and is no error.
 func (p *Poller) cycle(ctx context.Context, u unit) error {
 	got, err := p.locks.try(ctx, u.key())
 	if err != nil || !got {
@@ -40,7 +41,8 @@ func (p *Poller) cycle(ctx context.Context, u unit) error {
 			continue
 		case err != nil:
 			return err
-		// A host that left its cluster has answered for another one; this one still needs its poll.
+		// A host that left its cluster has answered for another one; this
+		// cluster still needs its poll.
 		case hostErr == nil && (u.cluster == 0 || cluster == u.cluster):
 			return nil
 		}
@@ -51,7 +53,7 @@ func (p *Poller) cycle(ctx context.Context, u unit) error {
 	return p.unanswered(ctx, u.cluster)
 }
 
-// unanswered ends a cycle in which no host spoke for the cluster.
+// unanswered ends a cycle in which no host answered for the cluster.
 func (p *Poller) unanswered(ctx context.Context, cluster int64) error {
 	left, err := p.members(ctx, "WHERE c.id = $1", cluster)
 	if err != nil || len(left) == 0 {
@@ -60,12 +62,13 @@ func (p *Poller) unanswered(ctx context.Context, cluster int64) error {
 	return p.silence(ctx, cluster)
 }
 
-// errLimited means that a host's token does not see everything and that another host of its cluster may: what it told
-// was not written.
+// errLimited reports that the host's token does not see everything and that
+// another host of the cluster may. Nothing of the answer was written.
 var errLimited = errors.New("another host of the cluster sees more")
 
-// ask polls one host. others says that hosts which see everything can answer in its place. The first error is the host's
-// and recorded, the second one is ours.
+// ask polls one host. others reports that hosts which see everything can answer
+// in its place. The first error is the host's and is stored; the second one is
+// the service's.
 func (p *Poller) ask(ctx context.Context, m member, others bool) (cluster int64, hostErr, err error) {
 	began := time.Now()
 	interval := p.every(ctx)
@@ -90,7 +93,7 @@ func (p *Poller) ask(ctx context.Context, m member, others bool) (cluster int64,
 	}
 	p.forget(m)
 	hostErr = p.suspect(ctx, m, hostErr)
-	// The service is stopping: that says nothing of the host.
+	// The service is stopping. That says nothing about the host.
 	if ctx.Err() != nil {
 		return 0, hostErr, ctx.Err()
 	}
@@ -101,7 +104,8 @@ func (p *Poller) ask(ctx context.Context, m member, others bool) (cluster int64,
 	return 0, hostErr, p.note(ctx, m, hostErr, interval)
 }
 
-// record writes what was found. When rows are missing in it, or are back, the host is asked for the reason first.
+// record stores an answer. If rows are missing, or are back, it asks the host
+// for the reason first.
 func (p *Poller) record(ctx context.Context, g *good, others bool) (cluster int64, hostErr, err error) {
 	if others && g.limited() {
 		return 0, errLimited, p.limit(ctx, g)
@@ -109,7 +113,7 @@ func (p *Poller) record(ctx context.Context, g *good, others bool) (cluster int6
 	cluster, err = p.store(ctx, *g)
 	var doubt *doubtError
 	if errors.As(err, &doubt) && g.inv.cluster.Kept {
-		// Rows that are away may be so because the cluster is another one.
+		// The rows may be missing because the host is in another cluster now.
 		again := g.member
 		again.fresh = true
 		var hostErr error
@@ -134,8 +138,10 @@ func (p *Poller) record(ctx context.Context, g *good, others bool) (cluster int6
 	return cluster, nil, err
 }
 
-// ours reports whether an error says nothing of the host: the database is away, this instance has an old copy of the key file,
-// or the plugin is being started again and what is known is not old yet. The same goes for a key that may come in a moment.
+// ours reports whether an error says nothing about the host: the database is
+// away, this instance has an old copy of the key file, or the plugin restarts
+// and the last answer is still recent. The same applies to a key that may
+// arrive in a moment.
 func (p *Poller) ours(m member, hostErr error, interval time.Duration) bool {
 	code := problem.From(plugin.Problem(hostErr)).Code
 	switch {
@@ -147,7 +153,7 @@ func (p *Poller) ours(m member, hostErr error, interval time.Duration) bool {
 	return false
 }
 
-// store writes what was found, once there is room for another writer.
+// store writes an answer when there is room for another writer.
 func (p *Poller) store(ctx context.Context, g good) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -160,7 +166,7 @@ func (p *Poller) store(ctx context.Context, g good) (int64, error) {
 	return p.write(ctx, g)
 }
 
-// fetch takes the host's inventory under the time limit.
+// fetch reads the host's inventory within the time limit.
 func (p *Poller) fetch(ctx context.Context, m member, inv *inventory, interval time.Duration) (good, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
@@ -174,7 +180,7 @@ func (p *Poller) fetch(ctx context.Context, m member, inv *inventory, interval t
 	if m.detail != nil {
 		query.Since = *m.detail
 	}
-	// After a time without polls, what was missed is asked for at once.
+	// After a time without polls the missed samples are requested at once.
 	query.Detail = m.cluster != nil && (now.Sub(query.Since) >= detailEvery || now.Sub(since) > 3*interval)
 	g.detail = query.Detail
 	query.Known = p.recall(m, now, interval)
@@ -184,7 +190,8 @@ func (p *Poller) fetch(ctx context.Context, m member, inv *inventory, interval t
 		return g, err
 	}
 	defer func() { _ = at.Close() }()
-	// A host that failed is first asked for the cheapest thing there is; it may also come back as another release.
+	// A host that failed is first asked the cheapest question; it may also have
+	// another release now.
 	if m.failures > 0 {
 		version, err := at.Version(ctx)
 		if err != nil {
@@ -204,7 +211,7 @@ func (p *Poller) fetch(ctx context.Context, m member, inv *inventory, interval t
 	return g, err
 }
 
-// probe tries a failed host of a cluster that others answer for.
+// probe tries a failed host of a cluster for which others answer.
 func (p *Poller) probe(ctx context.Context, m member) error {
 	interval := p.every(ctx)
 	g := good{member: m, interval: interval}
@@ -226,7 +233,8 @@ func (p *Poller) probe(ctx context.Context, m member) error {
 	return p.recovered(ctx, &g)
 }
 
-// within opens a host with the monitoring token for questions under the time limit.
+// within opens a host with the monitoring token for questions within the time
+// limit.
 func (p *Poller) within(ctx context.Context, id int64, questions func(context.Context, hypervisor.Host) error) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()

@@ -12,27 +12,32 @@ import (
 // An answer is believed in what it holds. What it leaves out is there no less, until the hypervisor has said otherwise:
 // a token that loses a right is shown a shorter list, and no error.
 
-// doubtError says that an answer leaves out what was there, or has again what was left out, so that the host is to be
-// asked before it is written.
+// doubtError reports that an answer lacks rows that existed, or has rows again
+// that the last one lacked, so that the host must be asked before anything is
+// written.
 type doubtError struct {
 	// guests are those left out, those that have just vanished first.
 	guests []unlisted
 }
 
-// unlisted is a guest that an answer leaves out: its row and by what it is asked for.
+// unlisted is a guest that an answer lacks: its row, and its reference for a
+// question.
 type unlisted struct {
 	id  int64
 	ref hypervisor.GuestRef
 }
 
+// Error says how much an answer lacks.
 func (e *doubtError) Error() string {
 	return fmt.Sprintf("the answer leaves out %d guests or other rows", len(e.guests))
 }
 
+// Conditions and counts of what an inventory leaves out.
 const (
 	notListed = `NOT EXISTS (SELECT FROM poll_guests p WHERE p.identity = g.identity)`
-	// A guest whose node is told to be away is left out for that reason. Nodes and storages carry the time of the poll that told of them;
-	// what the last one told has the cluster's.
+	// countOmissions counts the missing rows. A guest whose node is reported
+	// away is missing for that reason. Nodes and storages carry the time of the
+	// poll that reported them; those of the last poll have the cluster's time.
 	countOmissions = `SELECT g.unlisted, g.vanished, g.back, n.unlisted, n.vanished, s.unlisted, s.vanished, s.back
 FROM (SELECT count(*) FILTER (WHERE p.identity IS NULL) AS unlisted, count(*) FILTER (WHERE p.identity IS NULL AND g.listed_at IS NULL
 	AND n.name IS NULL) AS vanished,
@@ -51,19 +56,21 @@ FROM (SELECT count(*) FILTER (WHERE p.identity IS NULL) AS unlisted, count(*) FI
 ORDER BY g.listed_at NULLS FIRST, random() LIMIT $3`
 )
 
-// omissions are the numbers of rows that an answer leaves out (unlisted), of those among them that the answer before had
-// (vanished), and of rows that it has and the answer before had not (back).
+// omissions counts the rows that an answer lacks (unlisted), those among them
+// that the answer before had (vanished), and those that it has again (back).
 type omissions struct {
 	guests, guestsVanished, guestsBack       int
 	nodes, nodesVanished                     int
 	storages, storagesVanished, storagesBack int
 }
 
+// vanished, unlisted and back say what changed compared with the last poll.
 func (o omissions) vanished() bool { return o.guestsVanished+o.nodesVanished+o.storagesVanished > 0 }
 func (o omissions) unlisted() bool { return o.guests+o.nodes+o.storages > 0 }
 func (o omissions) back() bool     { return o.guestsBack+o.storagesBack > 0 }
 
-// omitted compares what is known of the cluster with what was staged. The nodes have been written before.
+// omitted compares the stored rows of the cluster with the staged ones. The
+// nodes have been written before.
 func omitted(ctx context.Context, tx pgx.Tx, cluster int64, nodes []string) (o omissions, err error) {
 	err = tx.QueryRow(ctx, countOmissions, cluster, nodes).Scan(&o.guests, &o.guestsVanished, &o.guestsBack,
 		&o.nodes, &o.nodesVanished, &o.storages, &o.storagesVanished, &o.storagesBack)
@@ -73,7 +80,7 @@ func omitted(ctx context.Context, tx pgx.Tx, cluster int64, nodes []string) (o o
 	return o, nil
 }
 
-// doubt is the error that stops a write which nobody has verified.
+// doubt returns the error that stops a write which nobody has verified.
 func (g *good) doubt(ctx context.Context, tx pgx.Tx, cluster int64, nodes []string, o omissions) error {
 	if g.verified || !o.vanished() && !(o.unlisted() && g.rights != nil) && !(o.back() && g.rights == nil && g.limited()) {
 		return nil
@@ -91,19 +98,23 @@ func (g *good) doubt(ctx context.Context, tx pgx.Tx, cluster int64, nodes []stri
 	return &doubtError{left}
 }
 
+// Statements for guests that are gone.
 const (
-	// One that has another id by now was not asked for by that.
+	// dropGone deletes guests that are gone. A guest that has another id by now
+	// was not asked for by it.
 	dropGone = `DELETE FROM guests g USING unnest($2::bigint[], $3::text[]) AS x (id, ref)
 WHERE g.cluster_id = $1 AND g.id = x.id AND g.ref = x.ref AND ` + notListed
 
-	// What is left out keeps the time at which it was last listed.
+	// noteUnlisted keeps for a missing guest the time at which it was last
+	// listed.
 	noteUnlisted = `UPDATE guests g SET listed_at = COALESCE((SELECT c.seen_at FROM clusters c WHERE c.id = $1), g.changed_at)
 WHERE g.cluster_id = $1 AND g.listed_at IS NULL AND ` + notListed
 
 	noteListed = `UPDATE guests g SET listed_at = NULL FROM poll_guests p
 WHERE g.cluster_id = $1 AND g.listed_at IS NOT NULL AND p.identity = g.identity`
 
-	// What a job has just read itself stays for as long as it is newer than lists.
+	// doubtUnlisted marks missing guests as unknown. The result of a job that
+	// has just read a guest stays as long as it is newer than the lists.
 	doubtUnlisted = doubtGuests + ` AND (g.read_at IS NULL OR g.read_at < now() - interval '15 seconds') AND ` + notListed
 
 	dropNodes  = `DELETE FROM nodes WHERE cluster_id = $1 AND name <> ALL ($2::text[])`
@@ -118,8 +129,9 @@ WHERE cluster_id = $1 AND status <> 'unknown'`
 		AND (s.status <> 'unknown' OR s.used IS NOT NULL)`
 )
 
-// settle deletes what is gone and marks what else was left out as not known. Nodes and storages cannot be asked for one by
-// one: they are gone when the answer is whole and the token lacks nothing.
+// settle deletes what is gone and marks the other missing rows as unknown.
+// Nodes and storages cannot be asked for individually: they are gone if the
+// answer is complete and the token lacks nothing.
 func (g *good) settle(ctx context.Context, tx pgx.Tx, cluster int64, nodes []string, o omissions) error {
 	var ids []int64
 	var refs []string

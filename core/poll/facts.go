@@ -12,15 +12,18 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// What a node tells of itself that seldom changes, its release, its certificate and its subscription, is asked for once a day and when
-// the node was off, by at most three small requests: one node of a cluster in a cycle, after the list was written. A node that does not
-// answer is asked again after an hour.
+// These are the times of questions about facts of a node that rarely change:
+// release, certificate and subscription. They are asked once a day and after
+// the node was off, by at most three small requests: one node of a cluster in a
+// cycle, after the list was written. A node that does not answer is asked again
+// after an hour.
 const (
 	factsTimeout = 10 * time.Second
 	factsAgain   = 23 * time.Hour // that much of the day counts as over
 )
 
-// readFacts asks a host for such things of one node of its cluster, and keeps them. That the node does not tell is no error.
+// readFacts asks a host for such facts of one node, and stores them. A node
+// that does not answer is no error.
 func (p *Poller) readFacts(ctx context.Context, id, cluster int64, node string) error {
 	found, err := host.AskWithin(ctx, p.hosts, factsTimeout, id, endpoint.Monitoring,
 		func(ctx context.Context, r hypervisor.MemberReader) (hypervisor.Member, error) {

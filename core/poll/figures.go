@@ -11,7 +11,9 @@ import (
 // The staged guests get the figures that the answer itself does not tell, before they are written: those that are known already,
 // where it tells states only, and the used part of the cores, where it counts CPU time. An answer that has everything needs neither.
 const (
-	// Used figures stay while the guest runs on. One whose uptime fell has been stopped since; one that is stopped keeps its disk.
+	// keepFigures keeps the known figures of guests if the answer contains only
+	// states. A guest whose uptime fell was stopped in between; a stopped guest
+	// keeps its disk figures.
 	keepFigures = `UPDATE poll_guests p SET cpus = COALESCE(p.cpus, g.cpus), memory_total = COALESCE(p.memory_total, g.memory_total),
 	disk_total = COALESCE(p.disk_total, g.disk_total), disk = g.disk, figures_at = g.figures_at,
 	cpu = CASE WHEN g.runs THEN g.cpu END, memory = CASE WHEN g.runs THEN g.memory END,
@@ -23,8 +25,10 @@ FROM (SELECT g.*, p.status IN ('running', 'paused') AND (p.uptime IS NULL OR g.u
 	FROM poll_guests p JOIN guests g ON g.cluster_id = $1 AND g.identity = p.identity) g
 WHERE p.identity = g.identity AND p.status <> 'unknown'`
 
-	// A guest that has been up for less time than has passed since the last reading was started anew, whatever its uptime was then;
-	// uptimes are told in whole seconds, and not at the same moment of each poll.
+	// countCPU computes the used fraction of the cores from two readings of the
+	// CPU time. A guest that has been up for less than the time since the last
+	// reading was restarted, whatever its uptime was then. Uptimes have whole
+	// seconds, and are not read at the same moment of each poll.
 	countCPU = `UPDATE poll_guests p SET cpu_seconds_at = $2, cpu = r.cpu
 FROM (SELECT p.identity, CASE WHEN p.cpu_seconds >= g.cpu_seconds AND t.passed >= 1 AND t.cpus > 0 AND (p.uptime IS NULL
 			OR p.uptime >= t.passed - 2 AND (g.uptime IS NULL OR p.uptime >= g.uptime))
@@ -36,8 +40,9 @@ FROM (SELECT p.identity, CASE WHEN p.cpu_seconds >= g.cpu_seconds AND t.passed >
 WHERE p.identity = r.identity`
 )
 
-// measured is when the figures of the answer were told, by the database's clock: the answer may have waited for a while until it is
-// written. It is nil for one that tells states only.
+// measured returns when the figures of the answer were measured, by the
+// database's clock: the answer may have waited before it is written. It returns
+// nil for an answer with states only.
 func (v *inventory) measured(ctx context.Context, tx pgx.Tx) (*time.Time, error) {
 	if v.cluster.StatesOnly {
 		return nil, nil
@@ -49,7 +54,8 @@ func (v *inventory) measured(ctx context.Context, tx pgx.Tx) (*time.Time, error)
 	return &at, nil
 }
 
-// figures completes the staged guests.
+// figures completes the staged guests before they are written. An answer with
+// all figures needs nothing.
 func figures(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory, measured *time.Time) error {
 	var err error
 	switch {

@@ -11,13 +11,15 @@ import (
 // What is told with a UID at one time and without at another is brought to one identity first. Every later statement compares
 // identities alone.
 const (
-	// A guest of which no UID was known has the one that its ref is now told with.
+	// learnUIDs stores the UID of a guest whose UID was unknown, when its ref
+	// is reported with one.
 	learnUIDs = `UPDATE guests g SET uid = p.uid FROM poll_guests p
 WHERE g.cluster_id = $1 AND g.uid IS NULL AND p.uid IS NOT NULL AND g.kind = p.kind AND g.ref = p.ref
 	AND NOT EXISTS (SELECT FROM guests o WHERE o.cluster_id = $1 AND o.identity = p.identity)`
 
-	// A row without a UID is the guest of its ref that was listed last, unless the answer tells of that elsewhere. In a cluster
-	// without UIDs the range is empty, which the index tells at once.
+	// recallUIDs gives a row without a UID that of the guest with its ref that
+	// was listed last, unless the answer reports that guest elsewhere. In a
+	// cluster without UIDs the range is empty, which the index tells at once.
 	recallUIDs = `UPDATE poll_guests p SET uid = g.uid, identity = g.identity
 FROM (SELECT DISTINCT ON (kind, ref) kind, ref, uid, identity FROM guests
 	WHERE cluster_id = $1 AND identity >= 'uid:' AND identity < 'uid;' ORDER BY kind, ref, listed_at DESC NULLS FIRST, id DESC) g
@@ -25,7 +27,8 @@ WHERE p.uid IS NULL AND p.kind = g.kind AND p.ref = g.ref AND NOT EXISTS (SELECT
 	AND NOT EXISTS (SELECT FROM guests o WHERE o.cluster_id = $1 AND o.identity = p.identity)`
 )
 
-// identify gives what was staged the identities of the cluster's guests.
+// identify gives the staged rows the identities of the cluster's guests. Later
+// statements compare identities alone.
 func identify(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory) error {
 	for _, s := range []struct {
 		what      string
@@ -45,8 +48,9 @@ func identify(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory) error
 	return nil
 }
 
-// replaces reports whether the guest that was found under the id of one that is not listed is another: one with another UID, or
-// one that the answer lists, so that a row of which no UID is known stands for it a second time.
+// replaces reports whether the guest under the id of a missing guest is another
+// one: it has another UID, or the answer lists it, so that a row without a UID
+// stands for it a second time.
 func (v *inventory) replaces(found, asked string) bool {
 	if found == "" || asked != "" {
 		return found != "" && found != asked

@@ -8,7 +8,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// inventory takes the pages of one poll as they come and keeps of each row only what the database will be sent.
+// inventory takes the pages of one poll, and keeps of each row only what the
+// database gets.
 type inventory struct {
 	cluster hypervisor.Cluster
 	told    bool // the cluster was in a page
@@ -33,13 +34,17 @@ type inventory struct {
 	restart func()
 }
 
+// guestKey identifies a guest within an inventory. It is small, because there
+// are many.
 type guestKey struct {
 	id        hypervisor.GuestID
 	container bool
 }
 
+// storageKey identifies a storage as a node sees it.
 type storageKey struct{ node, name string }
 
+// newInventory returns an empty inventory.
 func newInventory() *inventory {
 	return &inventory{
 		seenNodes: map[string]bool{}, seenGuests: map[guestKey]struct{}{}, seenUIDs: map[string]struct{}{},
@@ -47,8 +52,9 @@ func newInventory() *inventory {
 	}
 }
 
-// begin empties the inventory for another poll. since is when the cluster was last polled well, zero for never; the
-// samples of guests are wanted only for the time between then and now that polling did not see.
+// begin empties the inventory for another poll. since is the time of the last
+// good poll of the cluster, zero for none. Samples of guests are needed only
+// for the time since then that polls did not see.
 func (v *inventory) begin(since, now time.Time, interval time.Duration) {
 	v.cluster, v.told, v.nodes, v.bare, v.dropped = hypervisor.Cluster{}, false, v.nodes[:0], 0, 0
 	v.at, v.counters = time.Time{}, 0
@@ -63,7 +69,7 @@ func (v *inventory) begin(since, now time.Time, interval time.Duration) {
 	v.restart = func() { v.begin(since, now, interval) }
 }
 
-// page takes one page of the driver's.
+// page takes one page of the driver.
 func (v *inventory) page(page hypervisor.Page) error {
 	if page.Restart {
 		v.restart()
@@ -75,7 +81,7 @@ func (v *inventory) page(page hypervisor.Page) error {
 	if page.Cluster != nil {
 		v.cluster, v.told = *page.Cluster, true
 		v.cluster.Name = clean(v.cluster.Name, maxName)
-		// An ID that was cut or mended could be another cluster's.
+		// An id that was shortened or cleaned could be that of another cluster.
 		if v.cluster.ID != "" && !hypervisor.ValidUID(v.cluster.ID) {
 			v.cluster.ID = ""
 		}
@@ -97,7 +103,8 @@ func (v *inventory) page(page hypervisor.Page) error {
 	return nil
 }
 
-// check refuses an inventory that cannot be one: with no node in it, everything known would be taken for gone.
+// check refuses an inventory without nodes: everything stored would be taken
+// for gone.
 func (v *inventory) check() error {
 	if !v.told || len(v.nodes) == 0 {
 		return plugin.Errorf(plugin.Protocol, "the inventory tells no cluster or no node")
@@ -105,12 +112,14 @@ func (v *inventory) check() error {
 	return nil
 }
 
-// unnamed reports whether the answer does not say how its cluster is called.
+// unnamed reports whether the answer does not contain the cluster's name.
 func (v *inventory) unnamed() bool { return v.cluster.Partial && v.cluster.Name == "" }
 
-// anonymous reports whether the answer does not say which cluster it is of.
+// anonymous reports whether the answer does not identify its cluster.
 func (v *inventory) anonymous() bool { return v.unnamed() && v.cluster.ID == "" }
 
+// node adds a node. One without a name, or one that was listed already, is
+// dropped.
 func (v *inventory) node(n *hypervisor.Node) {
 	name := clean(n.Name, maxName)
 	if name == "" || v.seenNodes[name] {
@@ -128,7 +137,8 @@ func (v *inventory) node(n *hypervisor.Node) {
 	v.nodes = append(v.nodes, kept)
 }
 
-// entryAddress is the own address of the node that answered; empty when it was not told.
+// entryAddress returns the address of the node that answered; empty if it is
+// unknown.
 func (v *inventory) entryAddress() string {
 	for i := range v.nodes {
 		if v.nodes[i].Name == v.cluster.Entry {
@@ -138,16 +148,19 @@ func (v *inventory) entryAddress() string {
 	return ""
 }
 
-// guestColumns are the columns of the staging table in the order in which guest writes them.
+// guestColumns are the columns of the staging table, in the order in which
+// guest writes them.
 const guestColumns = "kind, ref, uid, identity, vmid, node, name, status, template, lock, pool, tags, cpu, cpus, memory, " +
 	"memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write, uptime, cpu_seconds"
 
+// guest adds a guest.
 func (v *inventory) guest(g *hypervisor.Guest) {
 	key := guestKey{g.ID, g.Kind == hypervisor.Container}
 	if !g.ID.Valid() || g.Node == "" || !key.container && g.Kind != hypervisor.VM {
 		return
 	}
-	// A guest on its way between nodes may be listed twice; the first counts.
+	// A guest that moves between nodes may be listed twice; the first row
+	// counts.
 	if _, twice := v.seenGuests[key]; twice {
 		return
 	}
@@ -177,7 +190,8 @@ func (v *inventory) guest(g *hypervisor.Guest) {
 	v.figures(r, g)
 }
 
-// figures writes those of a guest. Where only states are told, used ones are not believed.
+// figures writes the figures of a guest. If the answer contains only states,
+// used figures are not trusted.
 func (v *inventory) figures(r *copyRows, g *hypervisor.Guest) {
 	used := *g
 	if v.cluster.StatesOnly {
@@ -189,7 +203,7 @@ func (v *inventory) figures(r *copyRows, g *hypervisor.Guest) {
 		used.DiskWrite, g.Uptime} {
 		r.count(figure)
 	}
-	// What is measured is worth more than what is counted.
+	// A measured value is better than one computed from a counter.
 	if used.CPU != nil || used.CPUSeconds == nil || !countable(*used.CPUSeconds) {
 		r.null()
 		return
@@ -198,11 +212,12 @@ func (v *inventory) figures(r *copyRows, g *hypervisor.Guest) {
 	r.float(*used.CPUSeconds)
 }
 
-// countable reports whether a counter of seconds can be true; no machine has been at work for thirty million years.
+// countable reports whether a counter of seconds can be true: no machine has
+// worked for thirty million years.
 func countable(seconds float64) bool { return seconds >= 0 && seconds <= 1e15 }
 
-// uid is the UID under which a guest is kept. The first guest that is told with one has it; of another with the same only the id
-// is believed.
+// uid returns the UID under which a guest is stored. The first guest with a UID
+// keeps it; of another one with the same UID only the id is trusted.
 func (v *inventory) uid(told string) string {
 	if told != "" && hypervisor.ValidUID(told) {
 		if _, twice := v.seenUIDs[told]; !twice {
@@ -214,7 +229,7 @@ func (v *inventory) uid(told string) string {
 	return ""
 }
 
-// identity is what the column identity of guests is for a guest, in two parts.
+// identity returns the value of the column identity for a guest, in two parts.
 func identity(ref hypervisor.GuestRef) (prefix, rest string) {
 	switch {
 	case ref.UID != "":
@@ -225,8 +240,10 @@ func identity(ref hypervisor.GuestRef) (prefix, rest string) {
 	return "vm:", string(ref.ID)
 }
 
+// storageColumns are the columns of storages.
 const storageColumns = "node, name, type, shared, status, content, used, total"
 
+// storage adds a storage as a node sees it.
 func (v *inventory) storage(s *hypervisor.Storage) {
 	key := storageKey{clean(s.Node, maxName), clean(s.Name, maxName)}
 	if key.node == "" || key.name == "" {

@@ -11,9 +11,10 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// locks are the advisory locks of this instance's polls, all held by one connection: a poll waits for the network, and
-// a connection for each would leave none to work with when many hosts hang. PostgreSQL frees them all when this process
-// dies, and another instance takes over.
+// locks are the advisory locks of this instance's polls, all held by one
+// connection. A poll waits for the network, and one connection for each would
+// leave none to work with when many hosts hang. PostgreSQL releases all of them
+// when this process dies, and another instance takes over.
 type locks struct {
 	db   *db.DB
 	mu   sync.Mutex
@@ -21,9 +22,11 @@ type locks struct {
 	held map[int32]bool
 }
 
+// newLocks returns the locks of clusters that this instance polls.
 func newLocks(d *db.DB) *locks { return &locks{db: d, held: map[int32]bool{}} }
 
-// try takes the lock, or reports false without waiting when this or another instance holds it.
+// try takes the lock. It returns false without waiting if this or another
+// instance holds it.
 func (l *locks) try(ctx context.Context, key int64) (bool, error) {
 	k := int32(key)
 	l.mu.Lock()
@@ -49,7 +52,7 @@ func (l *locks) try(ctx context.Context, key int64) (bool, error) {
 	return got, nil
 }
 
-// wait takes the lock, trying until the context ends.
+// wait takes the lock, and tries until the context ends.
 func (l *locks) wait(ctx context.Context, key int64) error {
 	for {
 		got, err := l.try(ctx, key)
@@ -64,7 +67,7 @@ func (l *locks) wait(ctx context.Context, key int64) error {
 	}
 }
 
-// free gives the lock back.
+// free releases the lock.
 func (l *locks) free(key int64) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -80,7 +83,7 @@ func (l *locks) free(key int64) {
 	}
 }
 
-// close gives the connection back; no lock may be held.
+// close releases the connection. No lock may be held.
 func (l *locks) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,8 +95,9 @@ func (l *locks) close() {
 	}
 }
 
-// drop ends the connection and with it every lock. Polls that are under way go on: what they write is one transaction
-// that locks its cluster's row, so the worst is that a cluster is polled twice.
+// drop ends the connection and with it all locks. Running polls continue: each
+// writes in one transaction that locks its cluster's row, so that the worst
+// result is a cluster that is polled twice.
 func (l *locks) drop() {
 	if l.conn != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -12,16 +12,10 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Hosts of one team are members of one cluster when their endpoints report the same cluster ID, or else the same cluster name, not
-// an empty one, and node lists that agree: at least one node of the same name and address. No node's certificate may contradict,
-// whatever the ID. A machine alone is a cluster of its own. Two clusters that happen to share a name thus stay two, and what joins
-// or leaves a cluster at the hypervisor does so here with its next poll. So does a cluster that is known twice because two teams had
-// enrolled it and are one now. A cluster whose ID changes, as with a renewed certificate, stays one by its name and nodes.
-
-// errGone means that the host was removed while it was polled.
+// errGone reports that the host was removed during its poll.
 var errGone = errors.New("the host is gone")
 
-// place is where a host belongs.
+// place is the cluster of a host.
 type place struct {
 	team    int64
 	cluster *int64
@@ -30,6 +24,7 @@ type place struct {
 	others      bool // the cluster has other hosts
 }
 
+// readPlace reads and locks the row of the host.
 func readPlace(ctx context.Context, tx pgx.Tx, id int64) (place, error) {
 	var at place
 	err := tx.QueryRow(ctx, `SELECT h.team_id, h.cluster_id, COALESCE(c.name, ''), COALESCE(c.ident, ''), EXISTS (SELECT FROM hosts o
@@ -45,8 +40,19 @@ func readPlace(ctx context.Context, tx pgx.Tx, id int64) (place, error) {
 	return at, nil
 }
 
-// join finds the cluster that the host now belongs to, moves it there when that is another one than before, and locks
-// that cluster's row until the transaction ends.
+// join finds the cluster to which the host belongs now, moves the host there if
+// it is another one than before, and locks the cluster's row until the
+// transaction ends.
+//
+// Hosts of one team are members of one cluster if their endpoints report the
+// same cluster ID, or else the same non-empty name and node lists that agree:
+// at least one node with the same name and address. No node's certificate may
+// contradict, whatever the ID. A single machine is its own cluster. So two
+// clusters that share a name by chance stay two, and what joins or leaves a
+// cluster at the hypervisor does so here with its next poll. A cluster that is
+// known twice, because two teams had enrolled it and are one team now, becomes
+// one. A cluster whose ID changes, as with a new certificate, stays one by its
+// name and nodes.
 func join(ctx context.Context, tx *db.Tx, id int64, v *inventory) (int64, error) {
 	at, err := readPlace(ctx, tx.Pgx, id)
 	if err != nil {
@@ -68,7 +74,8 @@ func join(ctx context.Context, tx *db.Tx, id int64, v *inventory) (int64, error)
 	return cluster, nil
 }
 
-// staysPut is the answer of nearly every poll, found without a lock that other clusters would wait for.
+// staysPut handles nearly every poll: the host stays in its cluster. It takes
+// no lock for which other clusters would wait.
 func staysPut(ctx context.Context, tx pgx.Tx, id int64, at place, v *inventory) (bool, error) {
 	own, err := belongs(ctx, tx, id, at, v)
 	if err != nil || !own {
@@ -79,8 +86,8 @@ func staysPut(ctx context.Context, tx pgx.Tx, id int64, at place, v *inventory) 
 	return match == 0, err
 }
 
-// belongs reports whether the host is still a member of the cluster that it is in. One that is alone takes its cluster
-// along wherever it goes.
+// belongs reports whether the host is still a member of its cluster. A single
+// host takes its cluster along.
 func belongs(ctx context.Context, tx pgx.Tx, id int64, at place, v *inventory) (bool, error) {
 	switch {
 	case at.cluster == nil:
@@ -93,17 +100,18 @@ func belongs(ctx context.Context, tx pgx.Tx, id int64, at place, v *inventory) (
 	return agrees(ctx, tx, id, *at.cluster, at.ident, v)
 }
 
-// resembles reports whether a cluster of that name and ident may be the reported one, as far as these tell. Without names it takes
-// an ID of both, or of neither.
+// resembles reports whether a cluster with that name and id may be the reported
+// one. Without names it needs an id of both, or of neither.
 func (v *inventory) resembles(name, ident string) bool {
 	called := v.unnamed() || name == v.cluster.Name
 	return v.identical(ident) || called && (name != "" || (ident == "") == (v.cluster.ID == ""))
 }
 
-// identical reports whether a cluster of that ident is the reported one by its ID.
+// identical reports whether a cluster is the reported one by its id.
 func (v *inventory) identical(ident string) bool { return ident != "" && ident == v.cluster.ID }
 
-// rejoin decides again with the lock that all such decisions take, and moves the host.
+// rejoin decides again, under the lock that all such decisions take, and moves
+// the host.
 func rejoin(ctx context.Context, tx *db.Tx, id int64, v *inventory) (int64, error) {
 	if _, err := tx.Pgx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, 0)", db.LockPoll); err != nil {
 		return 0, fmt.Errorf("waiting for other hosts to join: %w", err)
@@ -134,8 +142,10 @@ func rejoin(ctx context.Context, tx *db.Tx, id int64, v *inventory) (int64, erro
 	return match, leave(ctx, tx.Pgx, id, at, match)
 }
 
-// find is the cluster of the host's team, other than its own, that the report belongs to; 0 for none. Of two clusters of
-// several hosts that are one, the younger looks for the older and not the other way round.
+// find returns the cluster of the host's team, other than its own, to which the
+// report belongs; 0 for none. Of two stored clusters that are one, the younger
+// looks for the older and not the other way round, so that they cannot move
+// into each other.
 func find(ctx context.Context, tx pgx.Tx, id int64, at place, own bool, v *inventory) (int64, error) {
 	if v.cluster.Name == "" && v.cluster.ID == "" {
 		return 0, nil
@@ -165,8 +175,8 @@ type candidate struct {
 	Ident string
 }
 
-// agrees holds the reported nodes against those known of the cluster. A cluster without nodes yet agrees with all, and one of the
-// same ID needs no node in common.
+// agrees compares the reported nodes with those of the cluster. A cluster
+// without nodes agrees with all, and one with the same id needs no common node.
 func agrees(ctx context.Context, tx pgx.Tx, id, cluster int64, ident string, v *inventory) (bool, error) {
 	rows, err := tx.Query(ctx, "SELECT name, address, fingerprint FROM nodes WHERE cluster_id = $1", cluster)
 	if err != nil {
@@ -181,7 +191,8 @@ func agrees(ctx context.Context, tx pgx.Tx, id, cluster int64, ident string, v *
 	if !nodesAgree(known, v.nodes, v.identical(ident)) {
 		return false, nil
 	}
-	// Two hosts at the same node that are pinned to different certificates are two machines of one name.
+	// Two hosts at the same node with different pinned certificates are two
+	// machines with one name.
 	var contradiction bool
 	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM hosts o JOIN hosts h ON h.id = $1 WHERE o.cluster_id = $2 AND o.id <> h.id
 		AND o.entry_node = $3 AND o.tls_fingerprint <> h.tls_fingerprint)`, id, cluster, v.cluster.Entry).Scan(&contradiction)
@@ -191,7 +202,8 @@ func agrees(ctx context.Context, tx pgx.Tx, id, cluster int64, ident string, v *
 	return !contradiction || v.cluster.Entry == "", nil
 }
 
-// nodesAgree reports whether no certificate contradicts and, unless the clusters are known to be one, a node is common to both.
+// nodesAgree reports whether no certificate contradicts and, unless the
+// clusters are known to be one, a node is common to both.
 func nodesAgree(known, reported []hypervisor.Node, one bool) bool {
 	byName := make(map[string]hypervisor.Node, len(known))
 	for _, n := range known {
@@ -206,7 +218,7 @@ func nodesAgree(known, reported []hypervisor.Node, one bool) bool {
 		if k.Fingerprint != "" && n.Fingerprint != "" && k.Fingerprint != n.Fingerprint {
 			return false
 		}
-		// A name alone proves nothing: every other machine is called pve.
+		// A name alone proves nothing: many installations keep the default one.
 		common = common || n.Address != "" && k.Address == n.Address || n.Fingerprint != "" && k.Fingerprint == n.Fingerprint
 	}
 	return common
@@ -223,8 +235,9 @@ const (
 	AND NOT EXISTS (SELECT FROM apps y WHERE y.id <> x.id AND (y.guest_id = g.id OR y.cluster_id = $2 AND y.identity = x.identity))`
 )
 
-// leave puts a host that is in no cluster, or no longer in the one that it was in, into another one. It takes what
-// stands at its own node, guests under the ids that they have, and leaves the rest to the others.
+// leave moves a host without a cluster, or one that has left its cluster, into
+// another one. The host takes along what is on its own node, with the ids of
+// guests, and leaves the rest to the others.
 func leave(ctx context.Context, tx pgx.Tx, id int64, from place, to int64) error {
 	if _, err := tx.Exec(ctx, "UPDATE hosts SET cluster_id = $2 WHERE id = $1", id, to); err != nil {
 		return fmt.Errorf("moving the host: %w", err)

@@ -11,8 +11,10 @@ import (
 // The statements that bring the tables of one cluster ($1) to what a poll staged. None of them depends on the number
 // of guests in anything but rows.
 const (
-	// A node belongs to the host that is registered at it, or else to the cluster's first.
-	// Where only states were told ($14), the figures of a node that is online stay. $15 is when those that were told were measured.
+	// mergeNodes writes the nodes. A node belongs to the host that is enrolled
+	// at it, or else to the cluster's first host. If the answer contains only
+	// states ($14), the figures of an online node stay. $15 is the time of the
+	// figures.
 	mergeNodes = `INSERT INTO nodes AS n (cluster_id, host_id, name, status, address, fingerprint, level, cpu, cpus, memory, memory_total,
 		disk, disk_total, uptime, seen_at, figures_at, status_since)
 SELECT $1, COALESCE((SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1 AND h.entry_node = p.name), (SELECT min(h.id) FROM hosts h
@@ -38,8 +40,10 @@ ON CONFLICT (cluster_id, name) DO UPDATE SET host_id = excluded.host_id, status 
 	figures_at = CASE WHEN ` + keepsNode + ` THEN n.figures_at ELSE excluded.figures_at END`
 	keepsNode = `$14 AND excluded.status = 'online'`
 
-	// Figures of running guests differ in every poll; all other guests are left as they are unless something changed. What
-	// a job has just read itself is newer than the list, which the hypervisor makes anew about every ten seconds.
+	// updateGuests writes known guests. The figures of running guests differ in
+	// every poll; other guests are written only if something changed. What a
+	// job has just read itself is newer than the list, which the hypervisor
+	// renews about every ten seconds.
 	updateGuests = `UPDATE guests g SET host_id = p.host_id, ref = p.ref, vmid = p.vmid, node = p.node,
 		name = CASE WHEN p.name = '' THEN g.name ELSE p.name END, status = ` + believed + `,
 	template = p.template, lock = p.lock, pool = p.pool, tags = p.tags, cpu = p.cpu, cpus = p.cpus, memory = p.memory,
@@ -60,13 +64,15 @@ WHERE g.cluster_id = $1 AND g.identity = p.identity
 	OR g.ref <> p.ref OR g.vmid IS DISTINCT FROM p.vmid OR (p.name <> '' AND g.name <> p.name)
 	OR g.cpu_seconds_at IS DISTINCT FROM p.cpu_seconds_at OR g.figures_at IS DISTINCT FROM p.figures_at)`
 
-	// believed is the state of a guest. A backup of one that is off starts it, without running it, and holds its lock meanwhile: nobody else
-	// can start it then.
+	// believed is SQL for the state of a guest. A backup of a stopped guest
+	// starts its process without running it, and holds its lock, so that nobody
+	// else can start it: such a guest stays stopped.
 	believed = `CASE WHEN p.lock = 'backup' AND g.status = 'stopped' AND p.status <> 'unknown' THEN g.status ELSE p.status END`
 
 	readBefore = `g.read_at IS NULL OR g.read_at < now() - interval '15 seconds' OR g.status = 'unknown'`
 
-	// What a job has destroyed may be listed for as long as a list may be old.
+	// insertGuests adds new guests. A guest that a job has destroyed may still
+	// be listed for as long as a list may be old, and is not added again.
 	insertGuests = `INSERT INTO guests (cluster_id, host_id, kind, ref, uid, vmid, node, name, status, template, lock, pool, tags,
 		cpu, cpus, memory, memory_total,
 	disk, disk_total, net_in, net_out, disk_read, disk_write, uptime, cpu_seconds, cpu_seconds_at)
@@ -85,7 +91,8 @@ ORDER BY p.vmid NULLS LAST, p.ref, p.kind`
 	net_in = NULL, net_out = NULL, disk_read = NULL, disk_write = NULL, uptime = NULL, changed_at = now()
 WHERE g.cluster_id = $1 AND g.status <> 'unknown'`
 
-	// Where only states were told ($2), what is used of a storage that is available stays.
+	// mergeStorages writes the storages. If the answer contains only states
+	// ($2), the used size of an available storage stays.
 	mergeStorages = `INSERT INTO storages AS s (cluster_id, host_id, node, name, type, shared, status, content, used, total, seen_at,
 	figures_at)
 SELECT $1, COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)), p.node, p.name, p.type, p.shared, p.status,
@@ -98,8 +105,9 @@ ON CONFLICT (cluster_id, node, name) DO UPDATE SET host_id = excluded.host_id, t
 	figures_at = CASE WHEN $2 AND excluded.status = 'available' THEN s.figures_at ELSE excluded.figures_at END`
 )
 
-// merge brings the tables of the cluster to what was staged. The error is a doubtError when rows are missing in it that
-// nobody has asked for yet.
+// merge writes the staged rows into the tables of the cluster by a fixed number
+// of statements. The error is a doubtError if rows are missing and nobody has
+// asked for them yet.
 func (g *good) merge(ctx context.Context, tx pgx.Tx, cluster int64) error {
 	nodes, err := mergeNodeRows(ctx, tx, cluster, g.inv, g.measured)
 	if err != nil {
@@ -143,7 +151,8 @@ func (g *good) merge(ctx context.Context, tx pgx.Tx, cluster int64) error {
 			return fmt.Errorf("%s: %w", s.what, err)
 		}
 	}
-	// A token that does not see everything proves nothing of what it does not show.
+	// A token that does not see everything proves nothing about what it does
+	// not show.
 	if g.limited() || g.inv.cluster.Partial {
 		return nil
 	}
@@ -153,6 +162,8 @@ func (g *good) merge(ctx context.Context, tx pgx.Tx, cluster int64) error {
 	return nil
 }
 
+// mergeNodeRows writes the nodes of an inventory in one statement, and returns
+// the names of new ones.
 func mergeNodeRows(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory, measured *time.Time) ([]string, error) {
 	nodes := v.nodes
 	n := len(nodes)
@@ -175,7 +186,7 @@ func mergeNodeRows(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory, 
 	return name, nil
 }
 
-// part and amount are nil for figures that cannot be true.
+// part drops figures that cannot be true.
 func part(v *float64) *float64 {
 	if v == nil || !sane(*v) {
 		return nil
@@ -183,6 +194,7 @@ func part(v *float64) *float64 {
 	return v
 }
 
+// amount drops negative figures.
 func amount(v *int64) *int64 {
 	if v == nil || *v < 0 {
 		return nil

@@ -8,14 +8,16 @@ import (
 	"github.com/hostler/hostler/core/schedule"
 )
 
-// ownFiguresAt is, in SQL, when the figures of a guest x were measured that leaves the cluster $1: the other one has its own time.
+// ownFiguresAt is SQL for the time of the figures of a guest x that leaves the
+// cluster $1, because the other cluster has its own time.
 const ownFiguresAt = `COALESCE(x.figures_at, (SELECT c.figures_at FROM clusters c WHERE c.id = $1))`
 
-// lockMerged waits for a poll of the cluster $2 that another one is put into.
+// lockMerged locks the cluster $2 that is merged, so that its poll waits.
 const lockMerged = "SELECT FROM clusters WHERE id = $2 AND id <> $1 FOR NO KEY UPDATE"
 
-// Steps that put the whole of a cluster ($1) into another one ($2) that is the same. Guests and apps keep their ids unless
-// both know them; of such the other cluster's row stays, and jobs and schedules go over to it.
+// mergeSteps move everything of the cluster $1 into the cluster $2 that is the
+// same one. Guests and apps keep their ids unless both clusters have them; then
+// the row of $2 stays, and jobs and schedules move to it.
 var mergeSteps = []struct{ what, statement string }{
 	{"moving the hosts", `UPDATE hosts SET cluster_id = $2 WHERE cluster_id = $1`},
 	{"moving guests", `UPDATE guests x SET cluster_id = $2, figures_at = ` + ownFiguresAt + ` WHERE x.cluster_id = $1
@@ -23,7 +25,8 @@ var mergeSteps = []struct{ what, statement string }{
 	{"moving apps", `UPDATE apps x SET cluster_id = $2, guest_id = COALESCE((SELECT y.id FROM guests y WHERE y.cluster_id = $2
 		AND y.identity = x.identity AND NOT EXISTS (SELECT FROM apps o WHERE o.guest_id = y.id)), x.guest_id) WHERE x.cluster_id = $1
 		AND NOT EXISTS (SELECT FROM apps y WHERE y.cluster_id = $2 AND y.identity = x.identity)`},
-	// A worker finds its guest by params; what holds a guest known twice by both names goes on holding one of them.
+	// A worker finds its guest by params. A lock on a guest under both names
+	// stays on one of them.
 	{"moving unfinished jobs on guests known twice", `UPDATE jobs j SET params = jsonb_set(j.params, '{guest_id}', to_jsonb(y.id), false),
 		exclusive = CASE WHEN EXISTS (SELECT FROM jobs o WHERE o.exclusive = 'guest:' || y.id
 		AND o.status IN ('queued', 'running')) THEN j.exclusive ELSE 'guest:' || y.id END
@@ -50,7 +53,8 @@ var mergeSteps = []struct{ what, statement string }{
 			WHEN 'app' THEN ` + sameID("apps", "c.v->'scope'") + ` ELSE '{}' END)
 			ORDER BY c.n) FROM jsonb_array_elements(d.changes) WITH ORDINALITY c (v, n)), '[]') ELSE d.changes END
 		WHERE d.cluster_id = $1 AND $1 <> $2`},
-	// Of two drafts that hold one scope by now both go on: each looks at what stands before it changes anything.
+	// If two drafts hold one scope now, both continue: each compares the
+	// present state before it changes anything.
 	{"moving what drafts hold", `UPDATE firewall_draft_locks l SET cluster_id = $2, scope = m.scope
 		FROM (SELECT o.draft_id, o.scope AS was, COALESCE('guest:' || y.id, o.scope) AS scope FROM firewall_draft_locks o
 			LEFT JOIN guests x ON x.cluster_id = $1 AND o.scope = 'guest:' || x.id
@@ -65,13 +69,15 @@ var mergeSteps = []struct{ what, statement string }{
 	{"dropping the empty cluster", `DELETE FROM clusters WHERE id = $1 AND $1 <> $2`},
 }
 
-// sameID is, in SQL, the id of a row of the cluster $2 for that of one of $1 which is the same thing, in an object to be merged into of.
+// sameID is SQL for the id of the row of $2 that is the same object as a row of
+// $1.
 func sameID(table, of string) string {
 	return `COALESCE((SELECT jsonb_build_object('id', b.id) FROM ` + table + ` a JOIN ` + table + ` b ON b.cluster_id = $2
 		AND b.identity = a.identity WHERE a.cluster_id = $1 AND a.id = (` + of + `->>'id')::bigint), '{}')`
 }
 
-// mergeCluster puts a cluster with all its hosts into another one that was found to be the same.
+// mergeCluster merges a cluster with all its hosts into another one that is the
+// same.
 func mergeCluster(ctx context.Context, tx *db.Tx, from, to int64) error {
 	if _, err := tx.Pgx.Exec(ctx, lockMerged, from, to); err != nil {
 		return fmt.Errorf("waiting for a poll of the cluster: %w", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
+// Settings of the poller.
 const (
 	// DefaultInterval is the time between two polls of a cluster.
 	DefaultInterval = 30 * time.Second
@@ -36,7 +37,7 @@ type Hosts interface {
 	Open(ctx context.Context, hostID int64, capability endpoint.Capability) (hypervisor.Host, error)
 }
 
-// Config is what a Poller is made of.
+// Config is what a Poller needs. Zero values stand for the defaults.
 type Config struct {
 	DB    *db.DB
 	Hosts Hosts
@@ -56,7 +57,7 @@ type Config struct {
 	Heartbeat *heartbeat.Monitor
 }
 
-// Poller polls. Its methods may be called at the same time.
+// Poller keeps the inventory up to date. It is safe for concurrent use.
 type Poller struct {
 	db        *db.DB
 	hosts     Hosts
@@ -81,7 +82,8 @@ type Poller struct {
 	memberships map[int64]lastMembership
 }
 
-// New makes a Poller; Run starts its loop. Close frees what it holds when neither Run nor Sync is under way any more.
+// New returns a Poller; Run starts its loop. The caller calls Close when
+// neither Run nor Sync is running any more.
 func New(config Config) *Poller {
 	p := &Poller{
 		db: config.DB, hosts: config.Hosts, interval: config.Interval, unable: config.Unable,
@@ -108,10 +110,11 @@ func New(config Config) *Poller {
 	return p
 }
 
-// Close gives back the connection that holds the locks.
+// Close releases the connection that holds the locks.
 func (p *Poller) Close() { p.locks.close() }
 
-// Wake makes the loop look for due cycles now: a host was added.
+// Wake makes the loop look for due cycles now, for example after a host was
+// added.
 func (p *Poller) Wake() {
 	select {
 	case p.wake <- struct{}{}:
@@ -119,7 +122,7 @@ func (p *Poller) Wake() {
 	}
 }
 
-// Run polls what is due until the context ends, and returns when the last cycle has stopped.
+// Run polls until the context ends, and returns when the last cycle has ended.
 func (p *Poller) Run(ctx context.Context) {
 	var cycles sync.WaitGroup
 	defer cycles.Wait()
@@ -153,7 +156,8 @@ func (p *Poller) Run(ctx context.Context) {
 	}
 }
 
-// start runs a unit's cycle unless it is under way or there is no slot; the next tick finds it again.
+// start runs the cycle of a unit, unless it is running or there is no slot; the
+// next tick tries again.
 func (p *Poller) start(ctx context.Context, u unit, slots chan struct{}, cycles *sync.WaitGroup) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,12 +179,14 @@ func (p *Poller) start(ctx context.Context, u unit, slots chan struct{}, cycles 
 		}()
 		if err := p.cycle(ctx, u); err != nil && ctx.Err() == nil {
 			p.log.Warn("a poll could not be recorded", "cluster", u.cluster, "host", u.host, "error", err)
-			// Without this a database that refuses a cycle would be asked again at every tick.
+			// Without this pause a database that refuses the cycle would be
+			// asked again at every tick.
 			pause(ctx, p.tick*5)
 		}
 	})
 }
 
+// every returns the present interval, which can change while the service runs.
 func (p *Poller) every(ctx context.Context) time.Duration {
 	if p.interval != nil {
 		if d := p.interval(ctx); d > 0 {
@@ -190,6 +196,7 @@ func (p *Poller) every(ctx context.Context) time.Duration {
 	return DefaultInterval
 }
 
+// pause waits for a duration, or until the context ends.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -199,7 +206,10 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// spread is a factor near 1, so that hosts added together are not polled together for ever.
+// spread returns a factor near 1, so that hosts that were added together are
+// not polled together for ever.
 func spread() float64 { return 0.95 + rand.Float64()/10 }
 
+// jitter spreads a duration, so that clusters which started together do not
+// stay together.
 func jitter(d time.Duration) time.Duration { return time.Duration(float64(d) * spread()) }

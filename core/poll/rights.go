@@ -14,6 +14,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
+// Settings of the questions for rights.
 const (
 	// rightsEvery is the time between two questions for what a token may do, and lackingEvery that for one which lacks
 	// something or whose answers leave guests out.
@@ -27,7 +28,8 @@ const (
 	unnamed = "(not named)"
 )
 
-// rightsDue reports whether the token's privileges are asked for by the clock, or because the host had failed.
+// rightsDue reports whether it is time to ask for the token's rights: by the
+// clock, or because the host had failed.
 func (m member) rightsDue(now time.Time, interval time.Duration) bool {
 	every := rightsEvery
 	if m.limited || m.leftOut || len(m.missing) > 0 {
@@ -36,7 +38,7 @@ func (m member) rightsDue(now time.Time, interval time.Duration) bool {
 	return m.failures > 0 || m.rightsAt == nil || m.limited && len(m.missing) == 0 || now.Sub(*m.rightsAt) >= every-interval/2
 }
 
-// lacking are the privileges that the host's token is known to lack.
+// lacking returns the privileges that the host's token is known to lack.
 func (g *good) lacking() []string {
 	if g.rights != nil {
 		return g.rights.Missing
@@ -44,10 +46,12 @@ func (g *good) lacking() []string {
 	return g.missing
 }
 
-// limited reports whether the host's token lacks what monitoring needs.
+// limited reports whether the host's token lacks privileges that monitoring
+// needs.
 func (g *good) limited() bool { return len(g.lacking()) > 0 }
 
-// trouble is what the host's row says of a poll that was good: nothing, or that the token does not see everything.
+// trouble returns what the host's row says after a good poll: nothing, or that
+// the token does not see everything.
 func (g *good) trouble() (reason, sentence string) {
 	if !g.limited() {
 		return "", ""
@@ -56,7 +60,7 @@ func (g *good) trouble() (reason, sentence string) {
 		"the monitoring token lacks " + strings.Join(g.lacking(), ", ") + ": what it does not see is shown as unknown"
 }
 
-// askRights asks what the token may do.
+// askRights asks for the rights of the token.
 func (g *good) askRights(ctx context.Context, at hypervisor.Host) error {
 	p, err := at.Permissions(ctx)
 	if err != nil {
@@ -64,7 +68,7 @@ func (g *good) askRights(ctx context.Context, at hypervisor.Host) error {
 	}
 	var version hypervisor.Version
 	if p.Version == nil {
-		// What it does not tell is known from before.
+		// If the answer contains no version, the known one stays.
 		version, _ = at.Version(ctx)
 	}
 	g.told = host.ToldOf(p, version)
@@ -74,13 +78,14 @@ func (g *good) askRights(ctx context.Context, at hypervisor.Host) error {
 	return nil
 }
 
-// words are cleaned privileges, in a list that is not nil.
+// words returns cleaned privileges. The list is never nil.
 func words(list []string) []string {
 	return append([]string{}, cleanAll(list, maxTags, maxWord)...)
 }
 
-// verify finds out why rows are missing: what the token may do, and of the guests that were left out which are gone. A
-// host that does not answer these questions has failed, and nothing of what it told is believed.
+// verify finds out why rows are missing: it asks for the token's rights, and
+// which of the missing guests are gone. A host that does not answer these
+// questions has failed, and nothing of its answer is trusted.
 func (p *Poller) verify(ctx context.Context, g *good, left []unlisted) error {
 	return p.within(ctx, g.id, func(ctx context.Context, at hypervisor.Host) error {
 		if g.rights == nil {
@@ -93,8 +98,9 @@ func (p *Poller) verify(ctx context.Context, g *good, left []unlisted) error {
 	})
 }
 
-// check asks for the guests one by one. A list proves nothing, whatever its length: gone is only what the hypervisor,
-// asked for that very guest, says is not there.
+// check asks for guests individually. A list proves nothing, whatever its
+// length; a guest is gone only if the hypervisor, asked for that guest, says
+// so.
 func (g *good) check(ctx context.Context, at hypervisor.Host, left []unlisted) error {
 	most := maxRefusals
 	if g.limited() {
@@ -119,7 +125,7 @@ func (g *good) check(ctx context.Context, at hypervisor.Host, left []unlisted) e
 	return nil
 }
 
-// lack notes what a refusal has named.
+// lack adds the privileges that a refusal names.
 func (g *good) lack(missing []string) {
 	if len(missing) == 0 {
 		missing = []string{unnamed}
@@ -129,7 +135,8 @@ func (g *good) lack(missing []string) {
 	g.rights.Missing = slices.Compact(g.rights.Missing)
 }
 
-// suspect looks whether an answer that cannot be true comes from a token that has lost its rights.
+// suspect finds out whether an impossible answer comes from a token that has
+// lost its rights.
 func (p *Poller) suspect(ctx context.Context, m member, hostErr error) error {
 	if sdk.KindOf(hostErr) != sdk.Protocol {
 		return hostErr

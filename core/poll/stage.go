@@ -7,8 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The staging tables live as long as their connection and are emptied by every commit: making them anew for each poll
-// would bloat the system's catalog.
+// staging creates the tables that receive a poll. They live as long as their
+// connection and are emptied by every commit: creating them in each poll would
+// bloat PostgreSQL's catalog.
 const staging = `
 CREATE TEMP TABLE IF NOT EXISTS poll_guests (kind text, ref text, uid text, identity text COLLATE "C", vmid bigint, node text, name text,
 	status text, template boolean, lock text, pool text, tags text[],
@@ -22,7 +23,7 @@ CREATE TEMP TABLE IF NOT EXISTS poll_samples (at timestamptz, kind text, node te
 	memory bigint, memory_total bigint,
 	disk bigint, disk_total bigint, net_in bigint, net_out bigint, disk_read bigint, disk_write bigint) ON COMMIT DELETE ROWS;`
 
-// stage sends what the poll brought to the connection's staging tables.
+// stage sends the rows of a poll to the staging tables.
 func stage(ctx context.Context, tx pgx.Tx, v *inventory) error {
 	conn := tx.Conn().PgConn()
 	if _, err := conn.Exec(ctx, staging).ReadAll(); err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/hostler/hostler/core/host"
 )
 
-// answered records that the host answered, and what is known of its token. next is the pause until it is asked again.
+// answered stores that the host answered, and what is known about its token.
+// next is the time until its next poll.
 func (g *good) answered(ctx context.Context, tx pgx.Tx, next time.Duration) error {
 	entry, partial, named, cluster, address := "", g.partial, false, "", ""
 	if g.inv != nil {
@@ -29,12 +30,12 @@ func (g *good) answered(ctx context.Context, tx pgx.Tx, next time.Duration) erro
 	return g.keepRights(ctx, tx)
 }
 
-// keepRights records what the token may do, when that was asked.
+// keepRights stores the rights of the token, if they were asked for.
 func (g *good) keepRights(ctx context.Context, tx pgx.Tx) error {
 	if g.rights == nil {
 		return nil
 	}
-	// A token that was replaced or tested meanwhile is another matter.
+	// The condition skips a token that was replaced or tested in the meantime.
 	if _, err := tx.Exec(ctx, `UPDATE host_credentials SET missing = $2, extra = $3, recommended = $4, verified_at = now()
 		WHERE host_id = $1 AND capability = 'monitoring' AND verified_at IS NOT DISTINCT FROM $5`,
 		g.id, g.rights.Missing, g.rights.Extra, g.rights.Recommended, g.rightsAt); err != nil {
@@ -43,25 +44,27 @@ func (g *good) keepRights(ctx context.Context, tx pgx.Tx) error {
 	return g.told.Keep(ctx, tx, g.id)
 }
 
-// tell logs that a token was found to lack something, once.
+// tell logs once that a token lacks something.
 func (p *Poller) tell(g *good) {
 	if g.limited() && !g.member.limited {
 		p.log.Warn("a host's monitoring token does not see everything", "host", g.id, "missing", g.lacking())
 	}
 }
 
-// limit records a host whose token does not see everything while others do. It is asked again after a while.
+// limit stores that a host's token does not see everything while others do. It
+// is asked again after a while.
 func (p *Poller) limit(ctx context.Context, g *good) error {
 	p.tell(g)
 	return p.db.Tx(ctx, func(tx *db.Tx) error { return g.answered(ctx, tx.Pgx, jitter(lackingEvery)) })
 }
 
-// recovered records a failed host that answers again. Whether its token sees everything is told by its next inventory.
+// recovered stores that a failed host answers again. Its next inventory tells
+// whether its token sees everything.
 func (p *Poller) recovered(ctx context.Context, g *good) error {
 	return p.db.Tx(ctx, func(tx *db.Tx) error { return g.answered(ctx, tx.Pgx, jitter(g.interval)) })
 }
 
-// note records a host's failure.
+// note stores a host's failure.
 func (p *Poller) note(ctx context.Context, m member, hostErr error, interval time.Duration) error {
 	reason, sentence := host.Reason(hostErr)
 	if m.failures == 0 {
@@ -70,7 +73,7 @@ func (p *Poller) note(ctx context.Context, m member, hostErr error, interval tim
 	return p.fail(ctx, m, reason, sentence, interval)
 }
 
-// fail records that a host did not answer, and why.
+// fail stores that a host did not answer, and why.
 func (p *Poller) fail(ctx context.Context, m member, reason, sentence string, interval time.Duration) error {
 	reason, sentence = clean(reason, maxWord), clean(sentence, 1000)
 	return p.db.Tx(ctx, func(tx *db.Tx) error {

@@ -11,10 +11,11 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Sync polls one host now, through that very host, and returns when what it found is written. It waits for a poll of
-// the same cluster that is under way. A host's failure is the problem hypervisor_error, token_rejected or timeout, and
-// is recorded as the loop would; success ends the pauses after failures. A host whose token does not see everything
-// leaves the writing to others of its cluster that do.
+// Sync polls one host now, through this host, and returns when the result is
+// written. It waits for a running poll of the same cluster. Problems of the
+// host: hypervisor_error, token_rejected, timeout; they are stored as the loop
+// does. Success ends the pause after failures. A host whose token does not see
+// everything leaves the writing to other hosts of its cluster that do.
 func (p *Poller) Sync(ctx context.Context, hostID int64) error {
 	_, u, err := p.memberOf(ctx, hostID)
 	if err != nil {
@@ -48,13 +49,13 @@ func (p *Poller) Sync(ctx context.Context, hostID int64) error {
 	case err != nil:
 		return err
 	case u.cluster != 0 && cluster != u.cluster:
-		// The cluster that it left is due now.
+		// The cluster that the host left is due now.
 		return p.dueNow(ctx, u.cluster)
 	}
 	return nil
 }
 
-// others reports whether other hosts of the cluster can speak for it.
+// others reports whether other hosts of the cluster can answer for it.
 func (p *Poller) others(ctx context.Context, m member) (bool, error) {
 	if m.cluster == nil {
 		return false, nil
@@ -63,7 +64,8 @@ func (p *Poller) others(ctx context.Context, m member) (bool, error) {
 	return slices.ContainsFunc(all, func(o member) bool { return o.id != m.id && o.whole() }), err
 }
 
-// afterFailure lets the cluster's other hosts take over, or marks the cluster when there are none.
+// afterFailure lets other hosts of the cluster take over, or marks the cluster
+// if there are none.
 func (p *Poller) afterFailure(ctx context.Context, u unit) error {
 	if u.cluster == 0 || ctx.Err() != nil {
 		return nil
@@ -79,6 +81,7 @@ func (p *Poller) afterFailure(ctx context.Context, u unit) error {
 	return p.unanswered(ctx, u.cluster)
 }
 
+// dueNow makes a cluster due for a poll.
 func (p *Poller) dueNow(ctx context.Context, cluster int64) error {
 	if _, err := p.db.Pool.Exec(ctx, "UPDATE clusters SET next_poll_at = now() WHERE id = $1", cluster); err != nil {
 		return db.Problem(fmt.Errorf("asking for the cluster's poll: %w", err))
@@ -86,6 +89,7 @@ func (p *Poller) dueNow(ctx context.Context, cluster int64) error {
 	return nil
 }
 
+// memberOf reads a host as a member of its unit.
 func (p *Poller) memberOf(ctx context.Context, hostID int64) (member, unit, error) {
 	found, err := p.members(ctx, "WHERE h.id = $1", hostID)
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"github.com/hostler/hostler/core/task"
 )
 
-// readTasks asks a host for the newest tasks of its cluster while somebody looks at them, after the list was written. That the host does
-// not tell is no error.
+// readTasks asks a host for the newest tasks of its cluster while somebody
+// looks at them, after the list was written. A host that does not answer is no
+// error.
 func (p *Poller) readTasks(ctx context.Context, id, cluster int64) error {
 	store := &task.Store{DB: p.db}
 	watched, err := store.Watched(ctx)

@@ -12,15 +12,15 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// unit is what one cycle is about: a cluster, a host that belongs to none yet, or (probe) a failed host of a cluster
-// that others answer for.
+// unit is the subject of one cycle: a cluster, a host without a cluster, or
+// (probe) a failed host of a cluster for which others answer.
 type unit struct {
 	cluster int64
 	host    int64
 	probe   bool
 }
 
-// key is the unit's advisory lock.
+// key returns the number of the unit's advisory lock.
 func (u unit) key() int64 {
 	if u.cluster != 0 {
 		return u.cluster
@@ -28,9 +28,10 @@ func (u unit) key() int64 {
 	return -u.host
 }
 
-// hastenStatements bring forward what the interval at present would have polled earlier: it was set to a shorter one
-// meanwhile. The polls are spread over the interval. $1 is the interval and $2 the longest pause after failures; what a
-// cycle has locked has its turn at the next tick.
+// hastenStatements make units due that a shorter interval, set in the meantime,
+// would have polled already. The polls are spread over the interval. $1 is the
+// interval and $2 the longest pause after failures. Rows that a cycle has
+// locked are skipped; their turn is at the next tick.
 var hastenStatements = []string{
 	`UPDATE clusters SET next_poll_at = now() + $1::interval * random() WHERE id IN (SELECT c.id FROM clusters c
 		WHERE c.next_poll_at > now() + 1.06 * $1::interval
@@ -42,7 +43,8 @@ var hastenStatements = []string{
 		AND (h.cluster_id IS NULL OR h.failures > 0) FOR UPDATE SKIP LOCKED)`,
 }
 
-// hasten makes a shorter interval hold at once. Whoever set it, and on which instance, does not matter.
+// hasten makes a shorter interval take effect at once, also if it was set on
+// another instance.
 func (p *Poller) hasten(ctx context.Context) error {
 	for _, statement := range hastenStatements {
 		if _, err := p.db.Pool.Exec(ctx, statement, p.every(ctx), maxBackOff); err != nil {
@@ -52,7 +54,7 @@ func (p *Poller) hasten(ctx context.Context) error {
 	return nil
 }
 
-// due lists the units whose time has come.
+// due returns the units that are due.
 func (p *Poller) due(ctx context.Context) ([]unit, error) {
 	rows, err := p.db.Pool.Query(ctx, `
 SELECT c.id, 0::bigint, false FROM clusters c WHERE c.next_poll_at <= now() AND EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id)
@@ -73,7 +75,7 @@ SELECT 0, h.id, true FROM hosts h WHERE h.failures > 0 AND h.next_poll_at <= now
 	return units, nil
 }
 
-// member is a host as a cycle sees it.
+// member is a host in a cycle.
 type member struct {
 	id       int64
 	cluster  *int64
@@ -100,9 +102,11 @@ type member struct {
 	factsOf string
 }
 
-// whole reports whether the host can speak for its cluster, as far as is known.
+// whole reports whether the host can answer for its cluster, as far as is
+// known.
 func (m member) whole() bool { return m.failures == 0 && !m.limited }
 
+// selectMember reads the hosts to poll with everything that a poll needs.
 const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= now(), c.seen_at, c.detail_at, COALESCE(k.missing, '{}'),
 	k.verified_at,
 	h.error_reason = '` + plugin.ReasonPermission + `',
@@ -112,6 +116,7 @@ const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= n
 	FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
 	LEFT JOIN host_credentials k ON k.host_id = h.id AND k.capability = '` + string(endpoint.Monitoring) + `' `
 
+// members reads the hosts of a condition.
 func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member, error) {
 	rows, err := p.db.Pool.Query(ctx, selectMember+where, arg)
 	if err != nil {
@@ -127,9 +132,11 @@ func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member
 	return members, nil
 }
 
-// candidates are the members that a cycle may ask, in order: the healthy one asked longest ago first, then those whose
-// token does not see everything, unless it is time to ask them again, and failed ones whose pause is over last. A unit may be no
-// longer due, since another cycle was faster; that is not one in which nobody may be asked.
+// candidates returns the members that a cycle may ask, in order: first the
+// healthy one that was asked longest ago, then those whose token does not see
+// everything, unless it is time to ask them again, and last the failed ones
+// whose pause is over. due is false if another cycle was faster; that is not
+// the same as nobody to ask.
 func (p *Poller) candidates(ctx context.Context, u unit) (able []member, due bool, err error) {
 	id, where := u.host, "WHERE h.id = $1 AND h.cluster_id IS NULL AND h.next_poll_at <= now()"
 	if u.cluster != 0 {

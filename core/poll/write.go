@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// good is what a successful poll of a host is recorded with.
+// good is a successful answer of a host, with what is stored about it.
 type good struct {
 	member
 	inv      *inventory
@@ -30,9 +30,9 @@ type good struct {
 	gone     []unlisted
 }
 
-// write brings the database to what the poll found, in one transaction, and returns the cluster that the host now
-// belongs to. errGone means that the host was removed meanwhile; a doubtError that rows are missing, and then nothing is
-// written.
+// write stores an answer in one transaction, and returns the cluster to which
+// the host belongs now. errGone means that the host was removed; a doubtError
+// that rows are missing, and that nothing was written.
 func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 	if err := p.partitions(ctx); err != nil {
 		return 0, err
@@ -59,7 +59,8 @@ func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 		if err := addSamples(ctx, tx.Pgx, cluster, g.inv); err != nil {
 			return err
 		}
-		// Without the right to see the cluster an answer does not name it.
+		// Without the right to see the cluster an answer does not contain its
+		// name.
 		if err := tx.Pgx.QueryRow(ctx, `UPDATE clusters SET name = CASE WHEN $6 THEN name ELSE $2 END,
 			ident = CASE WHEN $7 AND $8 = '' THEN ident ELSE $8 END,
 			quorate_since = CASE WHEN $10 OR quorate IS NOT DISTINCT FROM $3 THEN quorate_since ELSE now() END,
@@ -79,7 +80,7 @@ func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 	return cluster, err
 }
 
-// partitions makes the days' partitions of samples once for each day that this instance lives.
+// partitions creates the partitions of samples once for each day.
 func (p *Poller) partitions(ctx context.Context) error {
 	now := time.Now()
 	p.mu.Lock()
@@ -97,8 +98,9 @@ func (p *Poller) partitions(ctx context.Context) error {
 	return nil
 }
 
-// silence marks everything of a cluster of which no host answers: what is there is unknown, and nothing is deleted. The
-// cluster's next poll is due when the first of its hosts is.
+// silence marks everything of a cluster as unknown when none of its hosts
+// answers. Nothing is deleted. The cluster is due when the first of its hosts
+// is.
 func (p *Poller) silence(ctx context.Context, cluster int64) error {
 	return p.db.Tx(ctx, func(tx *db.Tx) error {
 		var healthy bool

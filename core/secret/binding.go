@@ -24,6 +24,8 @@ func Row(key ...any) string {
 	return strings.Join(parts, "/")
 }
 
+// check refuses a binding with an empty part: two secrets could then be
+// exchanged for each other.
 func (b Binding) check() error {
 	if b.Table == "" || b.Column == "" || b.Row == "" {
 		return errors.New("a secret needs table, column and row to be bound to")

@@ -106,6 +106,7 @@ func create(path string) (r *keyring, s stamp, made bool, err error) {
 	return r, s, made, err
 }
 
+// list writes key ids for a message.
 func list(ids []KeyID) string {
 	texts := make([]string, len(ids))
 	for i, id := range ids {
@@ -184,6 +185,9 @@ func header(id KeyID) []byte {
 	return binary.BigEndian.AppendUint32([]byte{sealedVersion}, uint32(id))
 }
 
+// sealValue encrypts a text with the primary key. The header names the key;
+// header and binding are authenticated with it, so that a value that was copied
+// to another row does not open.
 func (r *keyring) sealValue(text string, place Binding) ([]byte, error) {
 	head := header(r.primary)
 	body, err := r.seal.Encrypt([]byte(text), place.associated(head))
@@ -193,6 +197,8 @@ func (r *keyring) sealValue(text string, place Binding) ([]byte, error) {
 	return append(head, body...), nil
 }
 
+// openValue decrypts a value. The error does not say which of the two is wrong,
+// the bytes or the place: the cipher cannot tell.
 func (r *keyring) openValue(sealed []byte, place Binding) (String, error) {
 	text, err := r.seal.Decrypt(sealed[headerSize:], place.associated(sealed[:headerSize]))
 	if err != nil {

@@ -21,6 +21,7 @@ const (
 	lockCopies = 1
 )
 
+// These are the times of the hold.
 const (
 	// copyLook is how often a service looks whether its hold is still there, and copyRetry how soon it tries to have it again.
 	copyLook  = 5 * time.Second
@@ -56,6 +57,8 @@ func HoldCopy(ctx context.Context, d *db.DB, log hclog.Logger) (*Copy, error) {
 	return c, nil
 }
 
+// keep holds the lock until ctx ends, and takes it again after it was lost with
+// its connection. In between a rotation may take this instance for ended.
 func (c *Copy) keep(ctx context.Context, d *db.DB, lock *db.Lock, log hclog.Logger) {
 	defer func() {
 		if lock != nil {
@@ -87,6 +90,8 @@ func (c *Copy) keep(ctx context.Context, d *db.DB, lock *db.Lock, log hclog.Logg
 	}
 }
 
+// held reports whether the lock's connection still lives. It does not wait
+// longer than copyLook.
 func held(ctx context.Context, lock *db.Lock) bool {
 	ctx, cancel := context.WithTimeout(ctx, copyLook)
 	defer cancel()

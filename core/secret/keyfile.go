@@ -20,6 +20,8 @@ type stamp struct {
 	changed       syscall.Timespec
 }
 
+// stampOf gives what tells a changed file from the same one. The time of change
+// of the inode is part of it, because the time of modification can be set.
 func stampOf(info fs.FileInfo) stamp {
 	s := info.Sys().(*syscall.Stat_t)
 	return stamp{device: s.Dev, inode: s.Ino, size: s.Size, changed: s.Ctim}
@@ -190,6 +192,8 @@ func writeDraft(path string, r *keyring) (string, error) {
 	return f.Name(), nil
 }
 
+// syncFolder makes a rename durable: without it a crash may bring the old name
+// back (fsync(2), "NOTES").
 func syncFolder(path string) error {
 	d, err := os.Open(filepath.Dir(path))
 	if err != nil {

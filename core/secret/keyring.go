@@ -18,6 +18,7 @@ import (
 // KeyID names a master key. It is no secret: every sealed value carries the one that sealed it.
 type KeyID uint32
 
+// String gives the id with eight hexadecimal digits, as the commands show it.
 func (id KeyID) String() string { return fmt.Sprintf("%08x", uint32(id)) }
 
 // keyNote is what the key file says of a key beside the key.
@@ -45,6 +46,7 @@ type keyFile struct {
 	Keyset  json.RawMessage `json:"keyset"`
 }
 
+// warning is written into the key file itself, for who finds it.
 const warning = "Without this file the secrets in the database cannot be opened. Back it up apart from the database. Let nobody read it."
 
 // newKeyring makes a keyring with one new key.
@@ -92,6 +94,7 @@ func (r *keyring) drop(ids []KeyID) (*keyring, error) {
 	return assemble(m, r.primary, notes)
 }
 
+// assemble makes a keyring of keys whose primary one is not chosen yet.
 func assemble(m *keyset.Manager, primary KeyID, notes []keyNote) (*keyring, error) {
 	if err := m.SetPrimary(uint32(primary)); err != nil {
 		return nil, fmt.Errorf("choosing the key to seal with: %w", err)
@@ -103,6 +106,7 @@ func assemble(m *keyset.Manager, primary KeyID, notes []keyNote) (*keyring, erro
 	return keyringOf(h, notes)
 }
 
+// keyringOf makes a keyring of keys as they are.
 func keyringOf(h *keyset.Handle, notes []keyNote) (*keyring, error) {
 	first, err := h.Primary()
 	if err != nil {
@@ -138,6 +142,7 @@ func (r *keyring) ids() []KeyID {
 	return ids
 }
 
+// has reports whether the keyring has a key.
 func (r *keyring) has(id KeyID) bool { return slices.Contains(r.ids(), id) }
 
 // unfinished reports whether a rotation was begun and not brought to its end.
@@ -185,4 +190,5 @@ func decode(text []byte) (*keyring, error) {
 	return keyringOf(h, f.Notes)
 }
 
+// now is the time in whole seconds, as the key file keeps it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }

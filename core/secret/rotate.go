@@ -73,6 +73,7 @@ func (b *Box) Rotate(ctx context.Context, rot Rotation) (Report, error) {
 	return report, nil
 }
 
+// complete sets what was left out.
 func (rot *Rotation) complete() {
 	if rot.Logger == nil {
 		rot.Logger = hclog.NewNullLogger()
@@ -88,6 +89,9 @@ func (rot *Rotation) complete() {
 	}
 }
 
+// rotate seals all values anew. The order matters: the new key is in the file
+// of every instance before the first value is sealed with it, and the old one
+// is forgotten only when no value needs it.
 func (b *Box) rotate(ctx context.Context, rot Rotation) (report Report, err error) {
 	if err := b.covers(ctx, rot); err != nil {
 		return report, err
@@ -204,6 +208,7 @@ func (b *Box) rewrite(ctx context.Context, rot Rotation, t Table) (int, error) {
 	return total, nil
 }
 
+// sealedRow is a value as the database has it, and where.
 type sealedRow struct {
 	place  Binding
 	at     string // ctid: it holds as long as the row is locked

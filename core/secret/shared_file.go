@@ -35,6 +35,8 @@ func sharedBy(f *os.File, user int) bool {
 	return grantsOnly(list[:n], user)
 }
 
+// grantsOnly reports whether an access control list gives rights to nobody but
+// one user. A list that it cannot read grants too much.
 func grantsOnly(list []byte, user int) bool {
 	if len(list) < 4 || len(list)%aclEntry != 4 || binary.LittleEndian.Uint32(list) != aclVersion {
 		return false

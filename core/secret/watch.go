@@ -17,6 +17,7 @@ import (
 // ErrOutdated: this instance's copy of the key file has missed a rotation.
 var ErrOutdated = errors.New("the key file has missed a rotation")
 
+// These are the times between two looks at the key file.
 const (
 	// watchEvery is the time between two looks, for announcements that were missed. watchAgain is that time after a look that
 	// failed, and how often the file of an outdated instance is looked at.
@@ -75,6 +76,8 @@ func (b *Box) sealable() error {
 	return nil
 }
 
+// unavailable is the answer to requests while this instance cannot open
+// secrets. It does not show the cause, which names paths.
 func unavailable(outdated error) error {
 	return problem.New(problem.CodeKeyOutdated,
 		"this instance has an old copy of the key file; ask another one, or give it the present file").
@@ -139,6 +142,7 @@ func (b *Box) Look(ctx context.Context, w Watch) error {
 	return outdated
 }
 
+// lacks says which key is missing, and why the file could not help.
 func (b *Box) lacks(r *keyring, id KeyID, fileErr error) error {
 	err := fmt.Errorf("%w: the database's secrets are sealed with key %s, and %s has only %s", ErrOutdated, id, b.path, list(r.ids()))
 	if fileErr != nil {
@@ -222,6 +226,7 @@ func (b *Box) waitForFile(ctx context.Context, limit time.Duration) {
 	}
 }
 
+// complete sets what was left out.
 func (w *Watch) complete() {
 	if w.Logger == nil {
 		w.Logger = hclog.NewNullLogger()

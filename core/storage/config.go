@@ -40,6 +40,7 @@ type Type struct {
 	Keys []Key  `json:"keys"`
 }
 
+// showTypes gives the storage types in the API's form, with the keys of each.
 func showTypes(all []hypervisor.StorageType) []Type {
 	out := []Type{}
 	for _, t := range all {
@@ -61,6 +62,7 @@ func showTypes(all []hypervisor.StorageType) []Type {
 	return out
 }
 
+// typeNamed finds a type; nil if the hypervisor does not have it.
 func typeNamed(all []hypervisor.StorageType, name string) *hypervisor.StorageType {
 	if i := slices.IndexFunc(all, func(t hypervisor.StorageType) bool { return t.Name == name }); i >= 0 {
 		return &all[i]
@@ -68,6 +70,7 @@ func typeNamed(all []hypervisor.StorageType, name string) *hypervisor.StorageTyp
 	return nil
 }
 
+// keyNamed finds a key of a type; nil if there is none.
 func keyNamed(t *hypervisor.StorageType, name string) *hypervisor.StorageKey {
 	if t == nil {
 		return nil
@@ -95,6 +98,8 @@ func (o *order) names() []string {
 	return names
 }
 
+// fault notes what is wrong with a key. All faults are collected, so that a
+// form shows them at once.
 func (o *order) fault(key, kind, msg string) {
 	o.faults = append(o.faults, problem.Fault{Loc: []any{"body", "config", key}, Msg: msg, Type: kind})
 }
@@ -147,6 +152,7 @@ func cutName(name string) string {
 	return name
 }
 
+// keysOf lists the keys of a type, for a message.
 func keysOf(t *hypervisor.StorageType) []string {
 	names := make([]string, 0, len(t.Keys))
 	for _, k := range t.Keys {
@@ -184,6 +190,9 @@ func valueOf(key *hypervisor.StorageKey, raw json.RawMessage) (value, why string
 	return text, textFault(key, text)
 }
 
+// textFault says why a text does not fit its key; empty if it does. Only
+// secrets may have several lines, because keys and certificates come in files
+// of several.
 func textFault(key *hypervisor.StorageKey, text string) string {
 	several := key.Secret // a key in a file has lines
 	switch {
@@ -201,6 +210,8 @@ func textFault(key *hypervisor.StorageKey, text string) string {
 	return ""
 }
 
+// flagOf reads a switch in the forms that the hypervisor and JSON have, and
+// gives the hypervisor's.
 func flagOf(v any) (value, why string) {
 	switch v {
 	case true, "1", json.Number("1"):
@@ -211,6 +222,7 @@ func flagOf(v any) (value, why string) {
 	return "", "it is true or false"
 }
 
+// integerOf reads a number within the key's limits.
 func integerOf(key *hypervisor.StorageKey, v any) (value, why string) {
 	text, isText := v.(string)
 	if number, isNumber := v.(json.Number); isNumber {
@@ -230,6 +242,8 @@ func integerOf(key *hypervisor.StorageKey, v any) (value, why string) {
 	return strconv.FormatInt(n, 10), ""
 }
 
+// wordsOf reads a list, from JSON or from a text with commas or spaces, and
+// gives the hypervisor's form.
 func wordsOf(key *hypervisor.StorageKey, v any) (value, why string) {
 	var words []string
 	switch v := v.(type) {

@@ -31,6 +31,8 @@ type Volume struct {
 	Verified  *string    `json:"verified" enum:"ok,failed" doc:"How the last verification of a backup ended; null where there was none"`
 }
 
+// show gives a volume in the API's form. All texts come from the hypervisor and
+// are cleaned.
 func show(v hypervisor.Volume) Volume {
 	out := Volume{
 		ID: host.Clean(v.ID), Name: host.Clean(v.Name), Node: v.Node, Kind: string(v.Kind), Content: host.Clean(v.Content),

@@ -35,6 +35,7 @@ type Detail struct {
 	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"The least of those of all its nodes; null where none is known"`
 }
 
+// These bound a change of a definition.
 const (
 	// sendLimit bounds one request that changes a definition: a server that does not answer is tried for a while.
 	sendLimit = 60 * time.Second
@@ -48,12 +49,16 @@ func (s *Store) Types(ctx context.Context, hostID int64) ([]Type, error) {
 	return showTypes(all), err
 }
 
+// types asks the host for its storage types. The token is given because a form
+// may be shown with the right to look alone.
 func (s *Store) types(ctx context.Context, hostID int64, token endpoint.Capability) ([]hypervisor.StorageType, error) {
 	return host.Ask(ctx, s.Hosts, hostID, token, func(ctx context.Context, m hypervisor.StorageManager) ([]hypervisor.StorageType, error) {
 		return m.StorageTypes(ctx)
 	})
 }
 
+// definition asks for a definition. It changes rarely and is not polled, so
+// that it is asked for each time.
 func (s *Store) definition(ctx context.Context, hostID int64, name string) (hypervisor.StorageDefinition, error) {
 	return host.Ask(ctx, s.Hosts, hostID, endpoint.Monitoring,
 		func(ctx context.Context, m hypervisor.StorageManager) (hypervisor.StorageDefinition, error) {
@@ -79,6 +84,8 @@ func (s *Store) Detail(ctx context.Context, hostID int64, name, node string) (De
 	return s.detail(ctx, &p, found, node)
 }
 
+// detail puts together what was polled and what was asked for now. A storage
+// that is not polled yet, because it was just made, has its definition alone.
 func (s *Store) detail(ctx context.Context, p *place, found hypervisor.StorageDefinition, node string) (Detail, error) {
 	if p.known != nil {
 		known := []Storage{*p.known}
@@ -178,6 +185,7 @@ func (s *Store) StartedAgain(ctx context.Context, made idempotency.Made) (guest.
 	return s.Actor.Started(ctx, made.JobID, false)
 }
 
+// taken is the refusal of a name that is in use.
 func taken(name string) error {
 	return problem.New(problem.CodeConflict, "there is a storage %.100q already", name)
 }
@@ -209,6 +217,7 @@ func has(now *hypervisor.StorageDefinition, t *hypervisor.StorageType, o *order)
 	return !slices.ContainsFunc(o.clear, func(key string) bool { return now.Config[key] != "" })
 }
 
+// sorted brings a list into an order in which two can be compared.
 func sorted(words string) string {
 	value, _ := wordsOf(&hypervisor.StorageKey{}, words)
 	list := slices.Sorted(slices.Values(splitWords(value)))

@@ -287,6 +287,7 @@ func (s *Store) Templates(ctx context.Context, hostID int64, name, node, search 
 	return all[from:min(from+limit, len(all))], len(all), nil
 }
 
+// templates asks a node for the templates that it could download.
 func (s *Store) templates(ctx context.Context, hostID int64, node string) ([]hypervisor.Template, error) {
 	all, err := host.Ask(ctx, s.Hosts, hostID, endpoint.Monitoring,
 		func(ctx context.Context, f hypervisor.ContentFetcher) ([]hypervisor.Template, error) {

@@ -74,6 +74,8 @@ type Filter struct {
 	Node, Name, Content, State string
 }
 
+// selectStates reads storages with their clusters and hosts, without a
+// condition.
 const selectStates = `SELECT s.cluster_id, c.name, s.host_id, h.name, s.node, s.name, s.type, s.shared, s.status, s.content,
 	s.used, s.total, s.seen_at, s.figures_at, s.id FROM storages s JOIN hosts h ON h.id = s.host_id JOIN clusters c ON c.id = s.cluster_id`
 
@@ -137,6 +139,7 @@ func (s *Store) read(ctx context.Context, where string, args ...any) ([]Storage,
 // available is the state of a storage that can be used.
 const available = "available"
 
+// cleanAll cleans texts from the hypervisor and sorts them.
 func cleanAll(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, text := range texts {
@@ -177,6 +180,7 @@ func sum(a, b *int64) *int64 {
 	return &n
 }
 
+// cmpNil gives the first number that is not nil.
 func cmpNil(a, b *int64) *int64 {
 	if a == nil {
 		return b
@@ -195,6 +199,7 @@ type place struct {
 	known *Storage
 }
 
+// clusterNode is a node by which a storage may be asked.
 type clusterNode struct {
 	name   string
 	online bool

@@ -31,6 +31,8 @@ type User struct {
 	Node     string `json:"node" example:"pve1"`
 }
 
+// These bound the questions that are asked before a volume is deleted. Beyond
+// them nobody can tell whether it is in use.
 const (
 	// maxAsked is how many guests are asked for their configurations before a volume is deleted, and askedAtOnce how many of them at a time.
 	maxAsked    = 1000
@@ -49,6 +51,7 @@ type errInUse struct {
 	why   string
 }
 
+// Error says which guest uses the volume.
 func (e *errInUse) Error() string { return e.why }
 
 // free is an errInUse while something uses a volume; all is what else is on its storage, and fresh as of unnamed. A disk is used as

@@ -12,7 +12,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// maxVolume is the length of a volume's id that the hypervisor takes as a parameter.
+// maxVolume is the longest id of a volume that Proxmox VE accepts as a
+// parameter.
 const maxVolume = 255
 
 // backupTask is the type of the task that backs a guest up.
@@ -21,7 +22,8 @@ const backupTask = "vzdump"
 // usualCompression is the default of Proxmox VE's own page. Its API does not compress by default.
 const usualCompression = "zstd"
 
-// checkBackup refuses an id that is of no backup on its storage.
+// checkBackup refuses an id that cannot be that of a backup on its storage. It
+// becomes part of a path.
 func checkBackup(id, storage string) error {
 	if checkVolume(id, storage) != nil || !strings.HasPrefix(id, storage+":backup/") {
 		return plugin.Errorf(plugin.NotFound, "there is no backup %.300q on storage %.80q", id, storage)
@@ -29,7 +31,7 @@ func checkBackup(id, storage string) error {
 	return nil
 }
 
-// backupPath is the path of a backup on its storage.
+// backupPath returns the path of a backup on its storage.
 func backupPath(b hypervisor.Backup) (string, error) {
 	if err := checkBackup(b.ID, b.Storage); err != nil {
 		return "", err
@@ -37,8 +39,9 @@ func backupPath(b hypervisor.Backup) (string, error) {
 	return nodePath(b.Node, "storage", b.Storage, "content", b.ID)
 }
 
-// RunBackup implements hypervisor.Backuper. Whether the guest may be backed up comes out in the task. Older backups stay, whatever the
-// storage's retention says.
+// RunBackup implements hypervisor.Backuper. Whether the guest may be backed up
+// shows only in the task. Older backups stay, because the request overrides the
+// retention of the storage.
 func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.BackupSpec) (string, error) {
 	if _, err := guestPath(ref); err != nil {
 		return "", err
@@ -72,7 +75,8 @@ func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hype
 		}
 		return "", h.explain(ctx, ref.Node, err)
 	}
-	// A guest that is on another node is passed over without a word.
+	// vzdump ignores a guest that has moved to another node, and answers with
+	// success and no task.
 	if taskIn(string(answer)) == "" {
 		return "", plugin.Errorf(plugin.NotFound, "guest %s is not on node %s", ref.ID, ref.Node)
 	}
@@ -80,8 +84,9 @@ func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hype
 	return string(answer), nil
 }
 
-// notesTemplate writes notes as the template that gives them. A template has no way to write two braces, which would begin a variable,
-// so that a blank comes between.
+// notesTemplate returns notes as the template that produces them. In a template
+// two braces begin a variable, and there is no way to escape them; so a space
+// is inserted between them.
 func notesTemplate(notes string) string {
 	notes = strings.NewReplacer("\r\n", `\n`, "\n", `\n`, `\`, `\\`).Replace(notes)
 	for strings.Contains(notes, "{{") {
@@ -90,8 +95,8 @@ func notesTemplate(notes string) string {
 	return notes
 }
 
-// DeleteBackup implements hypervisor.Backuper. That a backup is protected comes out in the task; one that is not there any more counts
-// as deleted.
+// DeleteBackup implements hypervisor.Backuper. That a backup is protected shows
+// only in the task. A backup that does not exist counts as deleted.
 func (h *Host) DeleteBackup(ctx context.Context, b hypervisor.Backup) (string, error) {
 	path, err := backupPath(b)
 	if err != nil {
@@ -105,7 +110,8 @@ func (h *Host) DeleteBackup(ctx context.Context, b hypervisor.Backup) (string, e
 	return taskIn(string(answer)), nil
 }
 
-// ProtectBackup implements hypervisor.Backuper. Without Datastore.Allocate the hypervisor lets five backups of a guest be protected.
+// ProtectBackup implements hypervisor.Backuper. Without Datastore.Allocate
+// Proxmox VE protects at most five backups of a guest.
 func (h *Host) ProtectBackup(ctx context.Context, b hypervisor.Backup, protected bool) error {
 	path, err := backupPath(b)
 	if err != nil {
@@ -121,7 +127,7 @@ func (h *Host) ProtectBackup(ctx context.Context, b hypervisor.Backup, protected
 	return nil
 }
 
-// volumeError brings what the hypervisor says of a volume into our words.
+// volumeError turns an error about a volume into one of the SDK.
 func volumeError(err error) error {
 	e, ok := asError(err)
 	if !ok {

@@ -11,13 +11,17 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// dumpName is how vzdump names the file of an archive (PVE::VZDump, get_archive_info), which is a name on any file system.
+// dumpName is the form of the file names of vzdump (PVE::VZDump,
+// get_archive_info). Such a name needs no quotes and stays below its folder on
+// every file system.
 var dumpName = regexp.MustCompile(`^vzdump-(?:qemu|lxc|openvz)-[1-9][0-9]{2,8}-\d{4}(?:_\d\d){2}-\d\d(?:_\d\d){2}` +
 	`\.(?:tar|tgz|vma)(?:\.(?:gz|lzo|zst|bz2))?$`)
 
-// folderTypes are the types of storages that are folders of the node. Those that are mounted have none of their own, and are below mounts.
+// folderTypes are the storage types that are folders of the node. Those that
+// are mounted have no folder in their definition and are below mounts.
 var folderTypes = []string{"btrfs", "cephfs", "cifs", "dir", "nfs"}
 
+// Folders of storages whose definition does not name others.
 const (
 	// mounts is where network shares are mounted that say nothing else.
 	mounts = "/mnt/pve"
@@ -25,7 +29,8 @@ const (
 	dumps = "dump"
 )
 
-// BackupFile implements hypervisor.BackupFileLocator. The definition of the storage tells its folder, with one request.
+// BackupFile implements hypervisor.BackupFileLocator. It reads the definition
+// of the storage, with one request, and derives the path from it.
 func (h *Host) BackupFile(ctx context.Context, query hypervisor.BackupQuery, b hypervisor.Backup) (hypervisor.BackupFile, error) {
 	definition, err := h.StorageDefinition(ctx, query.Storage)
 	if err != nil {
@@ -45,7 +50,7 @@ func (h *Host) BackupFile(ctx context.Context, query hypervisor.BackupQuery, b h
 	return hypervisor.BackupFile{Path: path.Join(folder, name), ID: query.Storage + ":backup/" + name}, nil
 }
 
-// backupFolder is where a storage keeps the files of backups.
+// backupFolder returns the folder in which a storage keeps backups.
 func backupFolder(d hypervisor.StorageDefinition) (string, error) {
 	if !slices.Contains(folderTypes, d.Type) {
 		return "", plugin.Errorf(plugin.Unsupported, "the storage %s is of the type %.40s, which keeps backups otherwise than as files", d.Name,

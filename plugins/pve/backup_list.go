@@ -13,6 +13,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// These limit a row. A list may have hundreds of thousands of rows, and a peer
+// that sends long ones must not fill the memory.
 const (
 	// maxNotes is the length in bytes of the notes that a list hands on; a list has the first line only.
 	maxNotes = 1 << 10
@@ -22,7 +24,8 @@ const (
 	lastSecond = 253402300799
 )
 
-// backupRow is one row of what is on a storage. Its texts are good until the next row.
+// backupRow is one row of the content of a storage. Its texts are valid until
+// the next row is read.
 type backupRow struct {
 	volume, subtype, format, notes, encrypted pveapi.Scalar
 	vmid, taken, size                         figure
@@ -30,7 +33,7 @@ type backupRow struct {
 	verification                              verification
 }
 
-// verification is what a backup server last found out about a backup.
+// verification is the result of a backup server's last check of a backup.
 type verification struct{ state string }
 
 var (
@@ -38,6 +41,8 @@ var (
 	_ pveapi.RowDecoder = (*verification)(nil)
 )
 
+// Reset empties it. With Field it implements the visitor of package pveapi, so
+// that the nested object of a row needs no map.
 func (v *verification) Reset() { *v = verification{} }
 
 func (v *verification) Field(name []byte, value pveapi.Scalar) {
@@ -49,7 +54,7 @@ func (v *verification) Field(name []byte, value pveapi.Scalar) {
 // Reset empties the row.
 func (r *backupRow) Reset() { *r = backupRow{} }
 
-// Field takes one member.
+// Field takes one member of the row.
 func (r *backupRow) Field(name []byte, v pveapi.Scalar) {
 	switch string(name) {
 	case "volid":
@@ -77,15 +82,18 @@ func (r *backupRow) Field(name []byte, v pveapi.Scalar) {
 	}
 }
 
-// backupName is how vzdump names an archive of a guest, and a backup server a snapshot of one.
+// backupName is the form of volume names of a guest's backup: archives of
+// vzdump, and snapshots on a backup server.
 var backupName = regexp.MustCompile(`^backup/(?:vzdump-(qemu|lxc|openvz)-([1-9][0-9]{2,8})-|(vm|ct)/([1-9][0-9]{2,8})/)`)
 
-// kinds are the hypervisor's words for guests where it speaks of backups. Releases before 7 name the kind in the volume's name only.
+// kinds maps the words for guests in lists of backups. Releases before 7 name
+// the kind only in the volume's name.
 var kinds = map[string]hypervisor.GuestKind{
 	"qemu": hypervisor.VM, "vm": hypervisor.VM, "lxc": hypervisor.Container, "ct": hypervisor.Container, "openvz": hypervisor.Container,
 }
 
-// backup makes a backup of the row. ok is false for what is of no guest, such as a backup of a whole machine.
+// backup converts the row. ok is false for a backup that belongs to no guest,
+// such as one of a whole machine.
 func (r *backupRow) backup(query hypervisor.BackupQuery) (b hypervisor.Backup, ok bool) {
 	b = hypervisor.Backup{
 		ID: r.volume.Text(), Storage: query.Storage, Node: query.Node, Kind: kinds[r.subtype.Text()], Guest: hypervisor.GuestID(r.guest()),
@@ -113,7 +121,7 @@ func (r *backupRow) backup(query hypervisor.BackupQuery) (b hypervisor.Backup, o
 		size := r.size.n
 		b.SizeBytes = &size
 	}
-	// The fingerprint of the key, or 1.
+	// The value is the fingerprint of the key, or 1 if the key is unknown.
 	if text := r.encrypted.Text(); text != "" && text != "0" {
 		b.Encrypted = true
 	}
@@ -124,7 +132,7 @@ func (r *backupRow) backup(query hypervisor.BackupQuery) (b hypervisor.Backup, o
 	return b, true
 }
 
-// guest is the guest's id; empty when the row has none that could be one.
+// guest returns the id of the guest; empty if the row has none.
 func (r *backupRow) guest() string {
 	if text := strconv.FormatInt(r.vmid.n, 10); r.vmid.set && guestNumber.MatchString(text) {
 		return text
@@ -132,8 +140,9 @@ func (r *backupRow) guest() string {
 	return ""
 }
 
-// Backups implements hypervisor.Backuper. The list has only those of guests that the token may back up. For an empty one the token's
-// rights are asked for as well.
+// Backups implements hypervisor.Backuper. Proxmox VE lists only backups of
+// guests that the token may back up, without an error. For an empty list the
+// rights of the token are therefore asked for as well.
 func (h *Host) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hypervisor.Backup, error) {
 	all, err := h.listBackups(ctx, query)
 	if err == nil && len(all) == 0 {
@@ -142,7 +151,7 @@ func (h *Host) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hyp
 	return all, err
 }
 
-// listBackups takes one request.
+// listBackups reads the list with one request.
 func (h *Host) listBackups(ctx context.Context, query hypervisor.BackupQuery) ([]hypervisor.Backup, error) {
 	if !storageName.MatchString(query.Storage) {
 		return nil, plugin.Errorf(plugin.NotFound, "there is no storage %.80q", query.Storage)
@@ -170,7 +179,7 @@ func (h *Host) listBackups(ctx context.Context, query hypervisor.BackupQuery) ([
 	return all, nil
 }
 
-// cut shortens a text to at most so many bytes.
+// cut shortens a text to at most that many bytes.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

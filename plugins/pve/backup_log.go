@@ -8,17 +8,21 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// backupLog is what the log of a backup of one guest tells: where it goes to, and how it failed, of which the task itself says no more
-// than "job errors".
+// backupLog is the content of the log of one guest's backup that no answer of
+// the API has: the storage, the new volume, and the reason of a failure, for
+// which the task itself says only "job errors".
 type backupLog struct{ storage, archive, reason string }
 
 var (
-	// The job's command is the log's first line; notes in it are quoted.
+	// The first line of the log is the command of the job. Notes in it are
+	// quoted, and must not be read as other lines.
 	quoted     = regexp.MustCompile(`'[^']*'`)
 	intoDump   = regexp.MustCompile(` --storage (\S+)`)
 	newArchive = regexp.MustCompile(`^INFO: creating (?:vzdump|Proxmox Backup Server) archive '([^']+)'$`)
 )
 
+// read takes the storage and the volume of the new backup from a line of the
+// log.
 func (b *backupLog) read(line string) {
 	if command, found := strings.CutPrefix(line, "INFO: starting new backup job: "); found && b.storage == "" {
 		if m := intoDump.FindStringSubmatch(quoted.ReplaceAllString(command, "")); m != nil {
@@ -33,7 +37,7 @@ func (b *backupLog) read(line string) {
 	}
 }
 
-// tell completes a task's result.
+// tell completes the result of a task.
 func (b *backupLog) tell(result *hypervisor.TaskResult) {
 	if result.OK() {
 		result.Backup = b.volume()
@@ -43,8 +47,9 @@ func (b *backupLog) tell(result *hypervisor.TaskResult) {
 	}
 }
 
-// volume is the id of the backup; empty when the log does not tell it. An archive is named by its file, and what is on a backup server
-// by its path there.
+// volume returns the id of the backup; empty if the log does not name it. An
+// archive is named by its file, and a snapshot on a backup server by its path
+// there.
 func (b *backupLog) volume() string {
 	name := b.archive
 	if strings.HasPrefix(name, "/") {

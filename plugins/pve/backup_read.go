@@ -10,8 +10,10 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// BackupContent implements hypervisor.BackupReader with one request for the configuration in the backup. A restore over a VM keeps volumes
-// that are not in the backup as unused disks; a restore over a container destroys all its volumes.
+// BackupContent implements hypervisor.BackupReader. It reads the configuration
+// in the backup with one request. A restore over a VM keeps volumes that are
+// not in the backup as unused disks; a restore over a container destroys all of
+// its volumes.
 func (h *Host) BackupContent(ctx context.Context, b hypervisor.Backup) (hypervisor.BackupContent, error) {
 	if err := checkBackup(b.ID, b.Storage); err != nil {
 		return hypervisor.BackupContent{}, err
@@ -30,7 +32,7 @@ func (h *Host) BackupContent(ctx context.Context, b hypervisor.Backup) (hypervis
 	return content, nil
 }
 
-// backedUp reads the configuration in a backup by a node.
+// backedUp reads the configuration in a backup through a node.
 func (h *Host) backedUp(ctx context.Context, node string, b hypervisor.Backup) (hypervisor.Config, error) {
 	path, err := nodePath(node, backupTask, "extractconfig")
 	if err != nil {

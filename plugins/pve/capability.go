@@ -7,7 +7,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// role is what the token of one capability is given on the hypervisor.
+// role is the set of privileges for the token of one capability.
 type role struct {
 	name       string
 	privileges []string
@@ -20,6 +20,8 @@ type role struct {
 // nodeShell is what opening a node's shell needs in addition.
 const nodeShell = "Sys.Console"
 
+// roles lists the privileges of each capability. The role script grants them,
+// and Permissions compares with them; both must change together.
 var roles = map[endpoint.Capability]role{
 	endpoint.Monitoring: {
 		name:       "ServiceAudit",
@@ -61,8 +63,10 @@ var roles = map[endpoint.Capability]role{
 	},
 }
 
-// since tells which release brought a privilege; those not named are in every release with API tokens. An older release
-// refuses a role that names one, so it is not missing there.
+// since maps a privilege to the release that introduced it. Privileges that are
+// not listed exist in every release with API tokens. An older release refuses a
+// role with a privilege that it does not know, so that the privilege is not
+// missing there.
 var since = map[string]release{
 	"Pool.Audit":          {7, 0},
 	"SDN.Use":             {8, 0},
@@ -70,12 +74,12 @@ var since = map[string]release{
 	"VM.GuestAgent.Audit": {9, 0},
 }
 
-// known leaves out what a release does not have.
+// known removes the privileges that a release does not have.
 func known(privileges []string, r release) []string {
 	return slices.DeleteFunc(slices.Clone(privileges), func(p string) bool { return r.before(since[p]) })
 }
 
-// roleOf is the role of a capability.
+// roleOf returns the role of a capability.
 func roleOf(c endpoint.Capability) (role, error) {
 	r, ok := roles[c]
 	if !ok {
@@ -86,5 +90,6 @@ func roleOf(c endpoint.Capability) (role, error) {
 	return r, nil
 }
 
-// Privileges are what the role of a capability holds, and nil for a capability that there is not.
+// Privileges returns the privileges of the role of a capability, nil for an
+// unknown one.
 func Privileges(c endpoint.Capability) []string { return slices.Clone(roles[c].privileges) }

@@ -10,8 +10,10 @@ import (
 // nameKeys are the parameters that name a new guest.
 var nameKeys = map[hypervisor.GuestKind]string{hypervisor.VM: "name", hypervisor.Container: "hostname"}
 
-// Clone says always whether the copy is a full one: by itself the hypervisor decides by whether the source is a template. As CreateVM
-// does, it names the pool of a token that may make guests in a pool only.
+// Clone implements hypervisor.Cloner. It always states whether the copy is
+// full: without that Proxmox VE decides by whether the source is a template.
+// Like CreateVM, it names the pool for a token that may create guests only in a
+// pool.
 func (h *Host) Clone(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.CloneSpec) (string, error) {
 	if _, err := vmid(spec.ID); err != nil {
 		return "", invalid("id", "%.40q is no id of a guest", spec.ID)

@@ -8,7 +8,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// membership is what /cluster/status tells.
+// membership is the content of /cluster/status.
 type membership struct {
 	cluster hypervisor.Cluster
 	// nodes are the members by name. Without the right to see them there are none, and the list tells the names.
@@ -18,6 +18,7 @@ type membership struct {
 	kept *kept
 }
 
+// node returns the member of that name and adds it if it is new.
 func (m *membership) node(name string) *hypervisor.Node {
 	n, ok := m.nodes[name]
 	if !ok {
@@ -34,8 +35,9 @@ func (m *membership) away(name string) bool {
 	return ok && n.Status == hypervisor.NodeOffline
 }
 
-// membership asks who is in the cluster. That needs Sys.Audit on /, which a token of a pool does not have: then the
-// answer is partial, and the inventory goes on.
+// membership reads the members of the cluster. That needs Sys.Audit on /, which
+// the token of a pool does not have; then the result is partial, and the
+// inventory continues with the nodes that its list names.
 func (h *Host) membership(ctx context.Context) (*membership, error) {
 	m, err := h.members(ctx)
 	switch plugin.KindOf(err) {
@@ -50,13 +52,15 @@ func (h *Host) membership(ctx context.Context) (*membership, error) {
 	return m, err
 }
 
+// newMembership returns the membership of a machine alone until rows say
+// otherwise.
 func newMembership() *membership {
 	m := &membership{nodes: map[string]*hypervisor.Node{}}
 	m.cluster.Quorate = true // a machine alone has no quorum to lose
 	return m
 }
 
-// members is the membership for what cannot do without it.
+// members returns the membership for callers that cannot work without it.
 func (h *Host) members(ctx context.Context) (*membership, error) {
 	m := newMembership()
 	var rows []struct {

@@ -14,7 +14,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// configRow is one key of a guest's configuration, with what waits for a restart.
+// configRow is one key of a guest's configuration: its value, and the value
+// that waits for a restart.
 type configRow struct {
 	Key     pveapi.Text `json:"key"`
 	Value   pveapi.Text `json:"value"`
@@ -22,7 +23,8 @@ type configRow struct {
 	Delete  pveapi.Int  `json:"delete"`
 }
 
-// Config reads what is in force and what waits for a restart in one request.
+// Config reads the configuration in force and the pending changes with one
+// request.
 func (h *Host) Config(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.Config, error) {
 	rows, err := h.configRows(ctx, ref)
 	if err != nil {
@@ -31,7 +33,8 @@ func (h *Host) Config(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.
 	return configOf(ref, rows), nil
 }
 
-// configRows reads a guest's configuration, of which at least the digest is there.
+// configRows reads the configuration of a guest. At least the digest is always
+// there; without it the answer is not that of a guest.
 func (h *Host) configRows(ctx context.Context, ref hypervisor.GuestRef) ([]configRow, error) {
 	path, err := guestPath(ref, "pending")
 	if err != nil {
@@ -47,20 +50,25 @@ func (h *Host) configRows(ctx context.Context, ref hypervisor.GuestRef) ([]confi
 	return rows, nil
 }
 
-// unshown are keys of which no pending change is told: the hypervisor's own, and secrets.
+// unshown are keys whose pending changes are not shown: those that Proxmox VE
+// writes itself, and secrets.
 var unshown = []string{
 	"digest", "meta", "vmgenid", "smbios1", "lock", "parent", "template", "snapstate", "snaptime", "vmstate", "runningmachine",
 	"runningcpu", "cipassword", "sshkeys", "arch", "unprivileged",
 }
 
 var (
-	// shortMark is a mark as a disk's serial number, see CreateVM. VMs of earlier versions have the whole one as the UUID of their SMBIOS.
+	// shortMark is a mark in the form of a disk's serial number; see CreateVM.
+	// VMs of earlier versions of this driver have the whole mark as the UUID of
+	// their SMBIOS.
 	shortMark = regexp.MustCompile(`^[0-9a-f]{20}$`)
 
 	diskKey = regexp.MustCompile(`^((ide|sata|scsi|virtio|mp|unused)\d+|efidisk0|tpmstate0|rootfs)$`)
 	nicKey  = regexp.MustCompile(`^net\d+$`)
 )
 
+// configOf builds a Config from the rows of /pending. The rows are sorted
+// first, because the API returns them in no order.
 func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 	slices.SortFunc(rows, func(a, b configRow) int { return compareKeys(string(a.Key), string(b.Key)) })
 	c, ovmf, serial := hypervisor.Config{Options: map[string]string{}, Pending: map[string]*string{}}, false, ""
@@ -107,15 +115,16 @@ func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 	}
 	c.Mark = cmp.Or(serial, c.Mark)
 	if i := slices.IndexFunc(c.Disks, func(d hypervisor.Disk) bool { return d.Key == "efidisk0" }); i >= 0 && !ovmf {
-		// The firmware does not use it. A guest that is made of a backup names the disk of the old one all the same, and does not start
-		// where that is missing.
+		// The firmware does not use this disk. A guest restored from a backup
+		// still names it, and does not start if the disk is missing.
 		c.Disks[i].LeftOut, c.Disks[i].LeftOutReason = true, "the VM does not use OVMF, and backups include an EFI disk only then; remove "+
 			"the EFI disk, which other firmware does not use, or switch to OVMF"
 	}
 	return c
 }
 
-// compareKeys orders keys of a configuration by their names, and those of one name by their numbers.
+// compareKeys orders keys by name, and keys with the same name by number, so
+// that net10 follows net9.
 func compareKeys(a, b string) int {
 	nameA, nameB := strings.TrimRight(a, "0123456789"), strings.TrimRight(b, "0123456789")
 	numberA, _ := strconv.Atoi(a[len(nameA):])
@@ -123,7 +132,7 @@ func compareKeys(a, b string) int {
 	return cmp.Or(strings.Compare(nameA, nameB), cmp.Compare(numberA, numberB), strings.Compare(a, b))
 }
 
-// appendFile adds a volume that is named under a key; what is none is left out.
+// appendFile adds the volume of a key, and leaves out texts that are no volume.
 func appendFile(files []hypervisor.File, key, volume string) []hypervisor.File {
 	storage, _, found := strings.Cut(volume, ":")
 	if !found {
@@ -132,7 +141,7 @@ func appendFile(files []hypervisor.File, key, volume string) []hypervisor.File {
 	return append(files, hypervisor.File{Key: key, Storage: storage, Volume: volume})
 }
 
-// setConfig keeps a value that is in force.
+// setConfig stores a value that is in force.
 func setConfig(c *hypervisor.Config, kind hypervisor.GuestKind, key, value string) {
 	if optionOf(kind, key) != nil {
 		c.Options[key] = value
@@ -168,7 +177,7 @@ func setConfig(c *hypervisor.Config, kind hypervisor.GuestKind, key, value strin
 	}
 }
 
-// number is a whole number of the hypervisor; nil for what is none.
+// number reads a whole number; nil for every other text.
 func number(text string) *int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
@@ -177,7 +186,8 @@ func number(text string) *int64 {
 	return &n
 }
 
-// properties cuts a property string at its commas. What has no key stands under the empty one.
+// properties splits a property string at its commas. A part without a key is
+// stored under the empty key.
 func properties(value string) map[string]string {
 	parts := map[string]string{}
 	for part := range strings.SplitSeq(value, ",") {
@@ -192,6 +202,9 @@ func properties(value string) map[string]string {
 	return parts
 }
 
+// diskOf reads the value of a disk's key, such as
+// "local-lvm:vm-101-disk-0,size=32G". The volume is the part without a key, or
+// has the key "file" or "volume".
 func diskOf(key, value string) hypervisor.Disk {
 	parts := properties(value)
 	volume := parts[""]
@@ -227,19 +240,23 @@ func diskOf(key, value string) hypervisor.Disk {
 }
 
 var (
-	// unmade is a volume that the hypervisor makes at the next restart, by its size.
+	// unmade is the form of a volume that Proxmox VE creates at the next
+	// restart, named by its size.
 	unmade = regexp.MustCompile(`^[^:]+:\d+(\.\d+)?$`)
-	// ownFolder and ownName are where a volume's name has the guest that it belongs to; the folder goes before the name. A name of another
-	// form may have one that the hypervisor knows.
+	// ownFolder and ownName find the owner in a volume's name; the folder takes
+	// precedence. Names of another form may still belong to a guest that
+	// Proxmox VE knows.
 	ownFolder = regexp.MustCompile(`[:/](\d+)/[^/]+$`)
 	ownName   = regexp.MustCompile(`[:/](?:vm|base|subvol|basevol)-(\d+)-[^/]+$`)
-	// unit is a volume of an iSCSI target, which belongs to no guest.
+	// unit is the form of a volume of an iSCSI target, which belongs to no
+	// guest.
 	unit = regexp.MustCompile(`^[^:]+:\d+\.\d+\.\d+\.[^/]+$`)
-	// cloudInit is an image that the hypervisor makes for a guest.
+	// cloudInit is the form of an image that Proxmox VE generates for a guest.
 	cloudInit = regexp.MustCompile(`-cloudinit(\.\w+)?$`)
 )
 
-// owned says to whom a guest's volume belongs. The hypervisor destroys with a guest only those that are the guest's own.
+// owned decides to which guest a volume belongs. The destruction of a guest
+// destroys only the volumes that it owns.
 func owned(d hypervisor.Disk, guest hypervisor.GuestID) hypervisor.Disk {
 	if d.Removable && !cloudInit.MatchString(d.Volume) {
 		return d
@@ -255,7 +272,7 @@ func owned(d hypervisor.Disk, guest hypervisor.GuestID) hypervisor.Disk {
 	return d
 }
 
-// sizeGB reads a size such as 32G in GiB, rounded up; nil for what is none.
+// sizeGB reads a size such as 32G in GiB, rounded up; nil for every other text.
 func sizeGB(text string) *int64 {
 	size, known := gibibytes(text)
 	if !known {
@@ -265,7 +282,7 @@ func sizeGB(text string) *int64 {
 	return &whole
 }
 
-// gibibytes reads a size such as 4608M; it is unknown of what is none.
+// gibibytes reads a size such as 4608M; known is false for every other text.
 func gibibytes(text string) (size float64, known bool) {
 	if text == "" {
 		return 0, false
@@ -283,14 +300,16 @@ func gibibytes(text string) (size float64, known bool) {
 	return n * unit, true
 }
 
-// nicModels are the models of a VM's network card. Each is also a key whose value is the card's address.
+// nicModels are the models of a VM's network card. Proxmox VE usually
+// writes the model as the key of the card's address.
 var nicModels = []string{
 	"virtio", "e1000", "e1000-82540em", "e1000-82544gc", "e1000-82545em", "e1000e", "i82551", "i82557b", "i82559er", "ne2k_isa", "ne2k_pci",
 	"pcnet", "rtl8139", "vmxnet3",
 }
 
-// nicOf reads a network card of a VM or an interface of a container. The model of a card stands without a key, under its own, or as the
-// key of the address, at any place.
+// nicOf reads a network card of a VM or an interface of a container. The model
+// of a card has no key, the key "model", or is itself the key of the address,
+// at any place in the text.
 func nicOf(key, value string) hypervisor.NIC {
 	parts := properties(value)
 	n := hypervisor.NIC{
@@ -315,4 +334,5 @@ func nicOf(key, value string) hypervisor.NIC {
 	return n
 }
 
+// macAddress is the form of a MAC address in a configuration.
 var macAddress = regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`)

@@ -17,13 +17,15 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// consoleFrame is how much one frame to the hypervisor carries of what is typed, in bytes: half of what it takes.
+// consoleFrame is the largest input in one frame to Proxmox VE, in bytes: half
+// of what its proxy accepts.
 const consoleFrame = 64 << 10
 
-// consoleRead is how much is read at once, in bytes.
+// consoleRead is the size of one read, in bytes.
 const consoleRead = 32 << 10
 
-// console is an open console over a WebSocket.
+// console is an open console over a WebSocket. Reads and writes may happen at
+// the same time; Close ends both.
 type console struct {
 	socket   *websocket.Conn
 	kind     hypervisor.ConsoleKind
@@ -45,12 +47,14 @@ type console struct {
 	ended  error
 }
 
-// arrival is what a reading gave.
+// arrival is the result of one read.
 type arrival struct {
 	data []byte
 	err  error
 }
 
+// newConsole returns a console over a WebSocket. The function lost explains an
+// end that the peer did not announce.
 func newConsole(socket *websocket.Conn, kind hypervisor.ConsoleKind, lost func() error) *console {
 	c := &console{socket: socket, kind: kind, lost: lost}
 	c.open, c.close = context.WithCancel(context.Background())
@@ -85,7 +89,7 @@ func (c *console) Read(p []byte) (int, error) {
 	return c.receive(p)
 }
 
-// receive reads what the hypervisor sends, whose frames mean nothing.
+// receive reads what Proxmox VE sends. The borders of frames have no meaning.
 func (c *console) receive(p []byte) (int, error) {
 	for {
 		if c.message == nil {
@@ -108,7 +112,8 @@ func (c *console) receive(p []byte) (int, error) {
 	}
 }
 
-// await gives what comes first, or nothing at all after the time; what comes later is read in its turn.
+// await returns the first data, or nothing after the time. Data that come later
+// are read by the next Read.
 func (c *console) await(ctx context.Context, wait time.Duration) (got arrival, came bool) {
 	if c.coming == nil {
 		coming := make(chan arrival, 1)
@@ -166,7 +171,8 @@ func (c *console) Resize(ctx context.Context, columns, rows int) error {
 	return c.send([]byte("1:" + strconv.Itoa(columns) + ":" + strconv.Itoa(rows) + ":"))
 }
 
-// keepAlive tells a terminal from time to time that somebody is there.
+// keepAlive sends a message of the terminal protocol from time to time, so that
+// no proxy on the way takes a silent connection for a dead one.
 func (c *console) keepAlive(every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -182,7 +188,8 @@ func (c *console) keepAlive(every time.Duration) {
 	}
 }
 
-// why is the reason of the console's end where err is one; the first counts.
+// why returns the reason of the console's end for an error. The first reason is
+// kept: later errors follow from it.
 func (c *console) why(err error) error {
 	if err == nil {
 		return nil
@@ -201,8 +208,9 @@ func (c *console) why(err error) error {
 	return ended
 }
 
-// end is what an error says of the console's end. The hypervisor closes the connection of a program that has ended without a word, and so
-// does one that is killed.
+// end translates an error into the console's end. Proxmox VE closes the
+// connection without a close frame when the program ends, and so does a program
+// that was killed.
 func (c *console) end(err error) error {
 	var farewell websocket.CloseError
 	switch {
@@ -219,14 +227,14 @@ func (c *console) end(err error) error {
 	return io.EOF
 }
 
-// reason is why the console has ended, nil while it is open.
+// reason returns why the console has ended, nil while it is open.
 func (c *console) reason() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ended
 }
 
-// release gives the connection back.
+// release closes the connection.
 func (c *console) release() {
 	c.close()
 	_ = c.socket.CloseNow()

@@ -11,8 +11,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// consoleNeed is what a console needs before it can be opened with a token: a release of the package that carries it. What every
-// token may read is the version of pve-manager, by which the other packages are told.
+// consoleNeed is the release of a package that a console with a token needs.
+// Every token may read only the version of pve-manager, from which the versions
+// of the other packages follow.
 type consoleNeed struct {
 	of      string
 	what    string // for people
@@ -33,7 +34,7 @@ var (
 	}
 )
 
-// limitOf says what is missing, and which version is there, where that is known.
+// limitOf returns what is missing, and the present version if it is known.
 func limitOf(need consoleNeed, version string) hypervisor.ConsoleLimit {
 	there := "the one that is there is older"
 	if version != "" {
@@ -43,7 +44,8 @@ func limitOf(need consoleNeed, version string) hypervisor.ConsoleLimit {
 		Reason: fmt.Sprintf("With API tokens %s need %s: %s%s", need.what, need.needs, there, need.besides)}
 }
 
-// ConsoleLimits implements hypervisor.Consoler with one request: for the version of the called node's pve-manager.
+// ConsoleLimits implements hypervisor.Consoler. It asks the called node for the
+// version of pve-manager, with one request.
 func (h *Host) ConsoleLimits(ctx context.Context) ([]hypervisor.ConsoleLimit, error) {
 	version, err := h.Version(ctx)
 	if err != nil {
@@ -62,7 +64,7 @@ func (h *Host) ConsoleLimits(ctx context.Context) ([]hypervisor.ConsoleLimit, er
 	return limits, nil
 }
 
-// managerVersion is the version of a node's pve-manager.
+// managerVersion returns the version of pve-manager of a node.
 func (o *consoleOpener) managerVersion(ctx context.Context) (string, error) {
 	var about struct {
 		Version pveapi.Text `json:"version"`

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// These limit the opening of a console.
 const (
 	// consoleOpening bounds the opening where the caller does not, beside the waits of its requests.
 	consoleOpening = time.Minute
@@ -28,11 +29,13 @@ const (
 	consoleLost = time.Second
 )
 
-// errNoSerial says that a VM has no terminal.
+// errNoSerial reports that a VM has no terminal.
 var errNoSerial = errors.New("the VM has no serial port")
 
-// OpenConsole implements hypervisor.Consoler. The program behind a terminal finds out only when somebody is connected whether there is
-// anything to show: what it says then decides, unless the token may read the VM's configuration.
+// OpenConsole implements hypervisor.Consoler. Only the program behind a
+// terminal finds out whether there is anything to show, after somebody has
+// connected. Its first words decide, unless the token may read the VM's
+// configuration.
 func (h *Host) OpenConsole(ctx context.Context, spec hypervisor.ConsoleSpec) (hypervisor.Console, error) {
 	if err := spec.Check(); err != nil {
 		return nil, err
@@ -73,7 +76,7 @@ func (h *Host) OpenConsole(ctx context.Context, spec hypervisor.ConsoleSpec) (hy
 	return opened(c, err)
 }
 
-// opened makes no console of a nil one.
+// opened returns an interface that is nil for a nil console.
 func opened(c *console, err error) (hypervisor.Console, error) {
 	if err != nil {
 		return nil, err
@@ -90,7 +93,7 @@ type consoleOpener struct {
 	path string // of the guest or the node
 }
 
-// serial reports whether the VM has a serial port, where the token may see that.
+// serial reports whether the VM has a serial port, if the token may see that.
 func (o *consoleOpener) serial(ctx context.Context) (has, known bool) {
 	var config map[string]pveapi.Text
 	asking := *o.api
@@ -104,7 +107,8 @@ func (o *consoleOpener) serial(ctx context.Context) (has, known bool) {
 	return has, true
 }
 
-// port has the hypervisor open a port for a console.
+// port asks Proxmox VE to open a port for a console. The port accepts one
+// connection, within ten seconds.
 func (o *consoleOpener) port(ctx context.Context, program string, form url.Values) (consolePort, error) {
 	var made consolePort
 	_, err := o.api.Post(ctx, o.path+"/"+program, form, &made)
@@ -117,7 +121,7 @@ func (o *consoleOpener) port(ctx context.Context, program string, form url.Value
 	return made, nil
 }
 
-// refused brings what the hypervisor says of a port into our words.
+// refused turns an error about a port into one of the SDK.
 func (o *consoleOpener) refused(ctx context.Context, err error) error {
 	e, ok := asError(err)
 	if !ok {
@@ -134,7 +138,7 @@ func (o *consoleOpener) refused(ctx context.Context, err error) error {
 	return err
 }
 
-// connect opens the WebSocket to a port.
+// connect opens the WebSocket of a port.
 func (o *consoleOpener) connect(ctx context.Context, made consolePort, kind hypervisor.ConsoleKind) (*console, error) {
 	socket, err := o.api.Socket(ctx, o.path+"/vncwebsocket",
 		url.Values{"port": {string(made.Port)}, "vncticket": {string(made.Ticket)}})
@@ -149,7 +153,8 @@ func (o *consoleOpener) connect(ctx context.Context, made consolePort, kind hype
 	return newConsole(socket, kind, o.lost), nil
 }
 
-// lost says that the node of a console does not answer any more. Every token may ask for its release.
+// lost reports that the node of a console does not answer any more. It asks for
+// the release, which every token may read.
 func (o *consoleOpener) lost() error {
 	path, err := nodePath(o.node, "version")
 	if err != nil {
@@ -164,7 +169,8 @@ func (o *consoleOpener) lost() error {
 	return nil
 }
 
-// terminal opens a terminal: after the login line the other side says OK, and then whatever the terminal shows.
+// terminal opens a terminal. After the login line the proxy sends OK, and then
+// the content of the terminal.
 func (o *consoleOpener) terminal(ctx context.Context) (*console, error) {
 	made, err := o.port(ctx, "termproxy", nil)
 	if err != nil {
@@ -186,6 +192,8 @@ func (o *consoleOpener) terminal(ctx context.Context) (*console, error) {
 	return c, nil
 }
 
+// login sends the ticket to the terminal's proxy and waits for its "OK". The
+// proxy closes the connection without a reason if the ticket is wrong.
 func (o *consoleOpener) login(ctx context.Context, c *console, made consolePort) error {
 	if err := c.send([]byte(string(made.User) + ":" + string(made.Ticket) + "\n")); err != nil {
 		return err
@@ -216,24 +224,28 @@ func (o *consoleOpener) login(ctx context.Context, c *console, made consolePort)
 }
 
 var (
-	// noTerminal is what the programs behind a terminal say on one line when a VM has no serial port, the guest of the number does not run,
-	// or another node cannot be reached. The connection may stay open after that.
+	// noTerminal is the line that the programs behind a terminal print if the
+	// VM has no serial port, the guest does not run, or another node cannot be
+	// reached. The connection may stay open after it.
 	noTerminal = regexp.MustCompile(`(?i)^[^\r\n]*(?:unable to find a serial interface|\b(\d+) (?:is )?not running|` +
 		`ssh: connect to host \S+ port \d+: no route to host)[^\r\n]*$`)
-	// failedStart is what they say else when there is nothing to show, on one line before they end.
+	// failedStart is another line that they print before they end, if there is
+	// nothing to show.
 	failedStart = regexp.MustCompile(`(?i)^[^\r\n]*(?:not running|no route to host|does not exist)[^\r\n]*$`)
 )
 
-// attaching is what the program around a terminal shows by itself: it clears the screen at the beginning, and says that it ends.
+// attaching is the output of the program around a terminal: it clears the
+// screen at the beginning, and announces its end.
 var attaching = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\[EOF - dtach terminating\]`)
 
-// missing reports whether the text that came first says of this very guest that there is no terminal.
+// missing reports whether the first text says that this guest has no terminal.
 func (o *consoleOpener) missing(text string) bool {
 	m := noTerminal.FindStringSubmatch(text)
 	return m != nil && o.spec.Guest != nil && (m[1] == "" || m[1] == string(o.spec.Guest.ID))
 }
 
-// firstWords waits for the first that a terminal shows, and keeps it, unless it is why there is nothing to show.
+// firstWords waits for the first output of a terminal and keeps it, unless it
+// says that there is nothing to show.
 func (o *consoleOpener) firstWords(ctx context.Context, c *console, made consolePort, rest []byte) error {
 	wait := o.pace.ConsoleFirst
 	for c.head = rest; ; {
@@ -264,7 +276,7 @@ func (o *consoleOpener) firstWords(ctx context.Context, c *console, made console
 	}
 }
 
-// screen opens a graphical console, of which the server speaks first.
+// screen opens a graphical console. In its protocol the server speaks first.
 func (o *consoleOpener) screen(ctx context.Context) (*console, error) {
 	made, err := o.port(ctx, "vncproxy", url.Values{"websocket": {"1"}})
 	if err != nil {
@@ -276,7 +288,8 @@ func (o *consoleOpener) screen(ctx context.Context) (*console, error) {
 	}
 	defer context.AfterFunc(ctx, c.release)()
 	if c.password = string(made.Password); c.password == "" {
-		// Releases without passwords of their own take the ticket, of which the protocol uses eight bytes.
+		// Releases without a separate password use the ticket as password. The
+		// protocol uses only eight bytes of it.
 		c.password = string(made.Ticket[:min(len(made.Ticket), 8)])
 	}
 	got, came := c.await(ctx, consoleOpening)
@@ -296,8 +309,8 @@ func (o *consoleOpener) screen(ctx context.Context) (*console, error) {
 	return nil, got.err
 }
 
-// exit is how the task of a console ended, with the reason in its log; empty when that is not known within a moment. The token sees its
-// own tasks.
+// exit returns how the task of a console ended, with the reason from its log;
+// empty if that is unknown after a moment. A token may see its own tasks.
 func (o *consoleOpener) exit(ctx context.Context, made consolePort) string {
 	u, err := parseUPID(string(made.Task))
 	if err != nil {
@@ -321,8 +334,9 @@ func (o *consoleOpener) exit(ctx context.Context, made consolePort) string {
 	}
 }
 
-// over is the error of a console that ended before anything was shown: text is what it said, or how its task ended. atLogin says that
-// it ended at the login line, as a terminal does that takes no tokens.
+// over returns the error of a console that ended before it showed anything.
+// text is its output or the end of its task. atLogin reports that it ended at
+// the login line, as a terminal does that does not accept tokens.
 func (o *consoleOpener) over(ctx context.Context, text string, atLogin bool) error {
 	lower := strings.ToLower(text)
 	switch {
@@ -350,7 +364,7 @@ func (o *consoleOpener) over(ctx context.Context, text string, atLogin bool) err
 	return plugin.Errorf(plugin.Refused, "the hypervisor closed the console before it showed anything: %s", saidOf(text))
 }
 
-// saidOf is a text of a console as a message may have it.
+// saidOf returns a text of a console in a form for messages.
 func saidOf(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

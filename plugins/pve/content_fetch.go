@@ -10,10 +10,11 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// maxFilename is the length of a file's name that the hypervisor takes.
+// maxFilename is the longest file name that Proxmox VE accepts.
 const maxFilename = 255
 
-// downloadName checks the name that a file shall have; the hypervisor would change one with other signs.
+// downloadName checks the name of a new file. Proxmox VE would replace other
+// characters without an error.
 func downloadName(content, name string) error {
 	given, _, err := uploadName(hypervisor.UploadSpec{Name: name, Content: content})
 	if e, ok := asError(err); ok && e.Field == "name" {
@@ -57,7 +58,7 @@ func (h *Host) Download(ctx context.Context, spec hypervisor.DownloadSpec) (stri
 	return taskIn(string(answer)), nil
 }
 
-// lacksDownload names what a download lacks: the refusal does not.
+// lacksDownload names the missing privileges, which the refusal does not.
 func (h *Host) lacksDownload(ctx context.Context, e *plugin.Error, spec hypervisor.DownloadSpec) {
 	var have grants
 	if _, err := h.api.Get(ctx, "/access/permissions", nil, &have); err != nil {
@@ -71,7 +72,7 @@ func (h *Host) lacksDownload(ctx context.Context, e *plugin.Error, spec hypervis
 	e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
 }
 
-// storagePath is a path of a storage on a node.
+// storagePath returns a path of a storage on a node.
 func storagePath(node, storage string, rest ...string) (string, error) {
 	if !storageName.MatchString(storage) {
 		return "", plugin.Errorf(plugin.NotFound, "there is no storage %.80q", storage)
@@ -79,7 +80,7 @@ func storagePath(node, storage string, rest ...string) (string, error) {
 	return nodePath(node, append([]string{"storage", storage}, rest...)...)
 }
 
-// applianceRow is a row of the list of templates.
+// applianceRow is one row of the list of templates.
 type applianceRow struct {
 	Template     pveapi.Text `json:"template"`
 	Headline     pveapi.Text `json:"headline"`
@@ -91,13 +92,15 @@ type applianceRow struct {
 	Source       pveapi.Text `json:"source"`
 }
 
+// These limit the list of templates.
 const (
 	// maxTemplates is how many rows of the list are handed on, maxDescription the length in bytes of a description.
 	maxTemplates   = 5000
 	maxDescription = 4 << 10
 )
 
-// Templates implements hypervisor.ContentFetcher. The list is what the node's own daily update has fetched; everybody may read it.
+// Templates implements hypervisor.ContentFetcher. The list is the one that the
+// node's daily update (pveam update) has downloaded. Every token may read it.
 func (h *Host) Templates(ctx context.Context, node string) ([]hypervisor.Template, error) {
 	path, err := nodePath(node, "aplinfo")
 	if err != nil {

@@ -16,13 +16,14 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// volumeKinds are ours for the hypervisor's kinds of content.
+// volumeKinds maps the kinds of content.
 var volumeKinds = map[string]hypervisor.VolumeKind{
 	"images": hypervisor.VolumeDisk, "rootdir": hypervisor.VolumeDisk, "iso": hypervisor.VolumeImage, "vztmpl": hypervisor.VolumeTemplate,
 	"backup": hypervisor.VolumeBackup,
 }
 
-// checkVolume refuses an id that can be of nothing on a storage.
+// checkVolume refuses an id that cannot be that of a volume on the storage. It
+// becomes part of a path.
 func checkVolume(id, storage string) error {
 	of, name, _ := strings.Cut(id, ":")
 	good := of == storage && storageName.MatchString(storage) && len(id) <= maxVolume && utf8.ValidString(id) &&
@@ -36,7 +37,8 @@ func checkVolume(id, storage string) error {
 	return nil
 }
 
-// volumeRow is one row of what is on a storage. Its texts are good until the next row.
+// volumeRow is one row of the content of a storage. Its texts are valid until
+// the next row is read.
 type volumeRow struct {
 	backupRow
 	content, parent   pveapi.Scalar
@@ -48,7 +50,7 @@ var _ pveapi.RowDecoder = (*volumeRow)(nil)
 // Reset empties the row.
 func (r *volumeRow) Reset() { *r = volumeRow{} }
 
-// Field takes one member.
+// Field takes one member of the row.
 func (r *volumeRow) Field(name []byte, v pveapi.Scalar) {
 	switch string(name) {
 	case "content":
@@ -64,7 +66,7 @@ func (r *volumeRow) Field(name []byte, v pveapi.Scalar) {
 	}
 }
 
-// bytes is a size that may be missing.
+// bytes returns a size that may be missing.
 func (f figure) bytes() *int64 {
 	if !f.set || f.n < 0 {
 		return nil
@@ -73,7 +75,7 @@ func (f figure) bytes() *int64 {
 	return &n
 }
 
-// show makes a volume of the row. ok is false for what has no id of the storage.
+// show converts the row. ok is false if it has no id of the storage.
 func (r *volumeRow) show(query hypervisor.ContentQuery) (v hypervisor.Volume, ok bool) {
 	v = hypervisor.Volume{
 		ID: r.volume.Text(), Storage: query.Storage, Node: query.Node, Content: cut(r.content.Text(), maxWord),
@@ -103,7 +105,7 @@ func (r *volumeRow) show(query hypervisor.ContentQuery) (v hypervisor.Volume, ok
 		case hypervisor.BackupVerified, hypervisor.BackupDamaged:
 			v.Verified = r.verification.state
 		}
-		// What a backup server has is named by kind, guest and time.
+		// The names on a backup server consist of kind, guest and time.
 		if parts := strings.Split(v.ID, "/"); len(parts) == 4 {
 			v.Name = strings.Join(parts[1:], "/")
 		}
@@ -111,8 +113,9 @@ func (r *volumeRow) show(query hypervisor.ContentQuery) (v hypervisor.Volume, ok
 	return v, true
 }
 
-// parentID is the volume that one is a linked copy of, as an id. Storages of files tell it as a path, such as ../100/base-100-disk-0.raw,
-// others as a name with the snapshot of it.
+// parentID returns the id of the volume of which another is a linked copy.
+// Storages of files give it as a path, such as ../100/base-100-disk-0.raw,
+// others as a name with a snapshot.
 func parentID(storage, text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "@")
 	if text == "" {
@@ -133,8 +136,10 @@ func parentID(storage, text string) string {
 	return storage + ":" + strings.Join(parts, "/")
 }
 
-// Content implements hypervisor.ContentLister. Of disks and backups the hypervisor leaves out what the token may not use, so that its
-// rights are asked for as well: two requests. All other kinds of content are shown whole or refused, and take one.
+// Content implements hypervisor.ContentLister. Proxmox VE leaves out disks and
+// backups that the token may not use, without an error; so the rights of the
+// token are asked for as well, which makes two requests. All other content is
+// shown completely or refused, and needs one.
 func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hypervisor.ContentList, error) {
 	if !storageName.MatchString(query.Storage) {
 		return hypervisor.ContentList{}, plugin.Errorf(plugin.NotFound, "there is no storage %.80q", query.Storage)
@@ -178,12 +183,13 @@ func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hype
 	return list, nil
 }
 
-// asksFor reports whether what has a content, of a kind, is among what a query asks for.
+// asksFor reports whether a query asks for a content or a kind.
 func asksFor(query hypervisor.ContentQuery, content string, kind hypervisor.VolumeKind) bool {
 	return (query.Content == "" || query.Content == content) && (query.Kind == "" || query.Kind == kind)
 }
 
-// contentOf is the only content of all that a query asks for, or empty where it asks for several.
+// contentOf returns the only content that a query asks for, or an empty text if
+// it asks for several.
 func contentOf(query hypervisor.ContentQuery) string {
 	if query.Content != "" {
 		return query.Content
@@ -200,7 +206,8 @@ func contentOf(query hypervisor.ContentQuery) string {
 	return only
 }
 
-// ofRole names of alternative privileges the one that the role of the token should have.
+// ofRole chooses from alternative privileges in a refusal the one that the
+// token's role should have.
 func (h *Host) ofRole(ctx context.Context, err error) error {
 	e, ok := asError(err)
 	if !ok || e.Kind != plugin.Denied || len(e.Missing) != 1 {
@@ -216,8 +223,9 @@ func (h *Host) ofRole(ctx context.Context, err error) error {
 	return err
 }
 
-// hiddenContent are the kinds of content of a query of which the token is not shown everything, with what it lacks for that. all says that
-// the query is a narrow one and asks for nothing else.
+// hiddenContent returns the kinds of content of a query that are not shown
+// completely, with the missing privileges. all reports that the query asks for
+// nothing else.
 func (h *Host) hiddenContent(ctx context.Context, query hypervisor.ContentQuery) (lacks map[string]need, all bool, err error) {
 	storage := "/storage/" + query.Storage
 	kinds := map[string][]need{
@@ -248,7 +256,7 @@ func (h *Host) hiddenContent(ctx context.Context, query hypervisor.ContentQuery)
 	return lacks, (query.Content != "" || query.Kind != "") && len(lacks) == len(kinds), nil
 }
 
-// at reports whether a privilege holds at a path: the entry nearest to it decides.
+// at reports whether a privilege holds at a path. The nearest entry decides.
 func (g grants) at(privilege, path string) bool {
 	for place := path; ; {
 		if privileges, named := g[place]; named {
@@ -264,7 +272,8 @@ func (g grants) at(privilege, path string) bool {
 	}
 }
 
-// DeleteVolume implements hypervisor.VolumeDeleter. That a volume is protected, or has linked copies, comes out in the task.
+// DeleteVolume implements hypervisor.VolumeDeleter. That a volume is protected
+// or has linked copies shows only in the task.
 func (h *Host) DeleteVolume(ctx context.Context, v hypervisor.Volume) (string, error) {
 	if err := checkVolume(v.ID, v.Storage); err != nil {
 		return "", err
@@ -281,7 +290,7 @@ func (h *Host) DeleteVolume(ctx context.Context, v hypervisor.Volume) (string, e
 	return taskIn(string(answer)), nil
 }
 
-// storageError brings what the hypervisor says of a storage that it does not have into our words.
+// storageError turns an error about an unknown storage into one of the SDK.
 func storageError(err error) error {
 	if e, ok := asError(err); ok && e.Kind == plugin.Refused && strings.Contains(e.Message, "is not available on node") {
 		e.Kind = plugin.NotFound

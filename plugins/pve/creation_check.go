@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// These are the privileges that the creation of a guest needs.
 const (
 	allocateGuest = "VM.Allocate"
 	allocateSpace = "Datastore.AllocateSpace"
@@ -21,7 +22,8 @@ const (
 
 var _ hypervisor.CreationChecker = (*Host)(nil)
 
-// CheckVM implements hypervisor.CreationChecker, with one question for all rights of the token and one for each path.
+// CheckVM implements hypervisor.CreationChecker. It asks for all rights of the
+// token at once and for those at each path.
 func (h *Host) CheckVM(ctx context.Context, spec hypervisor.VMSpec) error {
 	form, err := vmForm(spec)
 	if err != nil {
@@ -42,15 +44,17 @@ func (h *Host) CheckVM(ctx context.Context, spec hypervisor.VMSpec) error {
 	return h.mustHold(ctx, "create the VM", have, needs, spec.Bridge)
 }
 
-// creationPrivileges are what the parameters of CreateVM need, by their names without numbers. The hypervisor has no other that we send.
+// creationPrivileges maps the parameters of CreateVM, without their numbers, to
+// the privileges that they need (PVE::API2::Qemu, check_vm_modify_config_perm).
+// It has only the parameters that this driver sends.
 var creationPrivileges = map[string]string{
 	"name": "VM.Config.Options", "ostype": "VM.Config.Options", "bios": "VM.Config.Options", "cores": "VM.Config.CPU",
 	"memory": "VM.Config.Memory", "virtio": "VM.Config.Disk", "boot": "VM.Config.Disk", "efidisk": "VM.Config.Disk",
 	"tpmstate": "VM.Config.Disk", "net": "VM.Config.Network", "ide": "VM.Config.CDROM", "machine": "VM.Config.HWType",
 }
 
-// CheckClone implements hypervisor.CreationChecker. Storages and bridges of the guest are checked where the token may read its
-// configuration.
+// CheckClone implements hypervisor.CreationChecker. Storages and bridges of the
+// guest are checked if the token may read its configuration.
 func (h *Host) CheckClone(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.CloneSpec) error {
 	have, err := h.grants(ctx)
 	if err != nil {
@@ -67,8 +71,8 @@ func (h *Host) CheckClone(ctx context.Context, ref hypervisor.GuestRef, spec hyp
 	return h.mustHold(ctx, "clone the guest", have, append(needs, storageNeeds(config, spec.Storage)...), bridgesOf(config)...)
 }
 
-// CheckRestore implements hypervisor.CreationChecker. Storages and bridges of the backup are checked where the token may read its
-// configuration.
+// CheckRestore implements hypervisor.CreationChecker. Storages and bridges of
+// the backup are checked if the token may read its configuration.
 func (h *Host) CheckRestore(ctx context.Context, spec hypervisor.RestoreSpec) error {
 	have, err := h.grants(ctx)
 	if err != nil {
@@ -76,7 +80,7 @@ func (h *Host) CheckRestore(ctx context.Context, spec hypervisor.RestoreSpec) er
 	}
 	needs := []need{{allocateGuest, have.placeFor(spec.ID)}}
 	if spec.Over {
-		// Who may back a guest up may set it back.
+		// A token that may back up a guest may also restore over it.
 		needs[0] = need{"VM.Backup|" + allocateGuest, "/vms/" + string(spec.ID)}
 	}
 	config, err := h.backedUp(ctx, spec.Node, spec.Backup)
@@ -86,7 +90,8 @@ func (h *Host) CheckRestore(ctx context.Context, spec hypervisor.RestoreSpec) er
 	return h.mustHold(ctx, "restore the backup", have, append(needs, storageNeeds(config, spec.Storage)...), bridgesOf(config)...)
 }
 
-// storageNeeds are for the storage that was asked for, or those of the configuration.
+// storageNeeds returns the needs for the requested storage, or for those of the
+// configuration.
 func storageNeeds(config hypervisor.Config, storage string) (needs []need) {
 	if storage != "" {
 		return []need{{allocateSpace, "/storage/" + storage}}
@@ -99,6 +104,7 @@ func storageNeeds(config hypervisor.Config, storage string) (needs []need) {
 	return needs
 }
 
+// bridgesOf returns the bridges of a guest's NICs.
 func bridgesOf(config hypervisor.Config) (names []string) {
 	for _, nic := range config.NICs {
 		names = append(names, nic.Bridge)
@@ -121,8 +127,10 @@ func (h *Host) rights(ctx context.Context, path string) (map[string]pveapi.Flag,
 	return have[path], nil
 }
 
-// mustHold is Denied with all that the token lacks at the first path at which it lacks something. A bridge needs SDN.Use, since 8.0: it is
-// missing where the token has it nowhere below /sdn, since only the hypervisor knows the zone of a bridge.
+// mustHold returns Denied with everything that the token lacks at the first
+// path at which it lacks something. A bridge needs SDN.Use since 8.0. Only
+// Proxmox VE knows the zone of a bridge; so the privilege is reported missing
+// only if the token has it nowhere below /sdn.
 func (h *Host) mustHold(ctx context.Context, what string, have grants, needs []need, bridges ...string) error {
 	var paths []string
 	wanted := map[string][]string{}
@@ -160,6 +168,8 @@ func (h *Host) mustHold(ctx context.Context, what string, have grants, needs []n
 	return h.lacking(ctx, what, []string{useNetwork}, "/sdn/zones/localnetwork/"+bridges[0])
 }
 
+// lacking returns the Denied error for missing privileges, with the command
+// that grants them.
 func (h *Host) lacking(ctx context.Context, what string, missing []string, path string) error {
 	e := plugin.Errorf(plugin.Denied, "cannot %s: the token lacks %s at %s", what, strings.Join(missing, ", "), path)
 	e.Missing, e.Path = missing, path
@@ -167,8 +177,9 @@ func (h *Host) lacking(ctx context.Context, what string, missing []string, path 
 	return e
 }
 
-// effective gives the rights at a path: those listed for it, or what goes on to it from the nearest path above. known is false where not
-// all of that goes on, so that only the hypervisor can tell.
+// effective returns the rights at a path: those listed for it, or those that
+// propagate from the nearest path above. known is false if not all of them
+// propagate, so that only Proxmox VE can tell.
 func (g grants) effective(path string) (held map[string]pveapi.Flag, known bool) {
 	for above := path; above != ""; above = above[:strings.LastIndexByte(above, '/')] {
 		if held, known = g[above]; known {
@@ -178,6 +189,7 @@ func (g grants) effective(path string) (held map[string]pveapi.Flag, known bool)
 	return g["/"], propagate(g["/"])
 }
 
+// propagate reports whether all privileges also apply below their path.
 func propagate(privileges map[string]pveapi.Flag) bool {
 	for _, on := range privileges {
 		if !on {
@@ -187,7 +199,7 @@ func propagate(privileges map[string]pveapi.Flag) bool {
 	return len(privileges) > 0
 }
 
-// belowSDN reports whether the token has SDN.Use on anything.
+// belowSDN reports whether the token has SDN.Use anywhere.
 func (g grants) belowSDN() bool {
 	for path, privileges := range g {
 		if _, held := privileges[useNetwork]; held && (path == "/" || path == "/sdn" || strings.HasPrefix(path, "/sdn/")) {
@@ -197,8 +209,9 @@ func (g grants) belowSDN() bool {
 	return false
 }
 
-// poolFor is the pool into which the token may put a new guest of this id, as the parameter of a request; empty where the token may make
-// it anyhow, or nowhere. Of several it is the first by name.
+// poolFor returns the pool parameter for a new guest; empty if the token may
+// create it without one, or nowhere. Of several pools it returns the first by
+// name.
 func (g grants) poolFor(id hypervisor.GuestID) string {
 	_, own := g["/vms/"+string(id)][allocateGuest]
 	if own || g.holds(allocateGuest, "/") {
@@ -212,7 +225,7 @@ func (g grants) poolFor(id hypervisor.GuestID) string {
 	return ""
 }
 
-// placeFor is the path at which the rights for a new guest are looked for.
+// placeFor returns the path at which the rights for a new guest are checked.
 func (g grants) placeFor(id hypervisor.GuestID) string {
 	if pool := g.poolFor(id); pool != "" {
 		return "/pool/" + pool
@@ -220,8 +233,9 @@ func (g grants) placeFor(id hypervisor.GuestID) string {
 	return "/vms/" + cmp.Or(string(id), "0")
 }
 
-// postGuest sends a request that makes a guest. One that is refused for want of VM.Allocate, and so was not carried out, is sent once more
-// with the pool in which the token may make guests, if there is one.
+// postGuest sends a request that creates a guest. If it is refused for lack of
+// VM.Allocate, so that it had no effect, it is sent once more with the pool in
+// which the token may create guests.
 func (h *Host) postGuest(ctx context.Context, path string, form url.Values, id hypervisor.GuestID) (task string, err error) {
 	var answer pveapi.Text
 	_, err = h.api.Post(ctx, path, form, &answer)

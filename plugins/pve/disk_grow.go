@@ -11,8 +11,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// GrowDisk sends one PUT with the new size and waits for the task, where the release has one. The size that a disk has already is
-// nothing to do for a VM, and refused for a container.
+// GrowDisk sends one PUT with the new size, and waits for the task if the
+// release makes one. The present size is no change for a VM, and refused for a
+// container.
 func (h *Host) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hypervisor.DiskGrowth) error {
 	path, err := guestPath(ref, "resize")
 	switch {
@@ -50,7 +51,7 @@ func (h *Host) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hyp
 	return growthError(absence(e))
 }
 
-// growthError brings what the hypervisor says of a disk's new size into our words.
+// growthError turns an error about the new size of a disk into one of the SDK.
 func growthError(err error) error {
 	e, ok := asError(err)
 	if !ok {
@@ -66,7 +67,8 @@ func growthError(err error) error {
 		e.Field = "size_gb"
 	case e.Kind == plugin.Invalid && e.Field == "disk":
 		e.Field = "key"
-	// A container that has no such disk is told what its empty description lacks.
+	// A container without such a disk is refused with the parts that its empty
+	// description lacks.
 	case strings.HasPrefix(text, "format error"), strings.Contains(text, "disk '") && strings.Contains(text, "' does not exist"),
 		strings.Contains(text, "has no associated volume"), strings.Contains(text, "can't resize a cdrom"):
 		wrongParameter(e, "key")

@@ -11,10 +11,11 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Name is the driver's name.
+// Name is the name of the driver.
 const Name = "pve"
 
-// Driver makes hosts of Proxmox VE.
+// Driver opens hosts of Proxmox VE. It is safe for concurrent use. Close closes
+// its connections.
 type Driver struct {
 	log  hclog.Logger
 	pool *pveapi.Pool
@@ -28,10 +29,11 @@ var (
 	_ hypervisor.CertificateReader = (*Driver)(nil)
 )
 
-// New makes a driver with the waits that fit real hosts.
+// New returns a driver with the times for real hosts.
 func New(log hclog.Logger) *Driver { return NewPaced(log, Pace{}) }
 
-// NewPaced makes a driver with other waits, for tests. Zero values mean the default ones.
+// NewPaced returns a driver with other times, for tests. A zero value stands
+// for the default.
 func NewPaced(log hclog.Logger, pace Pace) *Driver {
 	if log == nil {
 		log = hclog.NewNullLogger()
@@ -39,7 +41,7 @@ func NewPaced(log hclog.Logger, pace Pace) *Driver {
 	return &Driver{log: log, pool: pveapi.NewPool(pace.Timeouts), pace: pace.orDefault()}
 }
 
-// Info tells the driver's name and release.
+// Info returns the name of the driver and its version.
 func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
 	return hypervisor.Info{
 		Name: Name, Version: version, Product: "Proxmox VE",
@@ -48,10 +50,11 @@ func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
 	}, nil
 }
 
-// version is set by the linker to the release's version.
+// version is set by the linker.
 var version = "dev"
 
-// Open gives a host. The target's connections are shared with all other hosts of the same address and certificate.
+// Open returns a host. Hosts with the same address and certificate share their
+// connections. It makes no connection.
 func (d *Driver) Open(_ context.Context, target endpoint.Target) (hypervisor.Host, error) {
 	host, err := d.open(target)
 	if err != nil {
@@ -60,6 +63,8 @@ func (d *Driver) Open(_ context.Context, target endpoint.Target) (hypervisor.Hos
 	return host, nil
 }
 
+// open returns the host at a target. The credential of an SSH login is removed
+// from the part that talks to the API, so that a key can never be sent there.
 func (d *Driver) open(target endpoint.Target) (*Host, error) {
 	machine := pvessh.New(target, d.pace.SSH)
 	if target.Credential.Form == endpoint.FormSSHKey {
@@ -76,5 +81,5 @@ func (d *Driver) open(target endpoint.Target) (*Host, error) {
 	}, nil
 }
 
-// Close ends the connections that no call uses.
+// Close closes the connections that no call uses.
 func (d *Driver) Close() { d.pool.Close() }

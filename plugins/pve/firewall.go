@@ -13,19 +13,22 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Backend is the firewall backend of Proxmox VE. It shares the driver's connections.
+// Backend is the firewall backend of Proxmox VE. It shares the connections of
+// the driver.
 type Backend struct{ driver *Driver }
 
-// Firewall is the firewall of one endpoint seen through one token. A list is one request. A change is one, too, and another one before it
-// where the hypervisor itself would not look: whether a guest is there, whether a digest still holds, what stays as it is.
+// Firewall is the firewall of one endpoint, through one token. A list is one
+// request. A change is one request, with another one before it where Proxmox VE
+// does not check by itself: whether a guest exists, whether a digest is still
+// valid, and which values stay.
 type Firewall struct{ host *Host }
 
 var _ firewall.Backend = (*Backend)(nil)
 
-// NewBackend makes the firewall backend of a driver.
+// NewBackend returns the firewall backend of a driver.
 func NewBackend(driver *Driver) *Backend { return &Backend{driver: driver} }
 
-// Services are all kinds that the plugin serves.
+// Services returns everything that the plugin serves.
 func Services(log hclog.Logger) []plugin.Service {
 	driver := New(log)
 	return []plugin.Service{
@@ -34,7 +37,8 @@ func Services(log hclog.Logger) []plugin.Service {
 	}
 }
 
-// Info implements firewall.Backend. A node has no names of its own, the cluster no log, and a group rules only.
+// Info implements firewall.Backend. A node has no aliases and sets, the cluster
+// no log, and a group only rules.
 func (b *Backend) Info(context.Context) (firewall.Info, error) {
 	rules := []string{
 		firewall.AbilityName[firewall.RuleLister](), firewall.AbilityName[firewall.RuleEditor](), firewall.AbilityName[firewall.RuleMover](),
@@ -75,7 +79,7 @@ func (b *Backend) Open(_ context.Context, target endpoint.Target) (firewall.Fire
 // Close implements firewall.Firewall.
 func (f *Firewall) Close() error { return f.host.Close() }
 
-// place is where something of a scope's firewall is.
+// place is the place of an object in a scope's firewall.
 type place struct {
 	path string
 	// node answers; empty for the cluster.
@@ -84,14 +88,14 @@ type place struct {
 	guest hypervisor.GuestID
 }
 
-// below is a place further down.
+// below returns a place below this one.
 func (p place) below(segments ...string) (place, error) {
 	path, err := pveapi.Path(segments...)
 	p.path += path
 	return p, err
 }
 
-// placeOf is a place below a scope's firewall.
+// placeOf returns a place below a scope's firewall.
 func placeOf(scope firewall.Scope, rest ...string) (place, error) {
 	if !firewall.ValidScope(scope) {
 		return place{}, firewall.Invalid(firewall.FieldScope, "%.40q is no scope with what it needs and nothing else", string(scope.Kind))
@@ -113,7 +117,7 @@ func placeOf(scope firewall.Scope, rest ...string) (place, error) {
 	return place{}, lackingAt(scope.Kind)
 }
 
-// objectsOf is the place of a scope's aliases, sets or references.
+// objectsOf returns the place of a scope's aliases, sets or references.
 func objectsOf(scope firewall.Scope, rest ...string) (place, error) {
 	if scope.Kind == firewall.NodeScope && firewall.ValidScope(scope) {
 		return place{}, lackingAt(scope.Kind)
@@ -121,20 +125,23 @@ func objectsOf(scope firewall.Scope, rest ...string) (place, error) {
 	return placeOf(scope, rest...)
 }
 
+// lackingAt returns the Unsupported error for an object that a scope cannot
+// have.
 func lackingAt(kind firewall.ScopeKind) error {
 	e := plugin.Errorf(plugin.Unsupported, "Proxmox VE has none at the scope %s", kind)
 	e.Field = firewall.FieldScope
 	return e
 }
 
-// read asks for what is at a place.
+// read reads what is at a place.
 func (f *Firewall) read(ctx context.Context, at place, into any) error {
 	_, err := f.host.api.Get(ctx, at.path, nil, into)
 	return firewallError(f.host.explainAway(ctx, at.node, err))
 }
 
-// change sends what changes something at a place, once. The hypervisor would take it for a guest that is not there, too, and keep it for
-// the next one of that id.
+// change sends a change at a place, once. Proxmox VE accepts changes for a
+// guest that does not exist and stores them for the next guest with that id; so
+// the guest is looked for first.
 func (f *Firewall) change(ctx context.Context, at place, send func() error) error {
 	if err := f.guestThere(ctx, at); err != nil {
 		return err
@@ -146,7 +153,8 @@ func (f *Firewall) change(ctx context.Context, at place, send func() error) erro
 	return nil
 }
 
-// guestThere asks whether the id of the place's guest is in use, which needs no privilege at all.
+// guestThere checks whether the id of the place's guest is in use, which needs
+// no privilege.
 func (f *Firewall) guestThere(ctx context.Context, at place) error {
 	if at.guest == "" {
 		return nil
@@ -162,10 +170,11 @@ func (f *Firewall) guestThere(ctx context.Context, at place) error {
 	return err
 }
 
-// emptyDigest is the digest of a list without rows, which shows none: the checksum of nothing.
+// emptyDigest is the digest of a list without rows, in which no row can show
+// it: the SHA-1 of nothing.
 const emptyDigest = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
 
-// digestOf is the digest that each row of a list has.
+// digestOf returns the digest that every row of a list repeats.
 func digestOf(rows int, row func(i int) pveapi.Text) string {
 	if rows == 0 {
 		return emptyDigest
@@ -181,5 +190,5 @@ func fresh(digest, now string) error {
 	return nil
 }
 
-// oneLine is a text of the hypervisor as one line, for people.
+// oneLine returns a text of Proxmox VE as one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -13,7 +13,7 @@ import (
 
 var _ firewall.Aliaser = (*Firewall)(nil)
 
-// aliasRow is a row of the list of aliases.
+// aliasRow is one row of the list of aliases.
 type aliasRow struct {
 	Name    pveapi.Text `json:"name"`
 	CIDR    pveapi.Text `json:"cidr"`
@@ -30,6 +30,7 @@ func (f *Firewall) Aliases(ctx context.Context, scope firewall.Scope) ([]firewal
 	return f.aliases(ctx, at)
 }
 
+// aliases reads the aliases of a scope, with a digest of the list.
 func (f *Firewall) aliases(ctx context.Context, at place) ([]firewall.Alias, string, error) {
 	var rows []aliasRow
 	if err := f.read(ctx, at, &rows); err != nil {
@@ -42,7 +43,8 @@ func (f *Firewall) aliases(ctx context.Context, at place) ([]firewall.Alias, str
 	return aliases, digestOf(len(rows), func(i int) pveapi.Text { return rows[i].Digest }), nil
 }
 
-// CreateAlias implements firewall.Aliaser. The hypervisor looks at no digest then.
+// CreateAlias implements firewall.Aliaser. Proxmox VE ignores a digest here, so
+// the list is read and compared first.
 func (f *Firewall) CreateAlias(ctx context.Context, scope firewall.Scope, alias firewall.Alias, digest string) error {
 	at, err := objectsOf(scope, "aliases")
 	if err != nil {
@@ -73,8 +75,9 @@ func (f *Firewall) CreateAlias(ctx context.Context, scope firewall.Scope, alias 
 	})
 }
 
-// ChangeAlias implements firewall.Aliaser. The hypervisor replaces all of an alias, and writes its name as the path does: so what stays is
-// read before, and the digest of that goes with the change.
+// ChangeAlias implements firewall.Aliaser. Proxmox VE replaces the whole alias
+// and stores its name as written in the path. So the values that stay are read
+// first, and the digest of that list goes with the change.
 func (f *Firewall) ChangeAlias(ctx context.Context, scope firewall.Scope, name string, change firewall.AliasChange) error {
 	at, err := objectsOf(scope, "aliases")
 	if err != nil {
@@ -118,7 +121,8 @@ func (f *Firewall) ChangeAlias(ctx context.Context, scope firewall.Scope, name s
 	})
 }
 
-// DeleteAlias implements firewall.Aliaser. The hypervisor deletes one that is not there, too: so it is looked for before.
+// DeleteAlias implements firewall.Aliaser. Proxmox VE reports success for an
+// alias that does not exist, so it is looked for first.
 func (f *Firewall) DeleteAlias(ctx context.Context, scope firewall.Scope, name, digest string) error {
 	at, err := objectsOf(scope, "aliases")
 	if err != nil {
@@ -141,7 +145,8 @@ func (f *Firewall) DeleteAlias(ctx context.Context, scope firewall.Scope, name, 
 	})
 }
 
-// alias finds an alias, whose case does not count, and gives the digest of the list, which is the one that was given unless that is empty.
+// alias finds an alias, ignoring case, and returns the digest of the list. A
+// given digest must match unless it is empty.
 func (f *Firewall) alias(ctx context.Context, at place, name, digest string) (firewall.Alias, string, error) {
 	aliases, now, err := f.aliases(ctx, at)
 	if err != nil {
@@ -157,7 +162,7 @@ func (f *Firewall) alias(ctx context.Context, at place, name, digest string) (fi
 	return aliases[i], now, nil
 }
 
-// checkObject checks what a new object of any kind has.
+// checkObject checks the name and the comment of a new object.
 func checkObject(name, comment string) error {
 	if err := firewall.CheckName(firewall.FieldName, name); err != nil {
 		return err
@@ -165,7 +170,8 @@ func checkObject(name, comment string) error {
 	return firewall.CheckText(firewall.FieldComment, comment, firewall.MaxComment)
 }
 
-// checkChange checks what a change of an object of any kind has. A name that the firewall does not take is none that is there.
+// checkChange checks the values of a change of an object. A name that the
+// firewall does not accept is reported as not found.
 func checkChange(name, rename string, comment *string) error {
 	if firewall.CheckName(firewall.FieldName, name) != nil {
 		return noObject("object", name)
@@ -181,8 +187,8 @@ func checkChange(name, rename string, comment *string) error {
 	return nil
 }
 
-// smallLetters refuses a name with capitals for what the hypervisor keeps in small letters only: it would take the name, and never find it
-// again.
+// smallLetters refuses capital letters in a name that Proxmox VE stores in
+// small letters: it would accept the name and never find the object again.
 func smallLetters(field, name string) error {
 	if name != strings.ToLower(name) {
 		return firewall.Invalid(field, "it must be in small letters")
@@ -190,6 +196,8 @@ func smallLetters(field, name string) error {
 	return nil
 }
 
+// noObject returns the NotFound error for an alias, set or group. The
+// hypervisor itself may answer a deletion of a missing object with success.
 func noObject(kind, name string) error {
 	e := plugin.Errorf(plugin.NotFound, "there is no %s %.80q", kind, name)
 	e.Field = firewall.FieldName

@@ -8,11 +8,13 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// firewallFields are our names of the hypervisor's parameters, where they are others.
+// firewallFields maps parameters of Proxmox VE to fields of the SDK, where the
+// names differ.
 var firewallFields = map[string]string{"icmp-type": firewall.FieldICMPType, "group": firewall.FieldName, "moveto": firewall.FieldTo}
 
-// firewallError brings what the hypervisor says of a firewall into our words. It says much as a fault of a parameter, and the rest in a
-// text that has not changed between releases.
+// firewallError turns an error about a firewall into one of the SDK. Proxmox VE
+// reports most as a fault of a parameter, and the rest in texts that have not
+// changed between releases.
 func firewallError(err error) error {
 	known, ok := asError(err)
 	if !ok {
@@ -33,7 +35,8 @@ func firewallError(err error) error {
 		return err
 	case isStale(&e):
 		return become(plugin.Conflict, firewall.FieldDigest)
-	// The second is of a firewall that has no file yet, whose list of rules the hypervisor does not find.
+	// The second text is that of a firewall without a file: Proxmox VE does not
+	// find the list of rules then.
 	case has("no rule at position"), has("array reference") && has("/firewall/rules.pm"):
 		return become(plugin.NotFound, firewall.FieldPosition)
 	case has("no such ipset '") && e.Kind == plugin.NotFound:
@@ -59,9 +62,11 @@ func firewallError(err error) error {
 	return &e
 }
 
-// freshAfter judges the answer to a request that the hypervisor can never carry out. The request is sent because the hypervisor compares
-// the digest before anything else. Only another digest counts as a refusal: after any other one, in whatever words, the digest is the
-// list's, or the hypervisor will refuse the change itself. Done says what a hypervisor did that carried the request out.
+// freshAfter judges the answer to a request that Proxmox VE can never carry
+// out, which is sent because the digest is compared before everything else.
+// Only a refusal of the digest counts. After every other answer the digest is
+// valid, or the change itself will be refused. done describes the effect if the
+// request was carried out after all.
 func freshAfter(err error, done string) error {
 	if err == nil {
 		return plugin.Errorf(plugin.Protocol, "the hypervisor %s instead of comparing the digest only", done)

@@ -13,8 +13,9 @@ import (
 
 var _ firewall.Evaluator = (*Firewall)(nil)
 
-// Test implements firewall.Evaluator. Judged is what pvefirewall judges, on the supposition that what of a node's guests is not read does
-// not stop the node from loading its rules. What the question may cost is told of facts.read.
+// Test implements firewall.Evaluator by package pvefirewall. It assumes that
+// the unread parts of a node's guests do not keep the node from loading its
+// rules. facts.read documents the number of requests.
 func (f *Firewall) Test(ctx context.Context, query firewall.TestQuery) (firewall.Test, error) {
 	if err := query.Check(); err != nil {
 		return firewall.Test{}, err
@@ -40,7 +41,7 @@ func (f *Firewall) Test(ctx context.Context, query firewall.TestQuery) (firewall
 	return answer, nil
 }
 
-// facts reads what the ends need and not both assume.
+// facts reads what the ends need, without the scopes that both lists assume.
 func (f *Firewall) facts(ctx context.Context, ends []firewall.End, before, after []firewall.State) (*facts, error) {
 	has := func(list []firewall.State, scope firewall.Scope) bool {
 		return slices.ContainsFunc(list, func(s firewall.State) bool { return s.Scope.Same(scope) })
@@ -49,6 +50,7 @@ func (f *Firewall) facts(ctx context.Context, ends []firewall.End, before, after
 	return k, k.read(ctx, ends)
 }
 
+// endsOf returns both ends of all packets.
 func endsOf(packets []firewall.Packet) (ends []firewall.End) {
 	for _, p := range packets {
 		ends = append(ends, p.From, p.To)
@@ -84,7 +86,8 @@ func (f *Firewall) Reach(ctx context.Context, query firewall.ReachQuery) (firewa
 	return answer, nil
 }
 
-// reach is the row of one sender by all versions of IP of which both ends have addresses, and the other end as it was taken for the first.
+// reach returns the row of one sender over all versions of IP for which both
+// ends have addresses, and the other end as it was chosen for the first.
 func (j *judged) reach(from, to firewall.End) (row firewall.ReachRow, met firewall.End) {
 	for i, w := range j.waysOf(from, to) {
 		one := j.reachBy(w)
@@ -103,7 +106,7 @@ func (j *judged) reach(from, to firewall.End) (row firewall.ReachRow, met firewa
 	return row, met
 }
 
-// reachBy is the row of the sender of a way, by its version of IP.
+// reachBy returns the row of a way's sender, for the way's version of IP.
 func (j *judged) reachBy(w way) firewall.ReachRow {
 	row := firewall.ReachRow{From: w.from, Unknown: w.unknown}
 	if row.Unknown == "" {
@@ -129,7 +132,7 @@ func (j *judged) reachBy(w way) firewall.ReachRow {
 	return row
 }
 
-// notJudged says why there is no verdict.
+// notJudged returns the reason why there is no verdict.
 func notJudged(err error) string {
 	var loads *pvefirewall.NotJudgedError
 	if errors.As(err, &loads) {
@@ -138,8 +141,9 @@ func notJudged(err error) string {
 	return oneLine(err.Error())
 }
 
-// Compare implements firewall.Evaluator. Pairs are compared where the firewall of one of the two differs, and all where that of the
-// cluster, a group or a node does.
+// Compare implements firewall.Evaluator. It compares the pairs in which the
+// firewall of one end differs, and all pairs if that of the cluster, a group or
+// a node differs.
 func (f *Firewall) Compare(ctx context.Context, query firewall.CompareQuery) (firewall.Comparison, error) {
 	if err := query.Check(); err != nil {
 		return firewall.Comparison{}, err
@@ -203,11 +207,13 @@ func (f *Firewall) Compare(ctx context.Context, query firewall.CompareQuery) (fi
 	return answer, nil
 }
 
-// corosyncPort is the port at which the members of a cluster hear each other, unless the cluster's configuration names another,
-// which the hypervisor's own rules do not let through.
+// corosyncPort is the port of corosync unless the cluster's configuration names
+// another. The built-in rules let only this port through (pve-firewall,
+// PVE::Firewall).
 const corosyncPort = 5405
 
-// clusterChanges compares what becomes of corosync's packets between nodes that were read, on every ring.
+// clusterChanges compares the verdicts on corosync's packets between the nodes
+// that were read, on every ring.
 func clusterChanges(before, after *judged) (changes []firewall.ClusterChange) {
 	if before.membership == nil || len(before.membership.order) < 2 {
 		return nil
@@ -241,7 +247,7 @@ func clusterChanges(before, after *judged) (changes []firewall.ClusterChange) {
 	return changes
 }
 
-// sharedDiffer says whether what is no guest's differs.
+// sharedDiffer reports whether a scope that is not a guest's differs.
 func (j *judged) sharedDiffer(other *judged) bool {
 	if !j.cluster.Equal(other.cluster) || len(j.groups) != len(other.groups) {
 		return true
@@ -259,8 +265,10 @@ func (j *judged) sharedDiffer(other *judged) bool {
 	return false
 }
 
-// comparePair says whether a pair changes, or may. Each version of IP of which both ends have addresses is compared by itself: what one of
-// them gains and another has already, or loses, is a change too. The ends are those of the first that changes.
+// comparePair reports whether a pair changes, or may change. Each version of IP
+// is compared on its own: a port that IPv6 gains is a change even if IPv4 has
+// it already. The ends of the result are those of the first version that
+// changes.
 func comparePair(before, after *judged, from, to firewall.End) (change firewall.PairChange, changes bool) {
 	for _, w := range after.waysOf(from, to) { // the same as before: no rule has a part in them
 		then, now := before.reachBy(w), after.reachBy(w)
@@ -315,6 +323,7 @@ func (j *judged) verdict(p firewall.Packet, trace bool) firewall.Verdict {
 	return v
 }
 
+// outcomeOf converts a verdict.
 func outcomeOf(v pvefirewall.Verdict) firewall.Outcome {
 	switch v {
 	case pvefirewall.Accept:

@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// judged is what packets are held against: the facts, with states that are assumed in place of some.
+// judged is the configuration by which packets are judged: the facts, with
+// assumed states in place of some.
 type judged struct {
 	*facts
 	firewall *pvefirewall.Firewall
@@ -21,7 +22,7 @@ type judged struct {
 	problems map[pvefirewall.RuleRef]string
 }
 
-// with makes what packets are held against.
+// with returns the configuration for assumed states.
 func (k *facts) with(assume []firewall.State) (*judged, error) {
 	assumed := func(s firewall.State) firewall.State {
 		if i := slices.IndexFunc(assume, func(a firewall.State) bool { return a.Scope.Same(s.Scope) }); i >= 0 {
@@ -76,6 +77,7 @@ func (k *facts) with(assume []firewall.State) (*judged, error) {
 	return j, nil
 }
 
+// node converts the state of a node for the evaluator.
 func (j *judged) node(name string, facts *nodeFacts, s firewall.State) pvefirewall.Node {
 	n := pvefirewall.Node{Name: name, Rules: rulesOfState(s), AltNames: map[string]string{}}
 	setOptions(s.Options, n.Options.Set)
@@ -98,7 +100,8 @@ func (j *judged) node(name string, facts *nodeFacts, s firewall.State) pvefirewa
 	return n
 }
 
-// nodeAddress is the one by which the cluster knows a node; the zero one is not known.
+// nodeAddress returns the address by which the cluster knows a node; the zero
+// value if it is unknown.
 func (k *facts) nodeAddress(name string) netip.Addr {
 	if k.membership == nil || k.membership.nodes[name] == nil {
 		return netip.Addr{}
@@ -107,6 +110,7 @@ func (k *facts) nodeAddress(name string) netip.Addr {
 	return a.Unmap()
 }
 
+// guestOf converts the state of a guest for the evaluator.
 func guestOf(g *guestFacts, s firewall.State) pvefirewall.Guest {
 	out := pvefirewall.Guest{ID: g.id, Container: g.guest.Kind == "container", Aliases: aliasesOf(s), IPSets: setsOf(s),
 		Rules: rulesOfState(s)}
@@ -117,7 +121,8 @@ func guestOf(g *guestFacts, s firewall.State) pvefirewall.Guest {
 	return out
 }
 
-// setOptions gives the options that are set to what takes them. What it does not know decides nothing that is judged.
+// setOptions passes the options that are set to a setter. Options that it does
+// not know do not influence a verdict.
 func setOptions(o firewall.Options, set func(key, value string) error) {
 	for _, name := range firewall.OptionFlags() {
 		if on := *o.Flag(name); on != nil {
@@ -134,6 +139,7 @@ func setOptions(o firewall.Options, set func(key, value string) error) {
 	}
 }
 
+// aliasesOf converts the aliases of a state.
 func aliasesOf(s firewall.State) []pvefirewall.Alias {
 	out := make([]pvefirewall.Alias, len(s.Aliases))
 	for i, a := range s.Aliases {
@@ -142,6 +148,7 @@ func aliasesOf(s firewall.State) []pvefirewall.Alias {
 	return out
 }
 
+// setsOf converts the sets of a state.
 func setsOf(s firewall.State) []pvefirewall.IPSet {
 	out := make([]pvefirewall.IPSet, len(s.IPSets))
 	for i, set := range s.IPSets {
@@ -153,6 +160,7 @@ func setsOf(s firewall.State) []pvefirewall.IPSet {
 	return out
 }
 
+// rulesOfState converts the rules of a state.
 func rulesOfState(s firewall.State) []pvefirewall.Rule {
 	out := make([]pvefirewall.Rule, len(s.Rules))
 	for i, r := range s.Rules {
@@ -161,7 +169,7 @@ func rulesOfState(s firewall.State) []pvefirewall.Rule {
 	return out
 }
 
-// evaluatedRule is a rule as it is evaluated.
+// evaluatedRule converts a rule for the evaluator.
 func evaluatedRule(r firewall.Rule) pvefirewall.Rule {
 	return pvefirewall.Rule{Type: r.Direction, Action: r.Action, Disabled: !r.Enabled, Macro: r.Macro, Iface: r.Interface,
 		Proto: r.Protocol, Source: r.Source, Dest: r.Destination, SPort: r.SourcePort, DPort: r.DestinationPort, ICMPType: r.ICMPType}

@@ -6,13 +6,16 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-// comparedNICs is how many network interfaces of a guest are compared: each is with each of another guest on the same bridge.
+// comparedNICs limits the network interfaces of a guest that are compared. Each
+// is compared with each of every other guest on the same bridge, so the cost
+// grows with its square.
 const comparedNICs = 4
 
-// pair are the two ends of a way that is compared.
+// pair is the two ends of a connection that is compared.
 type pair struct{ from, to firewall.End }
 
-// nicsOf are the interfaces of a guest's end that are compared; none for other ends, and for a guest that cannot be read.
+// nicsOf returns the interfaces of a guest's end that are compared; none for
+// other ends, and for a guest that cannot be read.
 func (k *facts) nicsOf(end firewall.End) []nicFacts {
 	if end.Kind != firewall.GuestEnd || end.NIC != "" || k.guests[end.Guest.ID] == nil {
 		return nil
@@ -21,8 +24,10 @@ func (k *facts) nicsOf(end firewall.End) []nicFacts {
 	return nics[:min(len(nics), comparedNICs)]
 }
 
-// pairsByNIC are the ways between two ends by the interfaces of guests: every two that are on bridges of one name, and each of a guest
-// with who is outside. Of guests without such two the ends are as a packet takes them that names no interface.
+// pairsByNIC returns the connections between two ends by the interfaces of
+// guests: each two that are on bridges of one name, and each one of a guest
+// with the outside. If guests have no such two, the ends are chosen as for a
+// packet that names no interface.
 func (k *facts) pairsByNIC(from, to firewall.End) (pairs []pair) {
 	of, at := k.nicsOf(from), k.nicsOf(to)
 	if len(of) < 2 && len(at) < 2 {
@@ -56,14 +61,15 @@ func (k *facts) pairsByNIC(from, to firewall.End) (pairs []pair) {
 	return pairs
 }
 
-// nameNIC leaves the name of an interface to guests that have several.
+// nameNIC removes the name of the interface from guests with a single one.
 func (k *facts) nameNIC(end *firewall.End) {
 	if end.Kind == firewall.GuestEnd && k.guests[end.Guest.ID] != nil && len(k.guests[end.Guest.ID].nics) < 2 {
 		end.NIC = ""
 	}
 }
 
-// otherNICs says of a guest that it has more interfaces than are compared; false where that is not so.
+// otherNICs returns the note that a guest has more interfaces than are
+// compared; false if it does not.
 func (k *facts) otherNICs(end firewall.End) (change firewall.PairChange, is bool) {
 	if end.Kind != firewall.GuestEnd || k.guests[end.Guest.ID] == nil || len(k.guests[end.Guest.ID].nics) <= comparedNICs {
 		return change, false

@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-// way is a packet between two ends as they were taken.
+// way is a packet between two ends, with the addresses that were chosen for
+// them.
 type way struct {
 	from, to firewall.End
 	packet   pvefirewall.Packet
@@ -20,13 +21,14 @@ type way struct {
 	unknown string
 }
 
-// anybody stands for who is outside and has no address in the question, guessed for a guest whose address is not known.
+// anybody is the address of an outside end without one, and guessed that of a
+// guest whose address is unknown.
 var (
 	anybody = []netip.Addr{netip.MustParseAddr("203.0.113.77"), netip.MustParseAddr("2001:db8:ffff::77")}
 	guessed = []netip.Addr{netip.MustParseAddr("198.18.0.77"), netip.MustParseAddr("2001:2::77")}
 )
 
-// packetEnd is an end with what is known of it.
+// packetEnd is an end with what is known about it.
 type packetEnd struct {
 	end     firewall.End
 	guest   *guestFacts
@@ -34,7 +36,8 @@ type packetEnd struct {
 	guessed bool
 }
 
-// wayOf takes the ends of a packet for what they are, and chooses addresses of one version of IP. The version is 4, 6, or 0 for either.
+// wayOf chooses addresses of one version of IP for two ends. version is 4, 6,
+// or 0 for either.
 func (j *judged) wayOf(from, to firewall.End, version int) way {
 	w := way{from: from, to: to}
 	a, reason := j.side(from)
@@ -83,8 +86,9 @@ func (j *judged) wayOf(from, to firewall.End, version int) way {
 	return w
 }
 
-// waysOf are the ways between two ends by each version of IP of which both have addresses, or may have where none is known. There is
-// always one: without such addresses it is one that says so.
+// waysOf returns the ways between two ends, one for each version of IP for
+// which both have addresses or may have one. There is always at least one; if
+// no version fits, it says so.
 func (j *judged) waysOf(from, to firewall.End) []way {
 	first, other := j.wayOf(from, to, 0), 4
 	if first.unknown != "" {
@@ -99,6 +103,7 @@ func (j *judged) waysOf(from, to firewall.End) []way {
 	return []way{first}
 }
 
+// named returns the name of a NIC for a sentence, with a space in front.
 func named(nic string) string {
 	if nic == "" {
 		return ""
@@ -106,7 +111,7 @@ func named(nic string) string {
 	return " " + nic
 }
 
-// side finds what an end is, or says why that is not known.
+// side returns what is known about an end, or why it is not known.
 func (j *judged) side(end firewall.End) (packetEnd, string) {
 	s := packetEnd{end: end}
 	switch end.Kind {
@@ -136,7 +141,7 @@ func (j *judged) side(end firewall.End) (packetEnd, string) {
 	return s, ""
 }
 
-// nodeOf is the node that has an address, as far as nodes were read.
+// nodeOf returns the node with an address, among the nodes that were read.
 func (j *judged) nodeOf(address string) (string, bool) {
 	if node, ok := j.nodeWith(address); ok {
 		return node, true
@@ -153,7 +158,8 @@ func (j *judged) nodeOf(address string) (string, bool) {
 	return "", false
 }
 
-// chooseNIC takes the interface that is named, else the first on the network of the other end, else the first.
+// chooseNIC chooses the named interface, else the first one on the network of
+// the other end, else the first.
 func (j *judged) chooseNIC(s, other *packetEnd) {
 	if s.guest == nil {
 		return
@@ -179,7 +185,8 @@ func (j *judged) chooseNIC(s, other *packetEnd) {
 	}
 }
 
-// outside puts who is behind a node's interface there: on the other end's node, behind the bridge of its interface.
+// outside places an outside end behind the bridge of the other end's interface,
+// on that node.
 func outside(s, other *packetEnd) {
 	if s.end.Kind != firewall.OutsideEnd && s.end.Kind != firewall.AddressEnd {
 		return
@@ -193,7 +200,8 @@ func outside(s, other *packetEnd) {
 	}
 }
 
-// addressesOf are those that an end may have, the best first.
+// addressesOf returns the addresses that an end may have, the most likely
+// first.
 func (j *judged) addressesOf(s *packetEnd) (list []netip.Addr) {
 	if s.end.Address != "" {
 		a, _ := netip.ParseAddr(s.end.Address) // Check saw to it
@@ -221,7 +229,7 @@ func (j *judged) addressesOf(s *packetEnd) (list []netip.Addr) {
 	return list
 }
 
-// choose gives the first two addresses of one version of IP.
+// choose returns the first pair of addresses with the same version of IP.
 func choose(from, to []netip.Addr, version int) (source, dest netip.Addr, ok bool) {
 	for _, a := range from {
 		if version == 4 && !a.Is4() || version == 6 && a.Is4() {
@@ -236,7 +244,8 @@ func choose(from, to []netip.Addr, version int) (source, dest netip.Addr, ok boo
 	return netip.Addr{}, netip.Addr{}, false
 }
 
-// device is the node's interface that packets of or for an end pass; a guest's are those of its own.
+// device returns the interface of the node through which packets of an end
+// pass; for a guest it is that of its NIC.
 func (j *judged) device(s, other *packetEnd, far netip.Addr) string {
 	switch {
 	case s.guest != nil || s.end.Interface != "":
@@ -260,6 +269,7 @@ func (j *judged) device(s, other *packetEnd, far netip.Addr) string {
 	return gateway
 }
 
+// endpoint converts an end for the evaluator.
 func (s *packetEnd) endpoint() pvefirewall.Endpoint {
 	switch s.end.Kind {
 	case firewall.GuestEnd:
@@ -270,10 +280,11 @@ func (s *packetEnd) endpoint() pvefirewall.Endpoint {
 	return pvefirewall.Endpoint{Kind: pvefirewall.Outside, Node: s.end.Node, Device: s.end.Interface}
 }
 
-// ephemeral is a source port that is nothing special.
+// ephemeral is a source port without a special meaning.
 const ephemeral = 40000
 
-// fill sets what else a packet has, or says why that cannot be.
+// fill sets the remaining fields of the packet, or records why that is
+// impossible.
 func (w *way) fill(p firewall.Packet) {
 	protocol, err := pvefirewall.ParseProtocol(p.Protocol)
 	if err != nil {
@@ -297,7 +308,7 @@ func (w *way) fill(p firewall.Packet) {
 	}
 }
 
-// ipVersion is the version of IP that a protocol belongs to.
+// ipVersion returns the version of IP to which a protocol belongs, 0 for both.
 func ipVersion(protocol string) int {
 	switch {
 	case slices.Contains([]string{"icmp", "1"}, protocol):
@@ -308,7 +319,7 @@ func ipVersion(protocol string) int {
 	return 0
 }
 
-// checkPackets refuses protocols and types that there are not, as Invalid.
+// checkPackets refuses unknown protocols and types, as Invalid.
 func checkPackets(field string, packets []firewall.Packet) error {
 	for i, p := range packets {
 		var w way

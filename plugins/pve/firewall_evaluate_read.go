@@ -17,6 +17,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// These limit the cost of one question to the evaluator for the host.
 const (
 	// evaluateRequests are the most requests that one question to the evaluator sends, and evaluateAtOnce how many of them at the same time.
 	evaluateRequests = 3000
@@ -26,7 +27,7 @@ const (
 	askLimit    = 5 * time.Second
 )
 
-// facts are what decides about packets, as they were read once.
+// facts is everything that decides about packets, as it was read once.
 type facts struct {
 	f       *Firewall
 	left    atomic.Int64
@@ -45,14 +46,16 @@ type facts struct {
 	corosyncError error
 }
 
-// nodeFacts are a node's firewall and addresses; err says why they are not known.
+// nodeFacts is a node's firewall and addresses; err is the reason why they are
+// unknown.
 type nodeFacts struct {
 	state   firewall.State
 	network hypervisor.NodeNetwork
 	err     error
 }
 
-// guestFacts are a guest's firewall and network interfaces; err says why they are not known.
+// guestFacts is a guest's firewall and interfaces; err is the reason why they
+// are unknown.
 type guestFacts struct {
 	guest firewall.Guest
 	id    int
@@ -63,6 +66,7 @@ type guestFacts struct {
 	ask bool
 }
 
+// nicFacts is a NIC of a guest with what is known of its addresses.
 type nicFacts struct {
 	pvefirewall.NIC
 	number int
@@ -70,10 +74,11 @@ type nicFacts struct {
 	addresses []netip.Addr
 }
 
-// errEvaluateBound is the end of what one question may cost.
+// errEvaluateBound is the error when a question has sent as many requests as it
+// may.
 var errEvaluateBound = errors.New("it was not read: the question would cost more than 3000 requests")
 
-// do sends one request of those that are left, when there is a slot for it.
+// do sends one request, if one is left and when a slot is free.
 func (k *facts) do(ctx context.Context, send func() error) error {
 	if k.left.Add(-1) < 0 {
 		return errEvaluateBound
@@ -87,11 +92,15 @@ func (k *facts) do(ctx context.Context, send func() error) error {
 	}
 }
 
-// read reads what the ends need: the cluster's firewall and its groups, then the nodes and the guests, some at the same time. A state that
-// every answer assumes is not read. What of a node or a guest cannot be read is its err; an error is one after which nothing can be said.
+// read reads what the ends need: the firewall of the cluster with its groups
+// first, then nodes and guests, several at the same time. A scope that every
+// state assumes is not read. If a node or a guest cannot be read, its err says
+// so; read itself fails only if nothing can be judged any more.
 //
-// That is for the cluster 3 requests, one for each IP set and each group; for a node 3, for all nodes 3 more; for a guest one, 4 more and
-// one for each of its IP sets where its firewall is on, and one more where it is asked for addresses.
+// The requests: for the cluster 3, and one for each IP set and each group; for
+// a node 3, and 3 more for all nodes together; for a guest one, 4 more and one
+// for each IP set if its firewall is on, and one more if it is asked for its
+// addresses.
 func (k *facts) read(ctx context.Context, ends []firewall.End) error {
 	k.at, k.left, k.slots = time.Now(), atomic.Int64{}, make(chan struct{}, evaluateAtOnce)
 	k.left.Store(evaluateRequests)
@@ -130,9 +139,10 @@ func (k *facts) read(ctx context.Context, ends []firewall.End) error {
 	return ctx.Err()
 }
 
+// clusterOnly is the scope of the cluster.
 var clusterOnly = firewall.Scope{Kind: firewall.ClusterScope}
 
-// need notes the node and the guest of an end.
+// need records that the node and the guest of an end must be read.
 func (k *facts) need(end firewall.End) {
 	node := end.Node
 	switch end.Kind {
@@ -154,7 +164,7 @@ func (k *facts) need(end firewall.End) {
 	}
 }
 
-// nodeWith is the node that has an address as the one by which the cluster knows it.
+// nodeWith returns the node that the cluster knows by an address.
 func (k *facts) nodeWith(address string) (string, bool) {
 	if k.membership == nil {
 		return "", false
@@ -167,12 +177,16 @@ func (k *facts) nodeWith(address string) (string, bool) {
 	return "", false
 }
 
+// sameAddress reports whether two texts are the same address. They are parsed,
+// because an IPv6 address has several forms (RFC 5952).
 func sameAddress(a, b string) bool {
 	x, err := netip.ParseAddr(a)
 	y, err2 := netip.ParseAddr(b)
 	return err == nil && err2 == nil && x.Unmap() == y.Unmap()
 }
 
+// readMembers reads the members of the cluster and, if there are several, the
+// addresses that corosync uses.
 func (k *facts) readMembers(ctx context.Context) error {
 	err := k.do(ctx, func() (err error) { k.membership, err = k.f.host.members(ctx); return err })
 	if k.memberError = err; err != nil {
@@ -184,7 +198,7 @@ func (k *facts) readMembers(ctx context.Context) error {
 	return bearable(ctx, k.corosyncError)
 }
 
-// bearable gives back only errors after which nothing else can be read either.
+// bearable returns only errors after which nothing else can be read either.
 func bearable(ctx context.Context, err error) error {
 	switch plugin.KindOf(err) {
 	case plugin.TokenRejected, plugin.Untrusted, plugin.Unreachable:
@@ -195,7 +209,8 @@ func bearable(ctx context.Context, err error) error {
 	return ctx.Err()
 }
 
-// readCorosync reads on which addresses the nodes of the cluster talk.
+// readCorosync reads the addresses through which the nodes of the cluster
+// communicate.
 func (k *facts) readCorosync(ctx context.Context) error {
 	var totem struct {
 		Transport pveapi.Text `json:"transport"`
@@ -230,7 +245,7 @@ func (k *facts) readCorosync(ctx context.Context) error {
 	return nil
 }
 
-// state reads all of a scope that is not assumed.
+// state reads everything of a scope that is not assumed.
 func (k *facts) state(ctx context.Context, scope firewall.Scope) (s firewall.State, err error) {
 	s.Scope = scope
 	if k.covered(scope) {
@@ -277,6 +292,7 @@ func (k *facts) state(ctx context.Context, scope firewall.Scope) (s firewall.Sta
 	return s, nil
 }
 
+// readGroups reads all security groups in parallel. Any rule may refer to one.
 func (k *facts) readGroups(ctx context.Context) error {
 	var groups []firewall.Group
 	if err := k.do(ctx, func() (err error) { groups, _, err = k.f.Groups(ctx); return err }); err != nil {
@@ -302,6 +318,7 @@ func (k *facts) readGroups(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// readNode reads the firewall and the network of a node.
 func (k *facts) readNode(ctx context.Context, name string, node *nodeFacts) (err error) {
 	if node.state, err = k.state(ctx, firewall.Scope{Kind: firewall.NodeScope, Node: name}); err != nil {
 		return err
@@ -309,6 +326,7 @@ func (k *facts) readNode(ctx context.Context, name string, node *nodeFacts) (err
 	return k.do(ctx, func() (err error) { node.network, err = k.f.host.NodeNetwork(ctx, name); return err })
 }
 
+// readGuest reads the firewall, the NICs and the addresses of a guest.
 func (k *facts) readGuest(ctx context.Context, g *guestFacts) error {
 	ref := hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.guest.Kind), Node: g.guest.Node, ID: hypervisor.GuestID(g.guest.ID)}
 	number, err := vmid(ref.ID)
@@ -333,7 +351,8 @@ func (k *facts) readGuest(ctx context.Context, g *guestFacts) error {
 	return nil
 }
 
-// readNICs reads network interfaces with the addresses that are configured: those of a container, or of the cloud-init of a VM.
+// readNICs reads the interfaces with their configured addresses: those of a
+// container, or those of a VM's cloud-init.
 func (g *guestFacts) readNICs(kind hypervisor.GuestKind, rows []configRow) {
 	values := map[string]string{}
 	for _, row := range rows {
@@ -363,7 +382,8 @@ func (g *guestFacts) readNICs(kind hypervisor.GuestKind, rows []configRow) {
 	slices.SortFunc(g.nics, func(a, b nicFacts) int { return a.number - b.number })
 }
 
-// askAddresses asks for the addresses of interfaces that have none configured. A guest that does not tell has none that are known.
+// askAddresses asks the guest for the addresses of interfaces without
+// configured ones. If the guest does not answer, they stay unknown.
 func (k *facts) askAddresses(ctx context.Context, ref hypervisor.GuestRef, g *guestFacts) {
 	if !slices.ContainsFunc(g.nics, func(n nicFacts) bool { return len(n.addresses) == 0 }) {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-// reasons are our words for those of the evaluation.
+// reasons maps the reasons of the evaluator to those of the SDK.
 var reasons = map[pvefirewall.Reason]firewall.Why{
 	pvefirewall.Matched: firewall.Matched, pvefirewall.Disabled: firewall.NotEnabled, pvefirewall.Direction: firewall.OtherDirection,
 	pvefirewall.ForwardOnly: firewall.NotInForce, pvefirewall.Invalid: firewall.RuleInvalid, pvefirewall.Interface: firewall.OtherInterface,
@@ -20,7 +20,7 @@ var reasons = map[pvefirewall.Reason]firewall.Why{
 	pvefirewall.UnknownGroup: firewall.GroupMissing, pvefirewall.GroupPassed: firewall.GroupPassed, pvefirewall.NotMet: firewall.NotMet,
 }
 
-// checks say for people what the checks of the hypervisor are.
+// checks describe the built-in checks of Proxmox VE for people.
 var checks = map[pvefirewall.Builtin]string{
 	pvefirewall.DHCP:             "DHCP of guests passes before every rule (option dhcp)",
 	pvefirewall.NDP:              "the neighbour discovery of IPv6 passes before every rule (option ndp)",
@@ -44,7 +44,7 @@ var checks = map[pvefirewall.Builtin]string{
 	pvefirewall.NICOff:     "the network interface of the guest is without firewall",
 }
 
-// exceptions say which part of a policy decided.
+// exceptions describe which part of a policy decided.
 var exceptions = map[pvefirewall.Exception]string{
 	pvefirewall.ExceptBroadcast: "but broadcasts and multicasts are dropped first",
 	pvefirewall.ExceptICMP:      "but ICMP that connections need is accepted first",
@@ -56,7 +56,7 @@ var exceptions = map[pvefirewall.Exception]string{
 	pvefirewall.ExceptTCP43:     "but TCP to port 43 is rejected first",
 }
 
-// hop is a stage in our words, with its steps.
+// hop converts a stage with its steps.
 func (j *judged) hop(stage pvefirewall.Stage) firewall.Hop {
 	h := firewall.Hop{NIC: stage.NIC, Outcome: outcomeOf(stage.Verdict), Scope: firewall.Scope{Kind: firewall.NodeScope, Node: stage.Node}}
 	switch stage.Check {
@@ -87,7 +87,7 @@ func (j *judged) hop(stage pvefirewall.Stage) firewall.Hop {
 	return h
 }
 
-// nothing is the hop of a packet that nothing checks.
+// nothing returns the hop of a packet that nothing checks.
 func (j *judged) nothing(w way, why pvefirewall.Builtin) firewall.Hop {
 	h := firewall.Hop{Scope: clusterOnly, Direction: firewall.DirectionForward, Outcome: firewall.Accepted}
 	if why == pvefirewall.Loopback {
@@ -98,6 +98,8 @@ func (j *judged) nothing(w way, why pvefirewall.Builtin) firewall.Hop {
 	return h
 }
 
+// exceptionOf returns the text for a built-in exception of the firewall, with a
+// comma in front.
 func exceptionOf(e pvefirewall.Exception) string {
 	if text := exceptions[e]; text != "" {
 		return ", " + text
@@ -105,7 +107,7 @@ func exceptionOf(e pvefirewall.Exception) string {
 	return ""
 }
 
-// policy says which policy decides at a hop.
+// policy returns the policy that decides at a hop.
 func (j *judged) policy(h firewall.Hop) string {
 	options, whose := j.cluster.Options, "of the cluster"
 	if h.Scope.Kind == firewall.GuestScope {
@@ -122,6 +124,7 @@ func (j *judged) policy(h firewall.Hop) string {
 	return fmt.Sprintf("no rule decides: %s %s is %s", name, whose, policy)
 }
 
+// either returns text, or otherwise if text is empty.
 func either(text, otherwise string) string {
 	if text != "" {
 		return text
@@ -129,6 +132,7 @@ func either(text, otherwise string) string {
 	return otherwise
 }
 
+// step converts a step of the evaluator.
 func (j *judged) step(l pvefirewall.LookedAt) firewall.Step {
 	s := firewall.Step{Why: reasons[l.Reason], Part: l.Part}
 	if l.Via != (pvefirewall.RuleRef{}) {
@@ -146,6 +150,7 @@ func (j *judged) step(l pvefirewall.LookedAt) firewall.Step {
 	return s
 }
 
+// scope converts a scope of the evaluator.
 func (j *judged) scope(s pvefirewall.Scope) firewall.Scope {
 	switch s.Kind {
 	case pvefirewall.ScopeNode:
@@ -163,6 +168,7 @@ func (j *judged) scope(s pvefirewall.Scope) firewall.Scope {
 	return clusterOnly
 }
 
+// rulesAt returns the rules of a scope as they were read.
 func (j *judged) rulesAt(s pvefirewall.Scope) []firewall.Rule {
 	switch s.Kind {
 	case pvefirewall.ScopeNode:
@@ -175,6 +181,7 @@ func (j *judged) rulesAt(s pvefirewall.Scope) []firewall.Rule {
 	return j.cluster.Rules
 }
 
+// ruleAt returns the rule that the evaluator refers to.
 func (j *judged) ruleAt(ref pvefirewall.RuleRef) firewall.RuleAt {
 	at := firewall.RuleAt{Scope: j.scope(ref.Scope)}
 	if rules := j.rulesAt(ref.Scope); ref.Position < len(rules) {
@@ -183,13 +190,15 @@ func (j *judged) ruleAt(ref pvefirewall.RuleRef) firewall.RuleAt {
 	return at
 }
 
-// addressChecks are the checks whose outcome hangs on the source address.
+// addressChecks are the checks that depend on the source address.
 var addressChecks = []string{"blacklist", "ipfilter", "management"}
 
-// unreadSet is how a rule names a set of the software-defined network, which is not read.
+// unreadSet begins the name of a set of the software-defined network, which is
+// not read.
 const unreadSet = "+sdn/"
 
-// depends says what the verdict hangs on that is not known, empty for nothing.
+// depends returns the unknown fact on which the verdict depends; empty if there
+// is none.
 func (j *judged) depends(w way, hops []firewall.Hop) string {
 	for _, hop := range hops {
 		for _, step := range hop.Steps {
@@ -214,16 +223,21 @@ func (j *judged) depends(w way, hops []firewall.Hop) string {
 	return ""
 }
 
+// namesUnread reports whether a rule refers to a set that could not be read.
+// Its verdict is unknown then.
 func namesUnread(r firewall.Rule) bool {
 	return strings.HasPrefix(r.Source, unreadSet) || strings.HasPrefix(r.Destination, unreadSet)
 }
 
+// addressMissing explains that a verdict depends on an unknown address of a
+// guest.
 func addressMissing(end firewall.End) string {
 	return fmt.Sprintf("it hangs on the address of guest %s, which its configuration does not have and it does not tell: name the address",
 		end.Guest.ID)
 }
 
-// asks is depends for all ports: it looks at the rules of the way as they stand.
+// asks is depends for all ports: it looks at all rules on the way, not only at
+// those that matched.
 func (j *judged) asks(w way) string {
 	sets := j.setsOfWay(w)
 	for i, end := range []firewall.End{w.from, w.to} {
@@ -248,7 +262,7 @@ func (j *judged) asks(w way) string {
 	return ""
 }
 
-// setsOfWay says whether a set that no rule names decides about the source.
+// setsOfWay reports whether a set that no rule names decides about the source.
 func (j *judged) setsOfWay(w way) bool {
 	has := func(s firewall.State, is func(name string) bool) bool {
 		return slices.ContainsFunc(s.IPSets, func(set firewall.IPSetState) bool { return is(set.Name) })
@@ -265,7 +279,7 @@ func (j *judged) setsOfWay(w way) bool {
 	return false
 }
 
-// statesOf are those whose rules an end has.
+// statesOf returns the scopes whose rules apply to an end.
 func (j *judged) statesOf(end firewall.End) []firewall.State {
 	switch end.Kind {
 	case firewall.GuestEnd:
@@ -278,7 +292,7 @@ func (j *judged) statesOf(end firewall.End) []firewall.State {
 	return nil
 }
 
-// expanded are the rules of a scope with those of the groups that it stands for.
+// expanded returns the rules of a scope with those of its groups.
 func (j *judged) expanded(s firewall.State) (all []firewall.Rule) {
 	for _, rule := range s.Rules {
 		if rule.Direction == firewall.DirectionGroup && rule.Enabled {

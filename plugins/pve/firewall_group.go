@@ -12,8 +12,10 @@ import (
 
 var _ firewall.Grouper = (*Firewall)(nil)
 
+// groupsPath is the path of the security groups.
 const groupsPath = "/cluster/firewall/groups"
 
+// noGroup returns the NotFound error for a security group.
 func noGroup(name string) error { return noObject("security group", name) }
 
 // Groups implements firewall.Grouper. Every token may read the list.
@@ -33,7 +35,8 @@ func (f *Firewall) Groups(ctx context.Context) ([]firewall.Group, string, error)
 	return groups, digestOf(len(rows), func(i int) pveapi.Text { return rows[i].Digest }), nil
 }
 
-// CreateGroup implements firewall.Grouper. The hypervisor looks at no digest then.
+// CreateGroup implements firewall.Grouper. Proxmox VE ignores a digest here, so
+// the list is read and compared first.
 func (f *Firewall) CreateGroup(ctx context.Context, group firewall.Group, digest string) error {
 	if err := checkObject(group.Name, group.Comment); err != nil {
 		return err
@@ -60,7 +63,8 @@ func (f *Firewall) CreateGroup(ctx context.Context, group firewall.Group, digest
 	})
 }
 
-// ChangeGroup implements firewall.Grouper. Rules that stand for the group follow a new name.
+// ChangeGroup implements firewall.Grouper. Rules that refer to the group follow
+// a new name.
 func (f *Firewall) ChangeGroup(ctx context.Context, name string, change firewall.GroupChange) error {
 	if err := checkChange(name, change.Rename, change.Comment); err != nil {
 		return err
@@ -85,8 +89,8 @@ func (f *Firewall) ChangeGroup(ctx context.Context, name string, change firewall
 	return err
 }
 
-// DeleteGroup implements firewall.Grouper. The hypervisor deletes one that is not there, too, and looks at no digest: so the list is read
-// before.
+// DeleteGroup implements firewall.Grouper. Proxmox VE reports success for a
+// group that does not exist, and ignores a digest; so the list is read first.
 func (f *Firewall) DeleteGroup(ctx context.Context, name, digest string) error {
 	if err := checkChange(name, "", nil); err != nil {
 		return err
@@ -111,6 +115,7 @@ func (f *Firewall) DeleteGroup(ctx context.Context, name, digest string) error {
 	})
 }
 
+// changeGroups sends a change of the list of groups.
 func (f *Firewall) changeGroups(ctx context.Context, send func() error) error {
 	return f.change(ctx, place{path: groupsPath}, send)
 }

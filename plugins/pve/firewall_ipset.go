@@ -10,7 +10,8 @@ import (
 
 var _ firewall.IPSetter = (*Firewall)(nil)
 
-// neverASet is a name that no set has: the hypervisor keeps all in small letters.
+// neverASet is a name that no set has, because Proxmox VE stores names in small
+// letters.
 const neverASet = "NONE"
 
 // IPSets implements firewall.IPSetter.
@@ -85,8 +86,9 @@ func (f *Firewall) DeleteIPSet(ctx context.Context, scope firewall.Scope, name s
 	})
 }
 
-// freshSets compares a digest with that of a list of sets. It asks to rename one that cannot be there: the hypervisor refuses that after
-// it has compared the digest, so nothing is changed, and who may change sets need not be allowed to read them.
+// freshSets compares a digest with that of the list of sets without the right
+// to read it. It asks to rename a set that cannot exist: Proxmox VE compares
+// the digest first and then refuses, so that nothing changes.
 func (f *Firewall) freshSets(ctx context.Context, at place, digest string) error {
 	if digest == "" {
 		return nil

@@ -12,10 +12,10 @@ import (
 
 var _ firewall.IPSetMemberEditor = (*Firewall)(nil)
 
-// neverAMember is a network that no set takes as a member.
+// neverAMember is a network that no set accepts as a member.
 const neverAMember = "0.0.0.0/0"
 
-// setAt is the place of a set's members.
+// setAt returns the place of a set's members.
 func setAt(scope firewall.Scope, set string) (place, error) {
 	if firewall.CheckName(firewall.FieldName, set) != nil {
 		if _, err := objectsOf(scope, "ipset"); err != nil {
@@ -35,6 +35,7 @@ func (f *Firewall) IPSetMembers(ctx context.Context, scope firewall.Scope, set s
 	return f.members(ctx, at)
 }
 
+// members reads the members of a set, with a digest of the list.
 func (f *Firewall) members(ctx context.Context, at place) ([]firewall.IPSetMember, string, error) {
 	var rows []struct {
 		CIDR    pveapi.Text `json:"cidr"`
@@ -52,7 +53,8 @@ func (f *Firewall) members(ctx context.Context, at place) ([]firewall.IPSetMembe
 	return members, digestOf(len(rows), func(i int) pveapi.Text { return rows[i].Digest }), nil
 }
 
-// AddIPSetMember implements firewall.IPSetMemberEditor. The hypervisor looks at no digest then, and takes bits of the host off a network.
+// AddIPSetMember implements firewall.IPSetMemberEditor. Proxmox VE ignores a
+// digest here, and removes the host bits of a network.
 func (f *Firewall) AddIPSetMember(ctx context.Context, scope firewall.Scope, set string, member firewall.IPSetMember,
 	digest string) error {
 	at, err := setAt(scope, set)
@@ -76,8 +78,9 @@ func (f *Firewall) AddIPSetMember(ctx context.Context, scope firewall.Scope, set
 	})
 }
 
-// ChangeIPSetMember implements firewall.IPSetMemberEditor. The hypervisor replaces all of a member: so what stays is read before, and the
-// digest of that goes with the change.
+// ChangeIPSetMember implements firewall.IPSetMemberEditor. Proxmox VE replaces
+// the whole member. So the values that stay are read first, and the digest of
+// that list goes with the change.
 func (f *Firewall) ChangeIPSetMember(ctx context.Context, scope firewall.Scope, set, cidr string,
 	change firewall.IPSetMemberChange) error {
 	at, err := setAt(scope, set)
@@ -109,7 +112,8 @@ func (f *Firewall) ChangeIPSetMember(ctx context.Context, scope firewall.Scope, 
 	})
 }
 
-// RemoveIPSetMember implements firewall.IPSetMemberEditor. The hypervisor removes one that is not there, too: so it is looked for before.
+// RemoveIPSetMember implements firewall.IPSetMemberEditor. Proxmox VE reports
+// success for a member that does not exist, so it is looked for first.
 func (f *Firewall) RemoveIPSetMember(ctx context.Context, scope firewall.Scope, set, cidr, digest string) error {
 	at, err := setAt(scope, set)
 	if err != nil {
@@ -129,7 +133,8 @@ func (f *Firewall) RemoveIPSetMember(ctx context.Context, scope firewall.Scope, 
 	})
 }
 
-// member finds a member, and gives the digest of all, which is the one that was given unless that is empty.
+// member finds a member and returns the digest of all members. A given digest
+// must match unless it is empty.
 func (f *Firewall) member(ctx context.Context, at place, cidr, digest string) (firewall.IPSetMember, string, error) {
 	members, now, err := f.members(ctx, at)
 	if err != nil {
@@ -147,8 +152,9 @@ func (f *Firewall) member(ctx context.Context, at place, cidr, digest string) (f
 	return members[i], now, nil
 }
 
-// freshMembers compares a digest with that of a set's members. It asks to change one that cannot be there: the hypervisor refuses that
-// after it has compared the digest, so nothing is changed, and who may change sets need not be allowed to read them.
+// freshMembers compares a digest with that of a set's members without the right
+// to read them. It asks to change a member that cannot exist: Proxmox VE
+// compares the digest first and then refuses, so that nothing changes.
 func (f *Firewall) freshMembers(ctx context.Context, at place, digest string) error {
 	if digest == "" {
 		return nil
@@ -161,7 +167,7 @@ func (f *Firewall) freshMembers(ctx context.Context, at place, digest string) er
 	return freshAfter(err, "changed the member "+neverAMember)
 }
 
-// memberForm is all of a member but its address.
+// memberForm returns the parameters of a member without its address.
 func memberForm(member firewall.IPSetMember) url.Values {
 	form := url.Values{}
 	if member.NoMatch {

@@ -12,8 +12,9 @@ import (
 
 var _ firewall.LogReader = (*Firewall)(nil)
 
-// Log implements firewall.LogReader. A node's needs Sys.Syslog on the node, a guest's VM.Console on the guest, which the
-// role for consoles has; the usual role for monitoring has neither.
+// Log implements firewall.LogReader. The log of a node needs Sys.Syslog on the
+// node, and that of a guest VM.Console on the guest, which the role for
+// consoles has. The usual role for monitoring has neither.
 func (f *Firewall) Log(ctx context.Context, scope firewall.Scope, query firewall.LogQuery) (firewall.Log, error) {
 	at, err := placeOf(scope, "log")
 	if err != nil {

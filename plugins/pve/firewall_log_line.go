@@ -10,21 +10,23 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-// logLevels are the levels of rules, by the number that the log writes.
+// logLevels are the levels of rules, by the number in the log.
 var logLevels = []string{"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"}
 
-// logGuest is the guest's id that a line begins with.
+// logGuest is the form of the guest's id at the beginning of a line.
 var logGuest = regexp.MustCompile(`^(0|[1-9][0-9]{2,8})$`)
 
-// groupChain is the name of the list of a group's rules.
+// groupChain is the form of the name of a group's chain.
 var groupChain = regexp.MustCompile(`^GROUP-([A-Za-z][A-Za-z0-9_-]+)-(?:IN|OUT|FORWARD)$`)
 
-// logTime is how the log writes a time.
+// logTime is the layout of times in the log.
 const logTime = "02/Jan/2006:15:04:05 -0700"
 
-// logEntry reads a line of the log: the guest's id or 0 for the node, the level, the chain, the time, what is done, and the packet as the
-// kernel writes it. "0 6 PVEFW-HOST-IN 25/Nov/2026:10:00:00 +0100 policy DROP: IN=vmbr0 SRC=192.0.2.1 DST=192.0.2.2 PROTO=TCP SPT=1
-// DPT=22". It is nil for anything else, such as what the logger says of itself.
+// logEntry reads a line of the log: the guest's id or 0 for the node, the
+// level, the chain, the time, the verdict, and the packet in the kernel's
+// notation. Example: "0 6 PVEFW-HOST-IN 25/Nov/2026:10:00:00 +0100 policy DROP:
+// IN=vmbr0 SRC=192.0.2.1 DST=192.0.2.2 PROTO=TCP SPT=1 DPT=22". It returns nil
+// for every other line, such as those of the logger about itself.
 func logEntry(line string) *firewall.LogEntry {
 	words := strings.SplitN(line, " ", 6)
 	if len(words) < 6 || !logGuest.MatchString(words[0]) || words[2] == "" || words[2] == "-" {
@@ -50,7 +52,7 @@ func logEntry(line string) *firewall.LogEntry {
 	return entry
 }
 
-// chainDirection is the direction that the name of a chain tells.
+// chainDirection returns the direction in the name of a chain.
 func chainDirection(chain string) string {
 	switch {
 	case strings.HasSuffix(chain, "-IN"):
@@ -63,8 +65,10 @@ func chainDirection(chain string) string {
 	return ""
 }
 
-// readPacket reads what the kernel writes of a packet: NAME=VALUE, each once. An error of ICMP has the packet that it is about in
-// brackets. On a bridge both interfaces are the bridge, and its ports tell more.
+// readPacket reads the kernel's notation of a packet: NAME=VALUE, the first of
+// each name. An ICMP error repeats the packet that it concerns in brackets,
+// which must not overwrite the outer one. On a bridge both interfaces are the
+// bridge, and its ports are more useful.
 func readPacket(entry *firewall.LogEntry, text string) {
 	text, _, _ = strings.Cut(text, "[")
 	fields := map[string]string{}

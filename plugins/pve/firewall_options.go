@@ -14,8 +14,9 @@ import (
 
 var _ firewall.Optioner = (*Firewall)(nil)
 
-// Options implements firewall.Optioner. The hypervisor has options for guests that do not exist, too: none. Where the cluster's firewall
-// is switched on for a minute only, it is on until then.
+// Options implements firewall.Optioner. Proxmox VE returns empty options for
+// guests that do not exist. If the cluster's firewall is enabled for a minute
+// only, it counts as enabled until then.
 func (f *Firewall) Options(ctx context.Context, scope firewall.Scope) (firewall.Options, error) {
 	at, err := placeOf(scope, "options")
 	if err != nil {
@@ -44,7 +45,8 @@ func (f *Firewall) Options(ctx context.Context, scope firewall.Scope) (firewall.
 	return options, nil
 }
 
-// ChangeOptions implements firewall.Optioner. Which options a scope has is the hypervisor's word, whose releases have different ones.
+// ChangeOptions implements firewall.Optioner. Which options a scope has is
+// decided by Proxmox VE, because the releases differ.
 func (f *Firewall) ChangeOptions(ctx context.Context, scope firewall.Scope, change firewall.OptionsChange) error {
 	at, err := placeOf(scope, "options")
 	if err != nil {
@@ -60,13 +62,13 @@ func (f *Firewall) ChangeOptions(ctx context.Context, scope firewall.Scope, chan
 	})
 }
 
-// optionName is the form of the names of options.
+// optionName is the form of option names.
 var optionName = regexp.MustCompile(`^[a-z][a-z0-9_-]{1,63}$`)
 
-// optionParameters are parameters of the request that are no options.
+// optionParameters are the parameters of the request that are no options.
 var optionParameters = []string{"digest", "delete", "node", "vmid"}
 
-// optionsForm is what changes options.
+// optionsForm returns the parameters that change options.
 func optionsForm(change firewall.OptionsChange) (url.Values, error) {
 	form, set := url.Values{}, change.Set
 	for _, name := range firewall.OptionFlags() {
@@ -106,6 +108,7 @@ func optionsForm(change firewall.OptionsChange) (url.Values, error) {
 	return withDigest(form, set.Digest), nil
 }
 
+// optionInto adds an option to a form after checking its text.
 func optionInto(form url.Values, name, value string) error {
 	if err := firewall.CheckText(name, value, firewall.MaxText); err != nil {
 		return err
@@ -116,6 +119,8 @@ func optionInto(form url.Values, name, value string) error {
 	return nil
 }
 
+// noSuchOption returns the Invalid error for an option that the scope does not
+// have.
 func noSuchOption(name string) error {
 	return firewall.Invalid(name, "there is no such option")
 }

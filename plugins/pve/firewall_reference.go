@@ -10,11 +10,13 @@ import (
 
 var _ firewall.Referencer = (*Firewall)(nil)
 
-// referenceScopes are our scopes for the hypervisor's words; others, such as that of its virtual networks, are none of ours.
+// referenceScopes maps the scopes of references. Others, such as that of
+// virtual networks, have no scope in the SDK.
 var referenceScopes = map[pveapi.Text]firewall.ScopeKind{"dc": firewall.ClusterScope, "guest": firewall.GuestScope}
 
-// References implements firewall.Referencer. The hypervisor writes a name of the cluster that a guest has, too, as the guest's own: rules
-// then would mean that, so the text says which one it is.
+// References implements firewall.Referencer. If a guest has an object with the
+// name of one of the cluster, a rule with the bare name means the guest's; so
+// the returned text always names the scope.
 func (f *Firewall) References(ctx context.Context, scope firewall.Scope) ([]firewall.Reference, error) {
 	at, err := objectsOf(scope, "refs")
 	if err != nil {
@@ -52,7 +54,7 @@ func (f *Firewall) References(ctx context.Context, scope firewall.Scope) ([]fire
 	return all, nil
 }
 
-// reference is how a rule names an alias or a set.
+// reference returns the text by which a rule refers to an alias or a set.
 func reference(kind firewall.ObjectKind, name string) string {
 	if kind == firewall.IPSetObject {
 		return "+" + name

@@ -23,10 +23,11 @@ var (
 	_ firewall.RuleMover  = (*Firewall)(nil)
 )
 
-// ruleRow is a row of a list of rules, by the hypervisor's names. Every row carries the digest of the whole list.
+// ruleRow is one row of a list of rules, with the names of Proxmox VE. Every
+// row repeats the digest of the whole list.
 type ruleRow map[string]pveapi.Text
 
-// rule is a row at a place of the list.
+// rule converts a row at a place of the list.
 func (r ruleRow) rule(position int) firewall.Rule {
 	text := func(name string) string { return string(r[name]) }
 	return firewall.Rule{
@@ -42,7 +43,8 @@ func isOn(text string) bool {
 	return err == nil && number > 0 || slices.Contains([]string{"true", "on", "yes"}, text)
 }
 
-// rulesOf is the place of a scope's rules; of groups the list is the group itself.
+// rulesOf returns the place of a scope's rules. The list of a group is the
+// group itself.
 func rulesOf(scope firewall.Scope) (place, error) {
 	if scope.Kind != firewall.GroupScope || !firewall.ValidScope(scope) {
 		return placeOf(scope, "rules")
@@ -54,7 +56,8 @@ func rulesOf(scope firewall.Scope) (place, error) {
 	return place{path: path}, err
 }
 
-// Rules implements firewall.RuleLister. The hypervisor has rules for guests that do not exist, too: none.
+// Rules implements firewall.RuleLister. Proxmox VE returns an empty list for
+// guests that do not exist.
 func (f *Firewall) Rules(ctx context.Context, scope firewall.Scope) ([]firewall.Rule, string, error) {
 	at, err := rulesOf(scope)
 	if err != nil {
@@ -71,7 +74,7 @@ func (f *Firewall) Rules(ctx context.Context, scope firewall.Scope) ([]firewall.
 	return rules, ruleDigest(rows), nil
 }
 
-// ruleRows reads a list, whose order is that of the positions.
+// ruleRows reads a list. Its order is that of the positions.
 func (f *Firewall) ruleRows(ctx context.Context, at place) ([]ruleRow, error) {
 	var rows []ruleRow
 	if err := f.read(ctx, at, &rows); err != nil {
@@ -85,11 +88,14 @@ func (f *Firewall) ruleRows(ctx context.Context, at place) ([]ruleRow, error) {
 	return rows, nil
 }
 
+// ruleDigest returns the digest of a list of rules. Each row repeats it.
 func ruleDigest(rows []ruleRow) string {
 	return digestOf(len(rows), func(i int) pveapi.Text { return rows[i]["digest"] })
 }
 
-// digestOfRules is the digest that the hypervisor gives a list of these rows: a checksum of all that a rule has but its place.
+// digestOfRules computes the digest that Proxmox VE gives a list with these
+// rows: a checksum of all fields except the position (PVE::Firewall,
+// copy_list_with_digest).
 func digestOfRules(rows []ruleRow) string {
 	sum := sha1.New()
 	for _, row := range rows {
@@ -102,8 +108,10 @@ func digestOfRules(rows []ruleRow) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// CreateRule implements firewall.RuleEditor. The hypervisor puts every new rule first and looks at no digest then. What it takes is read
-// back, since it writes macros and comments its own way; a token that may not read gets no position.
+// CreateRule implements firewall.RuleEditor. Proxmox VE inserts every new rule
+// at the first place and ignores a digest. The rule is read back, because
+// macros and comments are stored in another spelling; a token that may not read
+// gets no position.
 func (f *Firewall) CreateRule(ctx context.Context, scope firewall.Scope, rule firewall.Rule, digest string) (int, string, error) {
 	at, err := rulesOf(scope)
 	if err != nil {
@@ -140,7 +148,9 @@ func sameRule(read, sent firewall.Rule) bool {
 	return read == sent
 }
 
-// freshRules compares a digest with that of a list. It asks to take away what the first rule must have, as look does.
+// freshRules compares a digest with that of a list of rules without the right
+// to read it. It asks to remove a required field of the first rule, as look
+// does.
 func (f *Firewall) freshRules(ctx context.Context, at place, digest string) error {
 	if digest == "" {
 		return nil
@@ -153,9 +163,11 @@ func (f *Firewall) freshRules(ctx context.Context, at place, digest string) erro
 	return freshAfter(err, "took away the type of the first rule")
 }
 
-// look asks whether a list has a rule at a position, and whether the digest is the list's; an empty one is not compared. It asks to take
-// away what a rule must have: the hypervisor refuses that after it has compared the digest and found the rule, so nothing is changed, and
-// who may change rules need not be allowed to read them.
+// look reports whether a list has a rule at a position, and whether the digest
+// is that of the list; an empty digest is not compared. It asks to remove a
+// field that a rule must have: Proxmox VE compares the digest and looks for the
+// rule first and then refuses, so that nothing changes. A token that may change
+// rules need not be allowed to read them.
 func (f *Firewall) look(ctx context.Context, at place, position int, digest string) (there bool, err error) {
 	one, err := at.below(strconv.Itoa(position))
 	if err != nil {
@@ -181,13 +193,14 @@ func (f *Firewall) look(ctx context.Context, at place, position int, digest stri
 // isPosition reports whether a number can be a position in a list.
 func isPosition(position int) bool { return position >= 0 && position <= math.MaxInt32 }
 
+// noRule returns the NotFound error for a position without rule.
 func noRule(position int) error {
 	e := plugin.Errorf(plugin.NotFound, "there is no rule at position %d", position)
 	e.Field = firewall.FieldPosition
 	return e
 }
 
-// oneRule is the place of a rule.
+// oneRule returns the place of a rule.
 func oneRule(scope firewall.Scope, position int) (place, error) {
 	at, err := rulesOf(scope)
 	if err != nil {
@@ -227,8 +240,9 @@ func (f *Firewall) DeleteRule(ctx context.Context, scope firewall.Scope, positio
 	})
 }
 
-// MoveRule implements firewall.RuleMover. The hypervisor counts the place as it was before, and takes any number beyond the last for the
-// end: so whether there is such a place is asked first when a rule moves down.
+// MoveRule implements firewall.RuleMover. Proxmox VE counts the destination
+// before the rule is removed, and takes every number beyond the list for its
+// end. So when a rule moves down, the destination is checked first.
 func (f *Firewall) MoveRule(ctx context.Context, scope firewall.Scope, from, to int, digest string) error {
 	list, err := rulesOf(scope)
 	if err != nil {
@@ -258,7 +272,7 @@ func (f *Firewall) MoveRule(ctx context.Context, scope firewall.Scope, from, to 
 	})
 }
 
-// lacks says which place there is not, when the list does not reach to the second.
+// lacks returns which of two positions does not exist.
 func (f *Firewall) lacks(ctx context.Context, list place, from, to int) error {
 	there := false
 	if from != to {
@@ -273,10 +287,12 @@ func (f *Firewall) lacks(ctx context.Context, list place, from, to int) error {
 	return noRule(from)
 }
 
+// noPlace returns the Invalid error for a destination outside of the list.
 func noPlace(to int) error {
 	return firewall.Invalid(firewall.FieldTo, "the list has no place %d", to)
 }
 
+// withDigest adds a digest to a form unless it is empty.
 func withDigest(form url.Values, digest string) url.Values {
 	if digest != "" {
 		form.Set("digest", digest)
@@ -284,7 +300,8 @@ func withDigest(form url.Values, digest string) url.Values {
 	return form
 }
 
-// ruleTexts are the fields of a rule that are texts and may be empty, by our names, with the hypervisor's names and the values.
+// ruleTexts returns the fields of a rule that are texts and may be empty, by
+// the SDK's names.
 func ruleTexts(r *firewall.Rule) map[string]ruleText {
 	return map[string]ruleText{
 		firewall.FieldMacro: {"macro", r.Macro}, firewall.FieldProtocol: {"proto", r.Protocol}, firewall.FieldSource: {"source", r.Source},
@@ -294,9 +311,10 @@ func ruleTexts(r *firewall.Rule) map[string]ruleText {
 	}
 }
 
+// ruleText is a parameter of a rule with its value.
 type ruleText struct{ key, value string }
 
-// ruleForm is what makes a rule.
+// ruleForm returns the parameters of a new rule.
 func ruleForm(rule firewall.Rule) (url.Values, error) {
 	if err := firewall.CheckRule(rule); err != nil {
 		return nil, err
@@ -313,9 +331,10 @@ func ruleForm(rule firewall.Rule) (url.Values, error) {
 	return form, nil
 }
 
-// ruleChangeForm is what changes a rule. What is to be empty is taken away.
+// ruleChangeForm returns the parameters of a change of a rule. Fields that
+// become empty are deleted.
 func ruleChangeForm(change firewall.RuleChange) (url.Values, error) {
-	// All that the change says is checked as a rule that it would make of a bare one.
+	// The fields are checked by applying the change to a minimal rule.
 	changed, err := change.Apply(firewall.Rule{Direction: firewall.DirectionIn, Action: "ACCEPT"})
 	if err != nil {
 		return nil, err

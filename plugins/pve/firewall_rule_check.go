@@ -10,7 +10,8 @@ import (
 
 var _ firewall.RuleChecker = (*Firewall)(nil)
 
-// CheckRule implements firewall.RuleChecker, by the checks of the hypervisor's own parser.
+// CheckRule implements firewall.RuleChecker with the checks of Proxmox VE's own
+// parser, which package pvefirewall repeats. It makes no request.
 func (f *Firewall) CheckRule(_ context.Context, scope firewall.Scope, rule firewall.Rule) error {
 	kinds := map[firewall.ScopeKind]pvefirewall.ScopeKind{
 		firewall.ClusterScope: pvefirewall.ScopeCluster, firewall.NodeScope: pvefirewall.ScopeNode,

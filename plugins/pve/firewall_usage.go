@@ -19,15 +19,18 @@ import (
 
 var _ firewall.UsageFinder = (*Firewall)(nil)
 
+// These limit the cost of one search for the host.
 const (
 	// usageRequests are the most requests that one asking for a usage sends, and usageAtOnce how many of them at the same time.
 	usageRequests = 600
 	usageAtOnce   = 4
 )
 
-// Usage implements firewall.UsageFinder. What a guest has is named by the guest alone. What the cluster has may be named anywhere: by its
-// own rules, sets and groups, those of its nodes and virtual networks, and those of the guests that the token is shown. That takes a
-// request for each list of rules and each set, usageRequests in all at most.
+// Usage implements firewall.UsageFinder. An object of a guest can be named only
+// by the guest. An object of the cluster can be named anywhere: by the rules,
+// sets and groups of the cluster, the rules of its nodes and virtual networks,
+// and those of the guests that the token may see. That needs one request for
+// each list of rules and each set, at most usageRequests.
 func (f *Firewall) Usage(ctx context.Context, scope firewall.Scope, kind firewall.ObjectKind, name string) (firewall.Usage, error) {
 	if _, err := objectsOf(scope); err != nil {
 		return firewall.Usage{}, err
@@ -63,7 +66,7 @@ func (f *Firewall) Usage(ctx context.Context, scope firewall.Scope, kind firewal
 	return firewall.Usage{Places: places, Incomplete: s.incomplete()}, nil
 }
 
-// usageSearch looks for what names an object.
+// usageSearch is one search for the places that name an object.
 type usageSearch struct {
 	f    *Firewall
 	of   firewall.Scope
@@ -76,9 +79,10 @@ type usageSearch struct {
 	missed []string
 }
 
+// errUsageBound is the error when a search has sent as many requests as it may.
 var errUsageBound = errors.New("the bound of requests is reached")
 
-// spend takes a request of those that are left.
+// spend takes one of the remaining requests.
 func (s *usageSearch) spend() error {
 	if s.left.Add(-1) < 0 {
 		return errUsageBound
@@ -86,6 +90,8 @@ func (s *usageSearch) spend() error {
 	return nil
 }
 
+// miss records why the search is incomplete. It is called from several
+// goroutines.
 func (s *usageSearch) miss(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +100,7 @@ func (s *usageSearch) miss(format string, args ...any) {
 	}
 }
 
-// incomplete says why there may be more places.
+// incomplete returns why there may be more places.
 func (s *usageSearch) incomplete() string {
 	const most = 3
 	text := strings.Join(s.missed[:min(len(s.missed), most)], "; ")
@@ -104,14 +110,15 @@ func (s *usageSearch) incomplete() string {
 	return text
 }
 
-// look looks into one list.
+// look reads one list.
 type look struct {
 	what string
 	into func(ctx context.Context) ([]firewall.Place, error)
 }
 
-// each looks into lists, some at the same time, and gives the places in their order. What cannot be read is missed; an error is one that
-// none could be read after.
+// each reads lists, several at the same time, and returns the places in the
+// order of the lists. A list that cannot be read is recorded as missed; the
+// error is one after which no list can be read.
 func (s *usageSearch) each(ctx context.Context, looks []look) ([]firewall.Place, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -136,7 +143,8 @@ func (s *usageSearch) each(ctx context.Context, looks []look) ([]firewall.Place,
 	return slices.Concat(found...), nil
 }
 
-// bearable notes what could not be read, and gives back only errors after which nothing can be.
+// bearable records what could not be read, and returns only errors after which
+// nothing can be read.
 func (s *usageSearch) bearable(ctx context.Context, what string, err error) error {
 	switch kind := plugin.KindOf(err); {
 	case err == nil, kind == plugin.NotFound: // it is gone meanwhile
@@ -155,7 +163,8 @@ func (s *usageSearch) bearable(ctx context.Context, what string, err error) erro
 	return nil
 }
 
-// granting names the command that grants what is missing, where one is known.
+// granting returns the sentence with the command that grants a missing right,
+// if one is known.
 func granting(command string) string {
 	if command == "" {
 		return ""
@@ -163,7 +172,8 @@ func granting(command string) string {
 	return "; grant it with: " + command
 }
 
-// own are the lists beside the rules in which a scope may name the object: its sets, and the groups of the cluster.
+// own returns the lists besides the rules in which a scope may name the object:
+// its sets, and the groups of the cluster.
 func (s *usageSearch) own(scope firewall.Scope) (looks []look) {
 	if s.kind == firewall.AliasObject {
 		looks = append(looks, look{"the IP sets of " + titleOf(scope), func(ctx context.Context) ([]firewall.Place, error) {
@@ -176,7 +186,8 @@ func (s *usageSearch) own(scope firewall.Scope) (looks []look) {
 	return looks
 }
 
-// elsewhere are the lists of nodes and guests: first the rules of all, then their sets.
+// elsewhere returns the lists of nodes and guests: the rules of all first, then
+// their sets.
 func (s *usageSearch) elsewhere(ctx context.Context) (looks []look, err error) {
 	nodes, guests, err := s.members(ctx)
 	if err = s.bearable(ctx, "the list of nodes and guests", err); err != nil {
@@ -197,6 +208,7 @@ func (s *usageSearch) elsewhere(ctx context.Context) (looks []look, err error) {
 	return append(looks, sets...), nil
 }
 
+// titleOf names a scope for people.
 func titleOf(scope firewall.Scope) string {
 	switch scope.Kind {
 	case firewall.NodeScope:
@@ -209,8 +221,9 @@ func titleOf(scope firewall.Scope) string {
 	return "the cluster"
 }
 
-// members are the nodes that answer and the guests of the cluster. The firewall of a guest is kept beside the nodes, so that of one whose
-// node is away is asked for through another.
+// members returns the nodes that answer, and the guests of the cluster. The
+// firewall of a guest is stored in the cluster's file system, so that a guest
+// whose node does not answer is read through another.
 func (s *usageSearch) members(ctx context.Context) (nodes []string, guests []firewall.Guest, err error) {
 	if err := s.spend(); err != nil {
 		return nil, nil, err
@@ -248,7 +261,8 @@ func (s *usageSearch) members(ctx context.Context) (nodes []string, guests []fir
 	return nodes, guests, err
 }
 
-// shownAll notes when the token is not shown all guests, which the list of them does not tell.
+// shownAll records if the token does not see all guests. The list of guests
+// itself does not tell that.
 func (s *usageSearch) shownAll(ctx context.Context) error {
 	if err := s.spend(); err != nil {
 		return err
@@ -264,7 +278,7 @@ func (s *usageSearch) shownAll(ctx context.Context) error {
 	return nil
 }
 
-// rules are the rules of a scope that name the object.
+// rules returns the rules of a scope that name the object.
 func (s *usageSearch) rules(ctx context.Context, scope firewall.Scope) (places []firewall.Place, err error) {
 	if err := s.spend(); err != nil {
 		return nil, err
@@ -285,7 +299,8 @@ func (s *usageSearch) rules(ctx context.Context, scope firewall.Scope) (places [
 	return places, nil
 }
 
-// namedBy is how a rule names the object; empty when it does not.
+// namedBy returns the field in which a rule names the object; empty if none
+// does.
 func (s *usageSearch) namedBy(ctx context.Context, scope firewall.Scope, rule firewall.Rule) (string, error) {
 	if s.kind == firewall.GroupObject {
 		if rule.Direction == firewall.DirectionGroup && rule.Action == s.name {
@@ -301,8 +316,9 @@ func (s *usageSearch) namedBy(ctx context.Context, scope firewall.Scope, rule fi
 	return "", nil
 }
 
-// networks are the rules of virtual networks that name the object of the cluster. Networks are no scope, and older releases have no rules
-// of theirs.
+// networks returns the rules of virtual networks that name the object of the
+// cluster. A network is no scope, and older releases have no rules for
+// networks.
 func (s *usageSearch) networks(ctx context.Context) (places []firewall.Place, err error) {
 	if err := s.spend(); err != nil {
 		return nil, err
@@ -343,7 +359,7 @@ func (s *usageSearch) networks(ctx context.Context) (places []firewall.Place, er
 	return places, err
 }
 
-// groups are the rules of groups that name the object.
+// groups returns the rules of groups that name the object.
 func (s *usageSearch) groups(ctx context.Context) (places []firewall.Place, err error) {
 	if err := s.spend(); err != nil {
 		return nil, err
@@ -363,7 +379,7 @@ func (s *usageSearch) groups(ctx context.Context) (places []firewall.Place, err 
 	return places, nil
 }
 
-// sets are the members of a scope's sets that name the alias.
+// sets returns the members of a scope's sets that name the alias.
 func (s *usageSearch) sets(ctx context.Context, scope firewall.Scope) (places []firewall.Place, err error) {
 	if err := s.spend(); err != nil {
 		return nil, err
@@ -393,7 +409,8 @@ func (s *usageSearch) sets(ctx context.Context, scope firewall.Scope) (places []
 	return places, nil
 }
 
-// names reports whether a text of a scope's rule or set names the object. A bare name in a guest's means the guest's own, if there is one.
+// names reports whether a text in a rule or set of a scope names the object. A
+// bare name in a guest's rule means the guest's own object, if there is one.
 func (s *usageSearch) names(ctx context.Context, scope firewall.Scope, text string) (bool, error) {
 	if s.kind == firewall.IPSetObject {
 		var isSet bool
@@ -418,7 +435,7 @@ func (s *usageSearch) names(ctx context.Context, scope firewall.Scope, text stri
 	return true, nil
 }
 
-// hides reports whether a guest has an object of that kind and name itself.
+// hides reports whether a guest has its own object of that kind and name.
 func (s *usageSearch) hides(ctx context.Context, scope firewall.Scope) (bool, error) {
 	if err := s.spend(); err != nil {
 		return false, err
@@ -431,10 +448,12 @@ func (s *usageSearch) hides(ctx context.Context, scope firewall.Scope) (bool, er
 	return slices.ContainsFunc(aliases, func(a firewall.Alias) bool { return strings.EqualFold(a.Name, s.name) }), err
 }
 
-// filterSet is the name of a set that filters what leaves a guest's NIC.
+// filterSet is the form of the name of a set that filters what leaves a NIC of
+// a guest.
 var filterSet = regexp.MustCompile(`^ipfilter-(net[0-9]+)$`)
 
-// builtIn is what the firewall itself does with an object of a certain name.
+// builtIn returns the use that the firewall itself makes of objects with
+// certain names.
 func (s *usageSearch) builtIn() []firewall.Place {
 	other := func(text string) []firewall.Place {
 		return []firewall.Place{{Scope: s.of, Kind: firewall.OtherPlace, Text: text}}

@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Guest asks the guest's node, past the list that the cluster keeps.
+// Guest asks the guest's node directly. The list of the cluster may be some
+// seconds old.
 func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.Guest, error) {
 	path, err := guestPath(ref, "status", "current")
 	if err != nil {
@@ -29,8 +30,9 @@ func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.G
 	return guest, nil
 }
 
-// absence lets only the word that the guest has no configuration mean that it is not there. Anything else that is missing,
-// such as a storage, says nothing of the guest.
+// absence turns an error into NotFound only if it says that the guest has no
+// configuration. Another missing object, such as a storage, does not mean that
+// the guest is gone.
 func absence(err error) error {
 	e, ok := asError(err)
 	if !ok || e.Kind != plugin.NotFound || strings.Contains(strings.ToLower(e.Message), "configuration file") {
@@ -39,8 +41,10 @@ func absence(err error) error {
 	return plugin.Errorf(plugin.Refused, "%s", e.Message)
 }
 
-// unseen is NotFound for a guest that the token may not see and whose id is free: a token with rights in a pool only may not look at what
-// is not there. The hypervisor tells everybody which ids are free. A call that may send one request only (plugin.Once) is not explained.
+// unseen returns NotFound for a guest that the token may not see and whose id
+// is free. A token with rights in a pool only is refused for a guest that does
+// not exist; but every token may ask whether an id is free. A call that may
+// send only one request (plugin.Once) is not explained.
 func (h *Host) unseen(ctx context.Context, ref hypervisor.GuestRef, err error) error {
 	number, bad := vmid(ref.ID)
 	if plugin.KindOf(err) != plugin.Denied || bad != nil || plugin.IsOnce(ctx) {

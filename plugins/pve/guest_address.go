@@ -13,15 +13,17 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// What a guest says of itself is taken up to here: the guest is its owner's, and not the host's.
+// These limit what is taken from a guest. Its answers are chosen by the guest's
+// owner and not by the host.
 const (
 	maxInterfaces    = 256
 	maxAddresses     = 64 // of one interface
 	maxInterfaceName = 64 // characters
 )
 
-// interfaceRow is an interface as the agent of a VM tells it, or as a container's is read. Older releases give a container's
-// addresses as inet and inet6 only.
+// interfaceRow is one interface, as the agent of a VM or the node of a
+// container reports it. Older releases report a container's addresses only as
+// inet and inet6.
 type interfaceRow struct {
 	Name      pveapi.Text `json:"name"`
 	MAC       pveapi.Text `json:"hardware-address"`
@@ -34,8 +36,8 @@ type interfaceRow struct {
 	} `json:"ip-addresses"`
 }
 
-// Addresses asks a VM's agent, or the node for what a container has. A container that does not run, or that there is not, is answered
-// with nothing.
+// Addresses asks a VM's agent, or the node of a container. For a container that
+// does not run or does not exist the answer is empty.
 func (h *Host) Addresses(ctx context.Context, ref hypervisor.GuestRef) ([]hypervisor.NICAddresses, error) {
 	rest := []string{"agent", "network-get-interfaces"}
 	if ref.Kind == hypervisor.Container {
@@ -68,7 +70,8 @@ func (h *Host) Addresses(ctx context.Context, ref hypervisor.GuestRef) ([]hyperv
 	return told, nil
 }
 
-// agentResult is what the agent gave; one that does not know the question gives an error in its place.
+// agentResult returns the result of an agent. An agent that does not know a
+// command returns an error object in its place.
 func agentResult(data json.RawMessage) (json.RawMessage, error) {
 	var answer struct {
 		Result json.RawMessage `json:"result"`
@@ -87,6 +90,7 @@ func agentResult(data json.RawMessage) (json.RawMessage, error) {
 	return answer.Result, nil
 }
 
+// orNull returns the JSON null for a missing value.
 func orNull(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return json.RawMessage("null")
@@ -94,7 +98,8 @@ func orNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// agentError tells a VM that is not meant to have an agent from one whose agent is silent.
+// agentError distinguishes a VM without an agent from one whose agent does not
+// answer.
 func agentError(err error) error {
 	e, ok := asError(err)
 	if !ok {
@@ -106,6 +111,8 @@ func agentError(err error) error {
 	return e
 }
 
+// addresses converts an interface that a guest reports. The guest chooses the
+// texts, so each is validated.
 func (row interfaceRow) addresses() hypervisor.NICAddresses {
 	told := hypervisor.NICAddresses{Name: plain(string(row.Name), maxInterfaceName)}
 	for _, mac := range []string{string(row.MAC), string(row.HWAddr)} {
@@ -132,7 +139,8 @@ func (row interfaceRow) addresses() hypervisor.NICAddresses {
 	return told
 }
 
-// prefixOf reads an address with its prefix. One without is taken for a single one.
+// prefixOf reads an address with its prefix length. Without one it is taken for
+// a single address.
 func prefixOf(text string) (netip.Prefix, bool) {
 	text, bits, given := strings.Cut(text, "/")
 	address, err := netip.ParseAddr(text)
@@ -147,7 +155,8 @@ func prefixOf(text string) (netip.Prefix, bool) {
 	return prefix, err == nil && prefix.IsValid()
 }
 
-// plain is a text of a guest without what does not print, and not too long.
+// plain returns a text of a guest without unprintable characters, up to a
+// length.
 func plain(text string, limit int) string {
 	var out []rune
 	for _, r := range text {

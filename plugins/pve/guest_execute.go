@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// containerID is the number of a container that may be asked for on the node: its id is digits, and becomes an argument.
+// containerID returns the number of a container. It becomes an argument of a
+// command on the node, so that only digits are accepted.
 func containerID(guest hypervisor.GuestRef) (string, error) {
 	if err := hypervisor.CheckContainer(guest); err != nil {
 		return "", err
@@ -21,7 +22,8 @@ func containerID(guest hypervisor.GuestRef) (string, error) {
 	return id, nil
 }
 
-// RunInGuest implements hypervisor.GuestExecutor. The API is not asked: the node at the address is logged in to by SSH.
+// RunInGuest implements hypervisor.GuestExecutor. It does not use the API; it
+// logs in to the node at the address by SSH.
 func (h *Host) RunInGuest(ctx context.Context, guest hypervisor.GuestRef, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) (
 	hypervisor.NodeResult, error) {
 	id, err := containerID(guest)

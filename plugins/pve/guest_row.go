@@ -6,23 +6,29 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// tagSeparators are what may stand between tags: the hypervisor writes `;` and takes the others.
+// tagSeparators are the separators of tags: Proxmox VE writes `;` and reads the
+// others too.
 const tagSeparators = ";, "
 
-// shaper turns rows into the inventory's values.
+// shaper converts rows into values of the inventory. It belongs to one
+// inventory.
 type shaper struct {
 	in   *intern
 	ints slab[int64]
 	nums slab[float64]
 }
 
+// newShaper returns a shaper for one inventory.
 func newShaper() *shaper { return &shaper{in: newIntern()} }
 
+// figure and share return pointers into slabs. Ten thousand guests would
+// otherwise need hundreds of thousands of allocations.
 func (s *shaper) figure(f figure) *int64 { return s.ints.ptr(f.n, f.set) }
 func (s *shaper) share(f share) *float64 { return s.nums.ptr(f.f, f.set) }
 
-// guest fills g from a row; ok is false for a row that names no guest. away means that its node does not answer: then
-// the hypervisor still lists the guest, with what was known last.
+// guest fills g from a row; ok is false for a row without a guest. away means
+// that the node does not answer: the list still contains the guest, with its
+// last known values.
 func (s *shaper) guest(g *hypervisor.Guest, r *resourceRow, kind hypervisor.GuestKind, node string, away bool) (ok bool) {
 	id := r.guestID()
 	if id < 1 {
@@ -42,7 +48,7 @@ func (s *shaper) guest(g *hypervisor.Guest, r *resourceRow, kind hypervisor.Gues
 		g.Status = hypervisor.GuestUnknown
 	}
 	if g.Status == hypervisor.GuestUnknown {
-		// Zeros would read as measured.
+		// The figures of such a guest are zeros, which would look measured.
 		return true
 	}
 	g.CPU, g.CPUs = s.share(r.cpu), s.share(r.cpus)
@@ -54,7 +60,7 @@ func (s *shaper) guest(g *hypervisor.Guest, r *resourceRow, kind hypervisor.Gues
 	return true
 }
 
-// storage makes a storage of a row.
+// storage converts the row of a storage.
 func (s *shaper) storage(r *resourceRow, node string, away bool) hypervisor.Storage {
 	st := hypervisor.Storage{
 		Name: s.in.text(r.storage), Node: node, Type: s.in.text(r.plugin), Shared: r.shared,
@@ -70,7 +76,7 @@ func (s *shaper) storage(r *resourceRow, node string, away bool) hypervisor.Stor
 	return st
 }
 
-// node fills in what the list knows of a node.
+// node adds what the list knows about a node.
 func (s *shaper) node(n *hypervisor.Node, r *resourceRow) {
 	n.CPU, n.CPUs = s.share(r.cpu), s.share(r.cpus)
 	n.Memory, n.MemoryTotal = s.figure(r.mem), s.figure(r.maxmem)
@@ -84,6 +90,7 @@ func (s *shaper) node(n *hypervisor.Node, r *resourceRow) {
 	}
 }
 
+// nodeState converts the hypervisor's word for the state of a node.
 func nodeState(word string) string {
 	switch word {
 	case hypervisor.NodeOnline, hypervisor.NodeOffline:

@@ -2,8 +2,9 @@ package pve
 
 import "github.com/hostler/hostler/sdk/hypervisor"
 
-// guestState brings the hypervisor's words for a guest's state into ours. status is that of the list or the guest itself;
-// qmp is QEMU's own run state, which lists give as status in some releases; lock tells a guest that was written to disk.
+// guestState converts the state of a guest. status is that of the list or of
+// the guest itself. qmp is the run state of QEMU, which some releases put into
+// status in lists. lock shows a guest that was suspended to disk.
 func guestState(status, qmp, lock string, up bool) string {
 	if status == "" || status == "unknown" {
 		return hypervisor.GuestUnknown
@@ -24,17 +25,18 @@ func guestState(status, qmp, lock string, up bool) string {
 	case "stopped", "shutdown":
 		return hypervisor.GuestStopped
 	case "suspended":
-		// QEMU says so of a guest that sleeps in memory, too.
+		// QEMU also reports this for a guest that sleeps in memory.
 		if status == "running" || up {
 			return hypervisor.GuestPaused
 		}
 		return hypervisor.GuestSuspended
 	case "paused", "prelaunch", "postmigrate", "finish-migrate", "save-vm", "restore-vm", "io-error", "internal-error",
 		"watchdog", "guest-panicked", "debug":
-		// The process is there and its processors stand still.
+		// The process exists, and its processors are stopped.
 		return hypervisor.GuestPaused
 	}
-	// A word of a later release: the list's own status is the safer one.
+	// A word of a later release. The status of the list itself is the safer
+	// source then.
 	switch status {
 	case "running":
 		return hypervisor.GuestRunning

@@ -6,11 +6,13 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// need is a privilege without which a list below a path shows nothing.
+// need is a privilege without which a list below a path is empty.
 type need struct{ privilege, path string }
 
-// hidden is the refusal for a list that shows nothing because the token has a privilege nowhere: the hypervisor leaves out what it may not
-// show, without an error. It takes one request, and is nil for a list that is simply empty.
+// hidden returns the refusal for an empty list if the token has one of the
+// privileges nowhere: Proxmox VE leaves out what the token may not see, without
+// an error. It makes one request, and returns nil for a list that is really
+// empty.
 func (h *Host) hidden(ctx context.Context, needs ...need) error {
 	have, err := h.grants(ctx)
 	if err != nil {

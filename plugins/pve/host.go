@@ -13,7 +13,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Host is one Proxmox VE endpoint seen through one token.
+// Host is one Proxmox VE endpoint, through one token. It is safe for concurrent
+// use.
 type Host struct {
 	api        *pveapi.Client
 	capability endpoint.Capability
@@ -58,7 +59,8 @@ var (
 	_ hypervisor.BackupFileLocator = (*Host)(nil)
 )
 
-// Version asks the called node for the version of its pve-manager.
+// Version asks the called node for the version of pve-manager. Every token may
+// read it.
 func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 	var answer struct {
 		Version pveapi.Text `json:"version"`
@@ -80,11 +82,12 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 	return found, nil
 }
 
-// Close has nothing to do: connections are shared and close by themselves.
+// Close does nothing. Connections are shared between hosts and close on their
+// own.
 func (h *Host) Close() error { return nil }
 
-// versionOf brings the forms of all releases into one. Up to 5 the release was the part behind the dash ("5.4" and
-// "13"), 6 and 7 wrote "6.2-4".
+// versionOf unifies the forms of all releases. Up to 5 the release was a
+// separate field ("5.4" and "13"); 6 and 7 wrote "6.2-4".
 func versionOf(version, release string) (string, string) {
 	if release != "" && !strings.Contains(release, ".") && !strings.Contains(version, "-") {
 		return version + "-" + release, firstTwo(version)
@@ -92,7 +95,7 @@ func versionOf(version, release string) (string, string) {
 	return version, firstTwo(version)
 }
 
-// firstTwo are the first two parts of a version.
+// firstTwo returns the first two parts of a version.
 func firstTwo(version string) string {
 	version, _, _ = strings.Cut(version, "-")
 	parts := strings.SplitN(version, ".", 3)

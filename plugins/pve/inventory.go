@@ -10,12 +10,15 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// pageRows is how many rows a page carries: enough to make calls cheap, few enough to keep memory small.
+// pageRows is the number of rows of a page: enough to make calls cheap, and few
+// enough to keep memory small.
 const pageRows = 256
 
-// Inventory sends one request with a known membership and two without, and one more for detail where the release has it. Guests and
-// storages are handed on while the list is being read; nodes come last, since their figures stand behind the guests. A list that
-// contradicts what was known costs two requests more: it is read again beside the membership.
+// Inventory sends one request with a known membership and two without, and one
+// more for samples if the release has them. Guests and storages are passed on
+// while the list is read. Nodes come last, because their figures follow the
+// guests. If the list contradicts the known membership, it is read again
+// together with the membership, which makes two more requests.
 func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 	b, err := h.list(ctx, query, page)
 	if errors.Is(err, errMembership) {
@@ -31,7 +34,8 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 	return h.samples(ctx, query.Since, b)
 }
 
-// list hands out everything but samples. errMembership means that the membership is not the known one any more.
+// list passes on everything except samples. errMembership means that the known
+// membership is outdated.
 func (h *Host) list(ctx context.Context, query hypervisor.InventoryQuery, page func(hypervisor.Page) error) (*pager, error) {
 	m := keptMembership(query.Known)
 	if m == nil {
@@ -47,7 +51,8 @@ func (h *Host) list(ctx context.Context, query hypervisor.InventoryQuery, page f
 	if err := h.resources(ctx, b); err != nil {
 		return nil, err
 	}
-	// Every token is shown the nodes, one without any right too.
+	// Every token sees the nodes, even one without any right; so a list without
+	// nodes is no valid answer.
 	if !b.anyNode {
 		return nil, plugin.Errorf(plugin.Protocol, "the list of the cluster's resources names no node")
 	}
@@ -77,7 +82,8 @@ func (h *Host) resources(ctx context.Context, b *pager) error {
 	return b.finish()
 }
 
-// pager collects rows into pages. A page is handed out when it is full and when the list has ended.
+// pager collects rows into pages. A page is passed on when it is full, and at
+// the end of the list.
 type pager struct {
 	to      func(hypervisor.Page) error
 	shaper  *shaper
@@ -92,6 +98,7 @@ type pager struct {
 	nodesOfGuests map[guestKey]*hypervisor.GuestRef
 }
 
+// add adds a row of /cluster/resources to the current page.
 func (b *pager) add(r *resourceRow) error {
 	switch string(r.typ.Bytes()) {
 	case "qemu":
@@ -113,6 +120,8 @@ func (b *pager) add(r *resourceRow) error {
 	return nil
 }
 
+// guest adds the row of a guest. A row without a node belongs to a guest that
+// is about to disappear.
 func (b *pager) guest(r *resourceRow, kind hypervisor.GuestKind) {
 	node := b.shaper.in.text(r.node)
 	if node == "" {
@@ -134,7 +143,7 @@ func (b *pager) guest(r *resourceRow, kind hypervisor.GuestKind) {
 	}
 }
 
-// nodeOf is the node of a storage row: its id is storage/node/name.
+// nodeOf returns the node of a storage row, whose id is storage/node/name.
 func (b *pager) nodeOf(r *resourceRow) string {
 	if !r.node.Null() {
 		return b.shaper.in.text(r.node)
@@ -146,6 +155,8 @@ func (b *pager) nodeOf(r *resourceRow) string {
 	return ""
 }
 
+// node adds the row of a node. Nodes come from /cluster/status; the rows here
+// are compared with it.
 func (b *pager) node(r *resourceRow) {
 	name := r.nodeName(b.shaper.in)
 	if name == "" {
@@ -155,12 +166,13 @@ func (b *pager) node(r *resourceRow) {
 	b.members.compare(name, nodeState(string(r.status.Bytes())))
 	n := b.members.node(name)
 	b.shaper.node(n, r)
-	// An online node without figures is what a token without Sys.Audit is shown.
+	// A token without Sys.Audit sees online nodes without figures.
 	if n.Status == hypervisor.NodeOnline && n.CPUs == nil && n.MemoryTotal == nil {
 		b.members.cluster.Partial = true
 	}
 }
 
+// flush passes the page to the caller. The first page has the cluster.
 func (b *pager) flush() error {
 	if !b.begun {
 		b.begun = true
@@ -186,4 +198,5 @@ func (b *pager) finish() error {
 	return b.flush()
 }
 
+// lastPart returns what follows the last slash of a resource ID.
 func lastPart(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }

@@ -6,18 +6,21 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// errMembership means that the list of resources contradicts the membership that was taken as known.
+// errMembership reports that the list of resources contradicts the membership
+// that was assumed.
 var errMembership = errors.New("the membership of the cluster has changed")
 
-// kept is what the list of resources must say for a known membership to hold. A node's row says online or offline by the same source as
-// the cluster's status; it says unknown while the node tells no figures, which is nothing about its membership.
+// kept is what the list of resources must contain for a known membership to be
+// valid. The row of a node says online or offline from the same source as the
+// cluster's status; "unknown" only means that the node reports no figures.
 type kept struct {
 	// unseen are the known nodes that no row has named yet, and changed says that a row contradicted.
 	unseen  map[string]string
 	changed bool
 }
 
-// keptMembership is a known membership; nil for one that cannot stand for an answer.
+// keptMembership returns a known membership; nil if it cannot replace an
+// answer.
 func keptMembership(known *hypervisor.Membership) *membership {
 	if known == nil || known.Cluster.Partial || known.Cluster.Entry == "" || len(known.Nodes) == 0 {
 		return nil
@@ -32,7 +35,7 @@ func keptMembership(known *hypervisor.Membership) *membership {
 	return m
 }
 
-// compare holds a node's row against what is known of the node.
+// compare compares the row of a node with what is known.
 func (m *membership) compare(name, state string) {
 	if m.kept == nil {
 		return
@@ -44,7 +47,8 @@ func (m *membership) compare(name, state string) {
 	}
 }
 
-// contradicted reports whether the list that was read to its end says something else than what is known.
+// contradicted reports whether the complete list contradicts the known
+// membership.
 func (m *membership) contradicted() bool {
 	return m.kept != nil && (m.kept.changed || len(m.kept.unseen) > 0)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// commands are the hypervisor's words for the actions.
+// commands maps actions to the words of Proxmox VE.
 var commands = map[hypervisor.Action]string{
 	hypervisor.Start:    "start",
 	hypervisor.Stop:     "stop",
@@ -24,12 +24,14 @@ var commands = map[hypervisor.Action]string{
 	hypervisor.Reset:    "reset",
 }
 
-// overrule makes a stop end the shutdown that holds the guest's lock first, so far as the token may: its own, and with
-// Sys.Modify on the node anybody's. Without it the stop would wait for ten seconds and give up.
+// overrule makes a stop end a running shutdown, which holds the lock of the
+// guest: the token's own, and with Sys.Modify on the node anybody's. Without it
+// the stop waits for ten seconds and fails.
 const overrule = "overrule-shutdown"
 
-// Act sends one POST and never repeats one that may have been taken. Containers refuse at once what their state does not
-// allow; VMs mostly take it and start a task that fails.
+// Act sends one POST and never repeats one that may have been accepted.
+// Containers refuse at once what their state does not allow; VMs mostly accept
+// it and start a task that fails.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
 	if !slices.Contains(hypervisor.Actions(ref.Kind), action) {
 		return "", plugin.Errorf(plugin.Unsupported, "a %s cannot do %q", ref.Kind, action)
@@ -44,8 +46,10 @@ func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 	}
 	var answer pveapi.Text
 	_, err = h.api.Post(ctx, path, form, &answer)
-	// A node older than 8.2 does not know it, whatever release the entry node has, and any refuses it for a guest of the HA
-	// manager. Parameters are checked before anything is done, so this request was surely not taken.
+	// A node older than 8.2 does not know the parameter, whatever the release
+	// of the entry node, and every node refuses it for a guest of the HA
+	// manager. Parameters are checked before anything is done, so that this
+	// request had no effect and can be sent again without it.
 	if e, ok := asError(err); ok && form != nil && e.Kind == plugin.Invalid && e.Field == overrule {
 		_, err = h.api.Post(ctx, path, nil, &answer)
 	}
@@ -56,7 +60,8 @@ func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 	return taskIn(string(answer)), nil
 }
 
-// taskIn is the task in an answer, which is one only when it looks like one: some calls are done at once.
+// taskIn returns the task in an answer, if the answer has the form of one. Some
+// calls finish at once and return no task.
 func taskIn(answer string) string {
 	if strings.HasPrefix(answer, "UPID:") {
 		return answer
@@ -81,10 +86,11 @@ func guestPath(ref hypervisor.GuestRef, rest ...string) (string, error) {
 	return nodePath(ref.Node, append([]string{kind, strconv.FormatInt(id, 10)}, rest...)...)
 }
 
-// guestNumber is how the hypervisor writes a VMID: 100 to 999999999.
+// guestNumber is the form of a VMID: 100 to 999999999.
 var guestNumber = regexp.MustCompile(`^[1-9][0-9]{2,8}$`)
 
-// vmid is the number that a guest's id is. An id of any other form is no guest's.
+// vmid returns the number of a guest's id. An id of another form belongs to no
+// guest.
 func vmid(id hypervisor.GuestID) (int64, error) {
 	if !guestNumber.MatchString(string(id)) {
 		return 0, plugin.Errorf(plugin.NotFound, "there is no guest %.40q: ids go from 100 to 999999999", id)

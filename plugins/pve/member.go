@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Member sends three requests, which every token may send: each is passed on to the node.
+// Member sends three requests, which every token may send. Each is forwarded to
+// the node.
 func (h *Host) Member(ctx context.Context, node string) (hypervisor.Member, error) {
 	var about struct {
 		Version pveapi.Text `json:"version"`
@@ -34,7 +35,8 @@ func (h *Host) Member(ctx context.Context, node string) (hypervisor.Member, erro
 	return m, nil
 }
 
-// certificate is that which the node's pveproxy shows: one of its owner's in the place of the cluster's own, where there is one.
+// certificate returns the certificate that the node's pveproxy shows: an
+// uploaded one if there is one, else the cluster's.
 func (h *Host) certificate(ctx context.Context, node string) (fingerprint string, end time.Time, err error) {
 	rows, err := askRows[struct {
 		File        pveapi.Text `json:"filename"`

@@ -13,7 +13,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// preconditions is the answer to GET migrate. Of containers it names its members with dashes, and has no disks.
+// preconditions is the answer of GET migrate. For containers its members have
+// dashes in their names, and there are no disks.
 type preconditions struct {
 	Allowed   *[]pveapi.Text        `json:"allowed_nodes"`
 	Forbidden map[string]forbidding `json:"not_allowed_nodes"`
@@ -31,7 +32,7 @@ type preconditions struct {
 	ForbiddenCT map[string]forbidding `json:"not-allowed-nodes"`
 }
 
-// forbidding is why a node is none to go to.
+// forbidding is the reason why a node is no destination.
 type forbidding struct {
 	Storages  []pveapi.Text `json:"unavailable_storages"`
 	Resources []pveapi.Text `json:"unavailable-resources"`
@@ -41,12 +42,14 @@ type forbidding struct {
 	} `json:"blocking-ha-resources"`
 }
 
-// mappedResource is a device or directory that a VM uses by a name that each node may map to one of its own.
+// mappedResource is a device or a directory that a VM uses by a name, which
+// each node can map to one of its own.
 type mappedResource struct {
 	Name pveapi.Text `json:"name"`
 	Live pveapi.Flag `json:"live-migration"`
 }
 
+// localDisk is a row of local_disks in the answer of the migration check.
 type localDisk struct {
 	Volume    pveapi.Text `json:"volid"`
 	Key       pveapi.Text `json:"drivename"`
@@ -55,8 +58,9 @@ type localDisk struct {
 	CloudInit pveapi.Flag `json:"is_cloudinit"`
 }
 
-// CheckMigration asks for the preconditions, which the hypervisor has of VMs in all releases and of containers from 9 on; Config tells
-// the rest.
+// CheckMigration implements hypervisor.Migrator. Proxmox VE checks the
+// preconditions for VMs in all releases, and for containers since 9; the
+// configuration tells the rest.
 func (h *Host) CheckMigration(ctx context.Context, ref hypervisor.GuestRef, query hypervisor.MigrationQuery) (
 	hypervisor.MigrationCheck, error) {
 	check := hypervisor.MigrationCheck{Live: ref.Kind == hypervisor.VM}
@@ -93,7 +97,7 @@ func (h *Host) CheckMigration(ctx context.Context, ref hypervisor.GuestRef, quer
 	return check, nil
 }
 
-// tell writes what the hypervisor answers into the check.
+// tell adds the answer to the check.
 func (p preconditions) tell(check *hypervisor.MigrationCheck, query hypervisor.MigrationQuery) {
 	if allowed := cmp.Or(p.Allowed, p.AllowedCT); allowed != nil {
 		check.Nodes = namesOf(*allowed)
@@ -135,7 +139,8 @@ func (p preconditions) tell(check *hypervisor.MigrationCheck, query hypervisor.M
 	p.tellResources(check)
 }
 
-// tellResources blocks what the guest uses of its node. What is mapped goes along while the guest is off.
+// tellResources adds the blockers for resources of the node. A guest with
+// mapped resources can move while it is off.
 func (p preconditions) tellResources(check *hypervisor.MigrationCheck) {
 	check.Resources = namesOf(p.Resources)
 	own := slices.DeleteFunc(slices.Clone(check.Resources), func(key string) bool {
@@ -162,6 +167,7 @@ func (p preconditions) tellResources(check *hypervisor.MigrationCheck) {
 	}
 }
 
+// namesOf converts a list of texts.
 func namesOf(list []pveapi.Text) []string {
 	all := make([]string, 0, len(list))
 	for _, text := range list {
@@ -170,11 +176,13 @@ func namesOf(list []pveapi.Text) []string {
 	return all
 }
 
+// block adds a blocker.
 func block(check *hypervisor.MigrationCheck, code, format string, args ...any) {
 	check.Blockers = append(check.Blockers, hypervisor.MigrationFinding{Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-// Migrate sends one POST. Disks of the node alone go along; without a storage they go to those of the same names.
+// Migrate sends one POST. Local disks are moved too; without a storage they go
+// to the storages with the same names.
 func (h *Host) Migrate(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.MigrationSpec) (string, error) {
 	path, err := guestPath(ref, "migrate")
 	switch {
@@ -208,7 +216,7 @@ func (h *Host) Migrate(ctx context.Context, ref hypervisor.GuestRef, spec hyperv
 	return taskIn(string(answer)), nil
 }
 
-// migrateError brings what the hypervisor says of a move into our words.
+// migrateError turns an error about a migration into one of the SDK.
 func migrateError(err error, spec hypervisor.MigrationSpec) error {
 	e, ok := asError(err)
 	if !ok {

@@ -15,21 +15,23 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// interfaceTypes are our words for the hypervisor's.
+// interfaceTypes maps the types of interfaces.
 var interfaceTypes = map[string]string{
 	"eth": hypervisor.InterfaceNIC, "bridge": hypervisor.InterfaceBridge, "bond": hypervisor.InterfaceBond, "vlan": hypervisor.InterfaceVLAN,
 	"alias": hypervisor.InterfaceAlias, "OVSBridge": hypervisor.InterfaceOVS, "OVSBond": hypervisor.InterfaceOVSBond,
 	"OVSPort": hypervisor.InterfaceOVSPort, "OVSIntPort": hypervisor.InterfaceOVSInternal,
 }
 
+// These limit what is read of a node's network.
 const (
 	// maxNodeInterfaces is how many interfaces of a node are read, maxDiff the length in bytes of a diff.
 	maxNodeInterfaces = 4096
 	maxDiff           = 256 << 10
 )
 
-// NodeNetwork implements hypervisor.NetworkManager. The hypervisor lists what is staged, with a diff to what is in force: that is told
-// from both.
+// NodeNetwork implements hypervisor.NetworkManager. Proxmox VE lists the staged
+// configuration, with a diff to the one in force. This driver computes the
+// configuration in force from both.
 func (h *Host) NodeNetwork(ctx context.Context, node string) (hypervisor.NodeNetwork, error) {
 	var rows []map[string]json.RawMessage
 	meta, err := h.askNode(ctx, &rows, nil, node, "network")
@@ -49,7 +51,8 @@ func (h *Host) NodeNetwork(ctx context.Context, node string) (hypervisor.NodeNet
 	}
 	slices.SortFunc(n.Interfaces, func(a, b hypervisor.Interface) int { return strings.Compare(a.Name, b.Name) })
 	if !slices.ContainsFunc(n.Interfaces, func(i hypervisor.Interface) bool { return i.Type == hypervisor.InterfaceBridge }) {
-		// Bridges are left out for want of a privilege, and so is the one that carries the node's address.
+		// Without the privilege bridges are left out, also the one with the
+		// node's address, and the list looks complete.
 		if err := h.hiddenBridges(ctx); err != nil {
 			return hypervisor.NodeNetwork{}, err
 		}
@@ -62,7 +65,8 @@ func (h *Host) NodeNetwork(ctx context.Context, node string) (hypervisor.NodeNet
 	return n, nil
 }
 
-// hiddenBridges is the refusal for a list without bridges where the token has neither of the privileges of which one is needed.
+// hiddenBridges returns the refusal for a list without bridges if the token has
+// none of the privileges of which one is needed.
 func (h *Host) hiddenBridges(ctx context.Context) error {
 	version, err := h.Version(ctx)
 	if err != nil {
@@ -81,8 +85,10 @@ func (h *Host) hiddenBridges(ctx context.Context) error {
 	return h.hidden(ctx, need{"SDN.Audit", "/sdn/zones/localnetwork"})
 }
 
-// restoring is what to type to get the present file back after it was replaced. Nobody keeps the old one, but the diff turns back. Hunks
-// of comments are left out, and there are no tabs: a shell would take them for something else.
+// restoring returns the commands that bring the present file back after it was
+// replaced. Nobody keeps the old file, but the diff can be applied backwards.
+// Hunks of comments are left out, and there are no tabs, because a shell would
+// complete words at them.
 func restoring(diff string) string {
 	var head, kept strings.Builder
 	var hunk []string
@@ -114,7 +120,7 @@ func restoring(diff string) string {
 		"then type ifreload -a"
 }
 
-// interfaceOf is a row in our words.
+// interfaceOf converts one row.
 func interfaceOf(row map[string]json.RawMessage) configured {
 	text := func(key string) string {
 		raw, there := row[key]
@@ -207,7 +213,8 @@ func interfaceOf(row map[string]json.RawMessage) configured {
 	return c
 }
 
-// byName fills in what the name of a VLAN or of an alias says: eno1.5, eno1:1.
+// byName derives the fields that the name of a VLAN or an alias contains:
+// eno1.5, eno1:1.
 func byName(i *hypervisor.Interface) {
 	sign := map[string]string{hypervisor.InterfaceVLAN: ".", hypervisor.InterfaceAlias: ":"}[i.Type]
 	at := strings.LastIndex(i.Name, sign)
@@ -222,7 +229,8 @@ func byName(i *hypervisor.Interface) {
 	}
 }
 
-// withPrefix is an address with its prefix, which older releases tell apart.
+// withPrefix joins an address and its mask, which older releases report
+// separately.
 func withPrefix(cidr, address, mask string) string {
 	if cidr != "" || address == "" || mask == "" {
 		return cidr
@@ -239,7 +247,7 @@ func withPrefix(cidr, address, mask string) string {
 	return address + "/" + mask
 }
 
-// interfaceForm is an interface as the parameters of a request.
+// interfaceForm returns the parameters for an interface.
 func interfaceForm(i *hypervisor.Interface) url.Values {
 	form := url.Values{}
 	set := func(key, value string) {
@@ -294,10 +302,10 @@ func interfaceForm(i *hypervisor.Interface) url.Values {
 	return form
 }
 
-// interfaceName is what the hypervisor takes as the name of an interface.
+// interfaceName is the form of interface names that Proxmox VE accepts.
 var interfaceName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{1,20}([:.][0-9]+)?$`)
 
-// interfacePath is the path of an interface.
+// interfacePath returns the path of an interface.
 func interfacePath(node, name string) (string, error) {
 	if !interfaceName.MatchString(name) {
 		return "", invalid("name", "%.40q is not the name of an interface", name)
@@ -305,8 +313,9 @@ func interfacePath(node, name string) (string, error) {
 	return nodePath(node, "network", name)
 }
 
-// StageInterface implements hypervisor.NetworkManager. A change names all that the interface shall be: the hypervisor forgets addresses
-// that it is not told, and keeps all else that is not to be deleted.
+// StageInterface implements hypervisor.NetworkManager. A change contains all
+// fields of the interface: Proxmox VE removes addresses that are not sent, and
+// keeps all other fields that are not listed in `delete`.
 func (h *Host) StageInterface(ctx context.Context, change hypervisor.InterfaceChange) error {
 	path, err := nodePath(change.Node, "network")
 	if err != nil {
@@ -388,7 +397,7 @@ func (h *Host) ApplyNetwork(ctx context.Context, node string) (string, error) {
 	return taskIn(string(answer)), nil
 }
 
-// fieldsOfNetwork are our words for the hypervisor's parameters.
+// fieldsOfNetwork maps parameters to fields of the SDK.
 var fieldsOfNetwork = map[string]string{
 	"iface": "name", "bridge_ports": "ports", "slaves": "ports", "ovs_ports": "ports", "ovs_bonds": "ports", "vlan-raw-device": "device",
 	"ovs_bridge": "device", "vlan-id": "vlan", "ovs_tag": "vlan", "bridge_vlan_aware": "vlan_aware", "bridge_vids": "vlans",
@@ -396,10 +405,10 @@ var fieldsOfNetwork = map[string]string{
 	"address6": "cidr6", "netmask6": "cidr6",
 }
 
-// familyFields are the parameters that there are once for each version of IP.
+// familyFields are the parameters that exist once for each version of IP.
 var familyFields = []string{"address", "netmask", "cidr", "gateway"}
 
-// networkError brings what the hypervisor says of a change of a network into our words.
+// networkError turns an error about a change of a network into one of the SDK.
 func (h *Host) networkError(ctx context.Context, node string, err error) error {
 	err = h.explainAway(ctx, node, err)
 	e, ok := asError(err)
@@ -424,7 +433,8 @@ func (h *Host) networkError(ctx context.Context, node string, err error) error {
 	case strings.Contains(text, " - mtu "):
 		wrongParameter(e, "mtu")
 	case e.Kind == plugin.Invalid:
-		// The hypervisor names the parameter of IPv4 for either version of IP.
+		// Proxmox VE names the parameter of IPv4 in errors about either
+		// version.
 		if other := e.Field + "6"; strings.Contains(text, "ipv6") && slices.Contains(familyFields, e.Field) {
 			e.Field = other
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// configured is an interface as the hypervisor lists it, with what a diff is read by.
+// configured is an interface as Proxmox VE lists it, with the facts that are
+// needed to read a diff.
 type configured struct {
 	hypervisor.Interface
 	// place is the order of the file; 0 for one that is not in it.
@@ -17,7 +18,7 @@ type configured struct {
 	families []string
 }
 
-// stanzaLine is a line of the file of interfaces that says something of an interface.
+// stanzaLine is a line in the file of interfaces that sets something.
 type stanzaLine struct {
 	family string // of the part that it stands in
 	key    string // in the newer words of the file
@@ -25,16 +26,16 @@ type stanzaLine struct {
 	header bool // the line that begins a part; value is its method
 }
 
-// stanza is what a diff has of one interface, on both of its sides.
+// stanza is the part of a diff that concerns one interface, on both sides.
 type stanza struct{ old, changed []stanzaLine }
 
-// side is a reading position on one side of a diff.
+// side is the position of the reader on one side of a diff.
 type side struct {
 	name, family string
 	known        bool // whose lines follow is known
 }
 
-// diffReader gives each line of a diff to its interface.
+// diffReader assigns each line of a diff to an interface.
 type diffReader struct {
 	pending []configured
 	of      map[string]*stanza
@@ -46,8 +47,10 @@ type diffReader struct {
 	unclear bool
 }
 
-// inForce tells the interfaces that are in force from those that will be once what a diff says is applied. unclear says that not all was
-// to be told: a diff has three lines around those that differ, and not always the name of whose they are; and a command may do anything.
+// inForce computes the interfaces in force from those that will be after the
+// staged configuration is applied. unclear reports that the diff does not tell
+// everything: it shows three lines around each change, not always with the name
+// of the interface, and a command can do anything.
 func inForce(pending []configured, diff string) (current []hypervisor.Interface, unclear bool) {
 	r := &diffReader{pending: slices.Clone(pending), of: map[string]*stanza{}, loose: map[string]int{}}
 	slices.SortStableFunc(r.pending, func(a, b configured) int { return a.place - b.place })
@@ -83,7 +86,8 @@ func inForce(pending []configured, diff string) (current []hypervisor.Interface,
 	return current, r.unclear
 }
 
-// begins reports whether nothing old begins an interface whose first part is staged.
+// begins reports whether the stanza begins with a staged part, with nothing old
+// before it.
 func (s *stanza) begins(families []string) bool {
 	if slices.ContainsFunc(s.old, func(l stanzaLine) bool { return l.header }) {
 		return false
@@ -93,7 +97,7 @@ func (s *stanza) begins(families []string) bool {
 	})
 }
 
-// net are the lines that one side has and the other has not.
+// net returns the lines that only one side has.
 func (s *stanza) net() (removed, added []stanzaLine) {
 	added = slices.Clone(s.changed)
 	for _, l := range s.old {
@@ -106,13 +110,15 @@ func (s *stanza) net() (removed, added []stanzaLine) {
 	return removed, added
 }
 
-// hasCommand reports whether lines have one that the system carries out.
+// hasCommand reports whether there is a line that the system executes, such as
+// post-up.
 func hasCommand(lines []stanzaLine) bool {
 	return slices.ContainsFunc(lines, func(l stanzaLine) bool {
 		return slices.Contains([]string{"up", "down", "pre-up", "post-up", "pre-down", "post-down"}, l.key)
 	})
 }
 
+// read splits a unified diff into hunks and reads them.
 func (r *diffReader) read(diff string) {
 	var hunks [][]string
 	for line := range strings.Lines(diff) {
@@ -133,7 +139,7 @@ func (r *diffReader) read(diff string) {
 	}
 }
 
-// headerOf is the interface that a line begins a part of.
+// headerOf reads the line that begins a part of an interface.
 func headerOf(text string) (name, family, method string, is bool) {
 	words := strings.Fields(text)
 	switch {
@@ -145,7 +151,7 @@ func headerOf(text string) (name, family, method string, is bool) {
 	return "", "", "", false
 }
 
-// hunk reads one hunk; later are those behind it.
+// hunk reads one hunk; later are the hunks after it.
 func (r *diffReader) hunk(lines []string, later [][]string) {
 	var old, changed side
 	var before [2][]stanzaLine // whose they are is not said in the hunk: of the old side and of the changed one
@@ -182,7 +188,8 @@ func (r *diffReader) hunk(lines []string, later [][]string) {
 			continue
 		}
 		if text[0] != ' ' && text[0] != '\t' && !isSetting(words[0]) {
-			// What is neither of an interface nor a comment: source, mapping.
+			// A line that belongs to no interface and is no comment: source,
+			// mapping.
 			key := strings.Join(words, " ")
 			if sign == '+' {
 				r.loose[key]++
@@ -203,8 +210,9 @@ func (r *diffReader) hunk(lines []string, later [][]string) {
 	}
 }
 
-// between are the interfaces of which the part may be that a hunk begins in: the one before the interface that is named next, or, where
-// none is named in the hunk, all from the one that was named last.
+// between returns the interfaces to which the beginning of a hunk may belong:
+// the one before the next named interface, or, if the hunk names none, all from
+// the one that was named last.
 func (r *diffReader) between(last, next string, second bool, later [][]string) []configured {
 	place := func(name string) int {
 		return slices.IndexFunc(r.pending, func(i configured) bool { return i.Name == name })
@@ -226,12 +234,13 @@ func (r *diffReader) between(last, next string, second bool, later [][]string) [
 	return r.pending[from:to]
 }
 
-// isSetting reports whether a word that stands at the begin of a line is a setting all the same: blanks before it are a habit only.
+// isSetting reports whether a word at the beginning of a line is a setting
+// nevertheless. Leading blanks are only a convention (interfaces(5)).
 func isSetting(word string) bool {
 	return !slices.Contains([]string{"source", "source-directory", "mapping", "rename", "template"}, word)
 }
 
-// give gives a line to whom it is of on one side.
+// give assigns a line to the interface to which it belongs on one side.
 func (r *diffReader) give(at *side, text string, which int, before *[2][]stanzaLine) {
 	l, says := lineOf(text, at.family)
 	switch {
@@ -245,6 +254,7 @@ func (r *diffReader) give(at *side, text string, which int, before *[2][]stanzaL
 	}
 }
 
+// stanza returns the stanza of an interface and adds it if it is new.
 func (r *diffReader) stanza(name string) *stanza {
 	if r.of[name] == nil {
 		r.of[name] = &stanza{}
@@ -252,6 +262,8 @@ func (r *diffReader) stanza(name string) *stanza {
 	return r.of[name]
 }
 
+// add adds a line to the old side, to the new side, or to both, depending on
+// its sign.
 func (r *diffReader) add(name string, sign byte, l stanzaLine) {
 	s := r.stanza(name)
 	if sign != '+' {
@@ -262,7 +274,8 @@ func (r *diffReader) add(name string, sign byte, l stanzaLine) {
 	}
 }
 
-// place gives lines at the begin of a hunk to the interface that they are of: of several it is the only one that has all that they say.
+// place assigns the lines at the beginning of a hunk. If several interfaces are
+// possible, it is the only one whose settings match all lines.
 func (r *diffReader) place(before [2][]stanzaLine, candidates []configured) {
 	var found []configured
 	six := false

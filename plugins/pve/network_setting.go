@@ -8,13 +8,13 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// newWords are the words of the file for others that mean the same.
+// newWords maps words of the file to others with the same meaning.
 var newWords = map[string]string{"slaves": "bond-slaves", "ovs-mtu": "mtu"}
 
-// portWords are those of what is below an interface.
+// portWords are the settings that list the interfaces below one.
 var portWords = []string{"bridge-ports", "bond-slaves", "ovs-ports", "ovs-bonds"}
 
-// lineOf is what a line says; none for one that says nothing.
+// lineOf reads a line; false if it sets nothing.
 func lineOf(text, family string) (stanzaLine, bool) {
 	words := strings.Fields(text)
 	if len(words) == 0 || strings.HasPrefix(words[0], "#") {
@@ -37,7 +37,7 @@ func lineOf(text, family string) (stanzaLine, bool) {
 	return l, true
 }
 
-// normal is a value in the form that the hypervisor gives it.
+// normal returns a value in the form that Proxmox VE writes.
 func normal(key, value string) string {
 	if slices.Contains(portWords, key) {
 		ports := slices.DeleteFunc(strings.Fields(value), func(p string) bool { return p == "none" })
@@ -60,9 +60,12 @@ func normal(key, value string) string {
 	return value
 }
 
+// bondModes are the modes of the kernel's bonding driver, by their numbers
+// (Documentation/networking/bonding.rst).
 var bondModes = []string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"}
 
-// saysOf reports whether a line is true of an interface: of its part for IPv4, or of that for IPv6.
+// saysOf reports whether a line is true of an interface: of its part for IPv4,
+// or of that for IPv6.
 func saysOf(i hypervisor.Interface, l stanzaLine) (four, six bool) {
 	switch l.key {
 	case "address":
@@ -72,10 +75,12 @@ func saysOf(i hypervisor.Interface, l stanzaLine) (four, six bool) {
 	case "netmask":
 		return true, false
 	}
-	// The line set on the interface changes nothing.
+	// The line is true if setting it changes nothing.
 	return equalInterfaces(undone(i, []stanzaLine{l}, []stanzaLine{l}), i), false
 }
 
+// equalInterfaces reports whether two interfaces have the same settings. The
+// order of ports does not matter.
 func equalInterfaces(a, b hypervisor.Interface) bool {
 	value := func(n *int64) int64 {
 		if n == nil {
@@ -90,7 +95,8 @@ func equalInterfaces(a, b hypervisor.Interface) bool {
 		a.BondMode == b.BondMode && a.BondPrimary == b.BondPrimary && a.BondHash == b.BondHash && maps.Equal(a.Options, b.Options)
 }
 
-// undone is an interface without what was added to it, and with what was taken away.
+// undone returns an interface without the added lines and with the removed
+// ones.
 func undone(i hypervisor.Interface, removed, added []stanzaLine) hypervisor.Interface {
 	i.Ports, i.Options = slices.Clone(i.Ports), maps.Clone(i.Options)
 	for _, l := range added {
@@ -137,13 +143,14 @@ func undone(i hypervisor.Interface, removed, added []stanzaLine) hypervisor.Inte
 	return i
 }
 
-// allTags are those that guests may use on a bridge that knows VLANs and says nothing else.
+// allTags are the tags that guests may use on a VLAN-aware bridge without a
+// list.
 const allTags = "2-4094"
 
-// dynamic reports whether a method gets its addresses from the network.
+// dynamic reports whether a method gets the addresses from the network.
 func dynamic(method string) bool { return method == "dhcp" || method == "auto" }
 
-// set sets what a line says, save addresses.
+// set applies a line, except addresses.
 func set(i *hypervisor.Interface, l stanzaLine) {
 	six := l.family == "inet6"
 	switch l.key {
@@ -186,7 +193,7 @@ func set(i *hypervisor.Interface, l stanzaLine) {
 	}
 }
 
-// unset takes away what a line says, and leaves what holds where nothing is said.
+// unset removes the setting of a line, and leaves the default in its place.
 func unset(i *hypervisor.Interface, l stanzaLine) {
 	six := l.family == "inet6"
 	switch l.key {
@@ -243,7 +250,8 @@ func unset(i *hypervisor.Interface, l stanzaLine) {
 	}
 }
 
-// setOVS sets what options of Open vSwitch say. The hypervisor lists tag and mode apart.
+// setOVS applies options of Open vSwitch. Proxmox VE lists tag and mode in
+// fields of their own.
 func setOVS(i *hypervisor.Interface, value string) {
 	var rest []string
 	lacp := false
@@ -267,11 +275,12 @@ func setOVS(i *hypervisor.Interface, value string) {
 	}
 }
 
-// single are the settings of which an interface has one, and which this driver has no field for.
+// single are the settings that an interface has at most once, and for which
+// this driver has no field.
 var single = strings.Fields(`bridge-stp bridge-fd bond-miimon ovs-options ovs-type bridge-access bridge-learning bridge-arp-nd-suppress
 	bridge-unicast-flood bridge-multicast-flood bridge-disable-mac-learning link-type uplink-id vlan-protocol`)
 
-// optionKey is the key under which the hypervisor lists an option.
+// optionKey returns the key under which Proxmox VE lists an option.
 func optionKey(i *hypervisor.Interface, key string) string {
 	for have := range i.Options {
 		if strings.ReplaceAll(have, "_", "-") == key {
@@ -284,8 +293,8 @@ func optionKey(i *hypervisor.Interface, key string) string {
 	return key
 }
 
-// setOption adds a setting without a field. Of those that an interface may have several times all are kept, a line each.
-
+// setOption adds a line to an option. A key may occur several times in the
+// file; its values are then joined by line breaks.
 func setOption(i *hypervisor.Interface, key, value string) {
 	if i.Options == nil {
 		i.Options = map[string]string{}
@@ -297,6 +306,7 @@ func setOption(i *hypervisor.Interface, key, value string) {
 	i.Options[at] = value
 }
 
+// unsetOption removes a line from an option.
 func unsetOption(i *hypervisor.Interface, key, value string) {
 	at := optionKey(i, key)
 	if _, has := i.Options[at]; !has {
@@ -310,7 +320,7 @@ func unsetOption(i *hypervisor.Interface, key, value string) {
 	}
 }
 
-// typeBy is the type of an interface that only the diff still has.
+// typeBy returns the type of an interface that only the diff still contains.
 func typeBy(name string, lines []stanzaLine) string {
 	kind := ""
 	for _, l := range lines {

@@ -1,8 +1,10 @@
 package pve
 
-// undo is the script that keeps a node's network configuration, and puts it back: hypervisor.NodeNetwork.Undo. What is staged is
-// /etc/network/interfaces.new, which an apply renames (pve-manager, Network.pm), so the file tells by its bytes whether it is still what
-// was staged: what somebody has written since is left alone.
+// undo is the script that keeps a copy of a node's network configuration and
+// restores it: hypervisor.NodeNetwork.Undo. The staged configuration is
+// /etc/network/interfaces.new, which an apply renames (pve-manager,
+// PVE::API2::Network). So the bytes of the file show whether it is still the
+// staged one; a file that somebody has written since is not touched.
 const undo = `set -u; LC_ALL=C; export LC_ALL
 f=/etc/network/interfaces
 sum() { set -- $(sha256sum <"$1") && echo "$1"; }

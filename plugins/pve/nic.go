@@ -13,14 +13,15 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// NICs reads what is in force and what waits for a restart in one request.
+// NICs reads the NICs in force and the pending changes with one request.
 func (h *Host) NICs(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.NICList, error) {
 	config, err := h.Config(ctx, ref)
 	return hypervisor.NICList{Digest: config.Digest, NICs: config.NICs}, err
 }
 
-// ChangeNIC changes in the NIC's value, as the hypervisor wrote it, only what is named, and sends it with the digest of what was read. So
-// the token that changes need not read.
+// ChangeNIC changes only the named fields within the NIC's present value, and
+// sends it with the digest of the configuration that was read. So the token
+// that changes need not be the one that reads.
 func (h *Host) ChangeNIC(ctx context.Context, ref hypervisor.GuestRef, key string, change hypervisor.NICChange) error {
 	path, err := guestPath(ref, "config")
 	if err != nil {
@@ -37,8 +38,9 @@ func (h *Host) ChangeNIC(ctx context.Context, ref hypervisor.GuestRef, key strin
 	return nicError(h.changeConfig(ctx, ref, path, change.Digest, form))
 }
 
-// withProperties changes a property string: what is set stands where it stood, or else at the end, and what is cleared is taken out.
-// All else stays to the byte.
+// withProperties changes a property string. Changed keys stay at their places,
+// new ones go to the end, cleared ones are removed. Everything else keeps every
+// byte: it may contain keys that this driver does not know.
 func withProperties(value string, set []property, clear []string) string {
 	var parts []string
 	done := map[string]bool{}
@@ -61,13 +63,15 @@ func withProperties(value string, set []property, clear []string) string {
 	return strings.Join(parts, ",")
 }
 
-// property is one key of a property string with its new value. A usual one is not written where nothing stood.
+// property is one key of a property string with its new value. A value that is
+// the default is not written if the key was absent.
 type property struct {
 	key, value string
 	usual      bool
 }
 
-// nicValues are the fields that get values. A field without a value is one of what is cleared.
+// nicValues returns the fields that get values. A field without a value belongs
+// to the cleared ones.
 func nicValues(kind hypervisor.GuestKind, change hypervisor.NICChange) ([]property, error) {
 	for _, field := range change.Clear {
 		if _, err := nicValue(kind, hypervisor.NIC{}, field); err != nil {
@@ -91,8 +95,9 @@ func nicValues(kind hypervisor.GuestKind, change hypervisor.NICChange) ([]proper
 	return set, nil
 }
 
-// nicValue writes a field as the hypervisor does; empty when the NIC has no value there. What goes into the property string as text is
-// checked so far that it cannot end the property.
+// nicValue returns a field in the notation of Proxmox VE; empty if the NIC has
+// no value. Texts are checked so that they cannot end the property and begin
+// another.
 func nicValue(kind hypervisor.GuestKind, n hypervisor.NIC, field string) (string, error) {
 	addresses := map[string]string{
 		hypervisor.NICIP: n.IP, hypervisor.NICGateway: n.Gateway, hypervisor.NICIP6: n.IP6, hypervisor.NICGateway6: n.Gateway6,
@@ -128,7 +133,8 @@ func nicValue(kind hypervisor.GuestKind, n hypervisor.NIC, field string) (string
 	return "", invalid(field, "a NIC has no field %.40q", field)
 }
 
-// nicAddress reports whether a text is what the field of a container's NIC may have.
+// nicAddress reports whether a text is valid for an address field of a
+// container's NIC.
 func nicAddress(field, text string) bool {
 	words := map[string][]string{hypervisor.NICIP: {"dhcp", "manual"}, hypervisor.NICIP6: {"auto", "dhcp", "manual"}}
 	if slices.Contains(words[field], text) {
@@ -144,6 +150,7 @@ func nicAddress(field, text string) bool {
 	return err == nil && address.Zone() == "" && address.Is6() == wants6
 }
 
+// decimalOf formats a number, or returns an empty string for nil.
 func decimalOf(n *int64) string {
 	if n == nil {
 		return ""
@@ -151,6 +158,7 @@ func decimalOf(n *int64) string {
 	return strconv.FormatInt(*n, 10)
 }
 
+// oneOrZero formats a flag as the API expects it.
 func oneOrZero(yes bool) string {
 	if yes {
 		return "1"
@@ -159,12 +167,14 @@ func oneOrZero(yes bool) string {
 }
 
 var (
-	// wrongProperty finds the part of a NIC in a text such as "net0: invalid format - format error net0.tag: value must have …".
+	// wrongProperty finds the property in an error such as "net0: invalid
+	// format - format error net0.tag: value must have …".
 	wrongProperty = regexp.MustCompile(`net\d+\.([a-z0-9_]+): `)
 	noBridge      = regexp.MustCompile(`(?i)bridge( '[^']*')? does not exist|no such bridge`)
 )
 
-// nicError names the field of a NIC where the hypervisor names the NIC.
+// nicError names the field of a NIC in an error, where Proxmox VE names the
+// NIC.
 func nicError(err error) error {
 	e, ok := asError(err)
 	if !ok {

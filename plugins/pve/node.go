@@ -10,10 +10,11 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// nodeName is what the hypervisor takes as a node's name: a host name without dots, so of at most 63 characters.
+// nodeName is the form of node names: host names without dots, so at most 63
+// characters.
 var nodeName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 
-// nodePath is a path on a node.
+// nodePath returns a path on a node.
 func nodePath(node string, rest ...string) (string, error) {
 	if !nodeName.MatchString(node) {
 		e := plugin.Errorf(plugin.Invalid, "%.80q is not a node's name", node)
@@ -23,20 +24,21 @@ func nodePath(node string, rest ...string) (string, error) {
 	return pveapi.Path(append([]string{"nodes", node}, rest...)...)
 }
 
-// nodeRow is a row of /nodes, which everyone may read.
+// nodeRow is one row of /nodes, which every token may read.
 type nodeRow struct {
 	Node   pveapi.Text `json:"node"`
 	Status pveapi.Text `json:"status"`
 }
 
+// nodes reads the list of nodes.
 func (h *Host) nodes(ctx context.Context) ([]nodeRow, error) {
 	var rows []nodeRow
 	_, err := h.api.Get(ctx, "/nodes", nil, &rows)
 	return rows, err
 }
 
-// explain looks whether a call failed because there is no such node: the hypervisor looks its name up elsewhere and then
-// says that a certificate is wrong.
+// explain checks whether a call failed because the node does not exist. Proxmox
+// VE then looks the name up elsewhere, and reports a wrong certificate.
 func (h *Host) explain(ctx context.Context, node string, err error) error {
 	if !errors.Is(err, pveapi.ErrNodeName) || plugin.IsOnce(ctx) {
 		return err
@@ -48,6 +50,7 @@ func (h *Host) explain(ctx context.Context, node string, err error) error {
 	return noNode(node)
 }
 
+// noNode returns the NotFound error for a node.
 func noNode(node string) error {
 	return plugin.Errorf(plugin.NotFound, "there is no node %s", node)
 }

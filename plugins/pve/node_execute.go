@@ -7,7 +7,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// CheckLogin implements hypervisor.NodeExecutor. The API is not asked: the node at the address is logged in to by SSH.
+// CheckLogin implements hypervisor.NodeExecutor. It does not use the API; it
+// logs in to the node at the address by SSH.
 func (h *Host) CheckLogin(ctx context.Context) (hypervisor.NodeLogin, error) {
 	return h.machine.CheckLogin(ctx)
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// NodeHardware takes one request for a section and two for HardwareSystem, through the cluster's entry node.
+// NodeHardware sends one request for each section and two for HardwareSystem,
+// through the entry node.
 func (h *Host) NodeHardware(ctx context.Context, query hypervisor.HardwareQuery) (out hypervisor.NodeHardware, err error) {
 	switch query.Section {
 	case hypervisor.HardwareDisks:
@@ -34,7 +35,8 @@ func (h *Host) NodeHardware(ctx context.Context, query hypervisor.HardwareQuery)
 	return out, err
 }
 
-// askRows reads a list below a node. One that is null is no list: it would look as if there were nothing.
+// askRows reads a list below a node. A null is an error and no empty list: it
+// would look as if nothing were there.
 func askRows[T any](ctx context.Context, h *Host, query url.Values, node string, below ...string) ([]T, error) {
 	var rows []T
 	_, err := h.askNode(ctx, &rows, query, node, below...)
@@ -44,7 +46,8 @@ func askRows[T any](ctx context.Context, h *Host, query url.Values, node string,
 	return rows, err
 }
 
-// diskRow is a row of a node's disks. wearout is what is left of the disk, or a text where nobody knows.
+// diskRow is one row of a node's disks. wearout is the share of life that
+// remains, or a text if it is unknown.
 type diskRow struct {
 	Path   pveapi.Text `json:"devpath"`
 	Type   pveapi.Text `json:"type"`
@@ -59,6 +62,8 @@ type diskRow struct {
 	Left   pveapi.Int  `json:"wearout"`
 }
 
+// disks reads the disks of a node. Without health it skips SMART, which would
+// wake sleeping disks.
 func (h *Host) disks(ctx context.Context, node string, health bool) ([]hypervisor.NodeDisk, error) {
 	query := url.Values{}
 	if !health {
@@ -66,7 +71,7 @@ func (h *Host) disks(ctx context.Context, node string, health bool) ([]hyperviso
 	}
 	rows, err := askRows[diskRow](ctx, h, query, node, "disks", "list")
 	if e := (*plugin.Error)(nil); errors.As(err, &e) && e.Kind == plugin.Denied && len(e.Missing) == 0 {
-		// This refusal names nothing, since the privilege would do at either of two paths.
+		// This refusal names no privilege, because two paths would do.
 		e.Missing, e.Path = []string{"Sys.Audit"}, "/nodes/"+node
 		e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
 	}
@@ -80,7 +85,7 @@ func (h *Host) disks(ctx context.Context, node string, health bool) ([]hyperviso
 	return disks, nil
 }
 
-// disk is the row in the driver's terms.
+// disk converts the row.
 func (r *diskRow) disk(health bool) hypervisor.NodeDisk {
 	d := hypervisor.NodeDisk{
 		Path: string(r.Path), Model: told(r.Model), Vendor: told(r.Vendor), Serial: told(r.Serial), WWN: told(r.WWN),
@@ -112,7 +117,8 @@ func (r *diskRow) disk(health bool) hypervisor.NodeDisk {
 	return d
 }
 
-// told is the text without the blanks that pad it, and empty for the word that stands where a disk does not tell.
+// told returns a text without padding, and empty for the word that stands for
+// an unknown value.
 func told(text pveapi.Text) string {
 	trimmed := strings.TrimSpace(string(text))
 	if strings.EqualFold(trimmed, "unknown") {
@@ -121,7 +127,8 @@ func told(text pveapi.Text) string {
 	return trimmed
 }
 
-// interfaces are those in force: the hypervisor lists what is staged, as if it were.
+// interfaces returns the interfaces in force. Proxmox VE lists the staged ones
+// as if they were.
 func (h *Host) interfaces(ctx context.Context, node string) ([]hypervisor.NodeInterface, error) {
 	network, err := h.NodeNetwork(ctx, node)
 	if err != nil {
@@ -140,7 +147,7 @@ func (h *Host) interfaces(ctx context.Context, node string) ([]hypervisor.NodeIn
 	return all, nil
 }
 
-// texts are those that are not empty.
+// texts returns the texts that are not empty.
 func texts[T ~string](all ...T) []string {
 	var out []string
 	for _, text := range all {
@@ -151,7 +158,8 @@ func texts[T ~string](all ...T) []string {
 	return out
 }
 
-// pciDevices leaves out what the hypervisor leaves out by default: bridges, memory controllers, processors.
+// pciDevices leaves out the classes that Proxmox VE leaves out by default:
+// bridges, memory controllers, processors.
 func (h *Host) pciDevices(ctx context.Context, node string) ([]hypervisor.PCIDevice, error) {
 	type row struct {
 		ID         pveapi.Text `json:"id"`
@@ -179,6 +187,7 @@ func (h *Host) pciDevices(ctx context.Context, node string) ([]hypervisor.PCIDev
 	return devices, nil
 }
 
+// services reads the services of a node.
 func (h *Host) services(ctx context.Context, node string) ([]hypervisor.NodeService, error) {
 	type row struct {
 		Name        pveapi.Text `json:"name"`
@@ -204,7 +213,8 @@ func (h *Host) services(ctx context.Context, node string) ([]hypervisor.NodeServ
 	return services, nil
 }
 
-// subscription reads neither the signature nor the server's id, and of the key what names the product.
+// subscription reads neither the signature nor the server's id, and only the
+// part of the key that names the product: the rest is a secret of the customer.
 func (h *Host) subscription(ctx context.Context, node string) (*hypervisor.Subscription, error) {
 	var answer struct {
 		Status  pveapi.Text `json:"status"`
@@ -232,7 +242,7 @@ func (h *Host) subscription(ctx context.Context, node string) (*hypervisor.Subsc
 			prefix = ""
 		}
 		s.Key = prefix + "-…"
-		// The hypervisor's sentence may repeat it.
+		// The message may repeat the key.
 		s.Message = strings.ReplaceAll(s.Message, key, s.Key)
 	}
 	if answer.Checked.Set && answer.Checked.N > 0 {
@@ -241,6 +251,7 @@ func (h *Host) subscription(ctx context.Context, node string) (*hypervisor.Subsc
 	return s, nil
 }
 
+// system reads the name servers and the clock of a node.
 func (h *Host) system(ctx context.Context, node string) (*hypervisor.NodeSystem, error) {
 	var dns struct {
 		First  pveapi.Text `json:"dns1"`

@@ -9,8 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// PowerNode needs Sys.PowerMgmt on the node. The node answers at once; its guests are then shut down by systemd's order, and its proxy
-// answers until they are.
+// PowerNode needs Sys.PowerMgmt on the node. The node answers at once. systemd
+// then shuts the guests down, and pveproxy answers until they are down.
 func (h *Host) PowerNode(ctx context.Context, node string, command hypervisor.PowerCommand) error {
 	if !slices.Contains(hypervisor.PowerCommands(), command) {
 		return plugin.Errorf(plugin.Unsupported, "there is no command %.80q", command)

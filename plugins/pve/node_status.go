@@ -12,8 +12,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// nodeStatusAnswer is the answer of a node's status. Older releases have no cores, no boot-info and no current-kernel. Load
-// averages are numbers written as texts.
+// nodeStatusAnswer is the answer of a node's status. Older releases have no
+// cores, no boot-info and no current-kernel. Load averages are numbers written
+// as texts.
 type nodeStatusAnswer struct {
 	Uptime  pveapi.Int     `json:"uptime"`
 	CPU     pveapi.Float   `json:"cpu"`
@@ -41,13 +42,14 @@ type nodeStatusAnswer struct {
 	} `json:"boot-info"`
 }
 
-// usage is a pair of figures in bytes.
+// usage is a pair of sizes in bytes.
 type usage struct {
 	Used  pveapi.Int `json:"used"`
 	Total pveapi.Int `json:"total"`
 }
 
-// NodeStatus asks the node, through the cluster's entry node. It needs Sys.Audit on the node.
+// NodeStatus asks the node, through the entry node. It needs Sys.Audit on the
+// node.
 func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStatus, error) {
 	var answer nodeStatusAnswer
 	meta, err := h.askNode(ctx, &answer, nil, node, "status")
@@ -62,14 +64,16 @@ func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStat
 	return status, nil
 }
 
-// askNode reads what is below a node, past any name that may lead elsewhere.
+// askNode reads a path below a node. It refuses names that could lead
+// elsewhere.
 func (h *Host) askNode(ctx context.Context, into any, query url.Values, node string, below ...string) (*pveapi.Meta, error) {
 	path, err := nodePath(node, below...)
 	if err != nil {
 		return nil, err
 	}
 	if node == "localhost" {
-		// The API's own word for the node that is called; no inventory has it.
+		// "localhost" stands for the called node in the API; no inventory has
+		// it.
 		return nil, noNode(node)
 	}
 	meta, err := h.api.Get(ctx, path, query, into)
@@ -79,7 +83,7 @@ func (h *Host) askNode(ctx context.Context, into any, query url.Values, node str
 	return meta, nil
 }
 
-// status is the answer in the driver's terms.
+// status converts the answer.
 func (a *nodeStatusAnswer) status(node string) hypervisor.NodeStatus {
 	s := hypervisor.NodeStatus{
 		Name: node, Uptime: a.Uptime.Ptr(), Load: loads(a.Load), CPU: a.CPU.Ptr(),
@@ -104,7 +108,7 @@ func (a *nodeStatusAnswer) status(node string) hypervisor.NodeStatus {
 	return s
 }
 
-// loads are three figures, or none when one of them is missing.
+// loads returns three load averages, or none if one of them is missing.
 func loads(from []pveapi.Float) []float64 {
 	if len(from) != 3 {
 		return nil
@@ -119,7 +123,8 @@ func loads(from []pveapi.Float) []float64 {
 	return out
 }
 
-// kernelRelease is the second word of "Linux 5.15.108-1-pve #1 SMP …" where the release does not stand by itself.
+// kernelRelease returns the release of the kernel, or the second word of "Linux
+// 5.15.108-1-pve #1 SMP …" if it is not a field of its own.
 func kernelRelease(release, long string) string {
 	if release != "" {
 		return release
@@ -131,7 +136,8 @@ func kernelRelease(release, long string) string {
 	return long
 }
 
-// managerVersion is the middle part of "pve-manager/9.2.11/0123456789abcdef".
+// managerVersion returns the middle part of
+// "pve-manager/9.2.11/0123456789abcdef".
 func managerVersion(text string) string {
 	version, ok := strings.CutPrefix(text, "pve-manager/")
 	if !ok {
@@ -141,8 +147,9 @@ func managerVersion(text string) string {
 	return version
 }
 
-// explainAway looks in the list of nodes why the entry node could not reach a node: a name that nobody has, which may
-// lead anywhere, is NotFound, and a node that the cluster has given up is Unreachable, however long it took to find out.
+// explainAway looks in the list of nodes why the entry node could not reach a
+// node. An unknown name, which may lead anywhere, is NotFound; a node that the
+// cluster has given up is Unreachable, however long that took.
 func (h *Host) explainAway(ctx context.Context, node string, err error) error {
 	if !errors.Is(err, pveapi.ErrNodeAway) && !errors.Is(err, pveapi.ErrNodeName) && !errors.Is(err, pveapi.ErrNodeLookup) {
 		return err

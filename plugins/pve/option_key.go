@@ -8,7 +8,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// option is a key of a guest's configuration that people may set, with the privilege that changing it needs.
+// option is a key of a guest's configuration that users may set, with the
+// privilege that this needs.
 type option struct {
 	hypervisor.OptionKey
 	privilege string
@@ -17,9 +18,11 @@ type option struct {
 	later map[string]release
 }
 
-// The tables hold what users set. Not in them: disks, NICs and what is handed to a guest from its node (operations of their own), what
-// only root@pam may change (args, affinity, hugepages, rng0 and the like), what cannot be undone (template), secrets, the mark, and
-// what names a file or a storage of the node (hookscript, vmstatestorage).
+// The tables hold the keys that users set. They do not contain: disks, NICs and
+// devices of the node (these have operations of their own), keys that only
+// root@pam may change (args, affinity, hugepages, rng0 and others),
+// irreversible ones (template), secrets, the mark, and keys that name a file or
+// a storage of the node (hookscript, vmstatestorage).
 var (
 	vmOptions = []option{
 		booleanOption("acpi", "VM.Config.HWType"),
@@ -77,45 +80,54 @@ var (
 	}
 )
 
+// stringOption declares an option with any text.
 func stringOption(name, privilege string) option {
 	return option{OptionKey: hypervisor.OptionKey{Name: name, Type: "string"}, privilege: privilege}
 }
 
+// booleanOption declares an option that is on or off.
 func booleanOption(name, privilege string) option {
 	return option{OptionKey: hypervisor.OptionKey{Name: name, Type: "boolean"}, privilege: privilege}
 }
 
+// enumOption declares an option with a list of values.
 func enumOption(name, privilege string, values ...string) option {
 	return option{OptionKey: hypervisor.OptionKey{Name: name, Type: "string", Values: values}, privilege: privilege}
 }
 
+// integerOption declares an option with a whole number.
 func integerOption(name, privilege string, low, high *float64) option {
 	return option{OptionKey: hypervisor.OptionKey{Name: name, Type: "integer", Min: low, Max: high}, privilege: privilege}
 }
 
+// numberOption declares an option with a number.
 func numberOption(name, privilege string, low, high *float64) option {
 	return option{OptionKey: hypervisor.OptionKey{Name: name, Type: "number", Min: low, Max: high}, privilege: privilege}
 }
 
+// startOption declares the option that starts a guest together with its node.
 func startOption() option {
 	o := booleanOption("onboot", "VM.Config.Options")
 	o.Autostart = true
 	return o
 }
 
+// bound returns a pointer to a bound.
 func bound(n float64) *float64 { return &n }
 
+// from limits an option to releases from major.minor on.
 func (o option) from(major, minor int) option {
 	o.since = release{major, minor}
 	return o
 }
 
+// with adds a value that exists since a release.
 func (o option) with(value string, major, minor int) option {
 	o.later = map[string]release{value: {major, minor}}
 	return o
 }
 
-// optionsOf is the table of a kind of guests.
+// optionsOf returns the table of a kind of guests.
 func optionsOf(kind hypervisor.GuestKind) []option {
 	if kind == hypervisor.Container {
 		return containerOptions
@@ -123,7 +135,7 @@ func optionsOf(kind hypervisor.GuestKind) []option {
 	return vmOptions
 }
 
-// optionOf finds an option of any release; nil for a key that is none.
+// optionOf finds an option of any release; nil for an unknown key.
 func optionOf(kind hypervisor.GuestKind, name string) *option {
 	table := optionsOf(kind)
 	if i := slices.IndexFunc(table, func(o option) bool { return o.Name == name }); i >= 0 {
@@ -132,7 +144,8 @@ func optionOf(kind hypervisor.GuestKind, name string) *option {
 	return nil
 }
 
-// OptionKeys asks for the release only: the keys of each are known.
+// OptionKeys asks the host only for its release; the keys of each release are
+// known.
 func (h *Host) OptionKeys(ctx context.Context, kind hypervisor.GuestKind) ([]hypervisor.OptionKey, error) {
 	if kind != hypervisor.VM && kind != hypervisor.Container {
 		return nil, invalid("kind", "%.40q is not a kind of guest", kind)
@@ -144,7 +157,7 @@ func (h *Host) OptionKeys(ctx context.Context, kind hypervisor.GuestKind) ([]hyp
 	return optionKeys(kind, parseRelease(version.Release)), nil
 }
 
-// optionKeys are the options of a release, sorted by name.
+// optionKeys returns the options of a release, sorted by name.
 func optionKeys(kind hypervisor.GuestKind, at release) []hypervisor.OptionKey {
 	var keys []hypervisor.OptionKey
 	for _, o := range optionsOf(kind) {

@@ -8,8 +8,10 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Peers sends two requests: the cluster's status tells the members and their addresses, which needs Sys.Audit on /, and the list of
-// nodes their certificates. A node's certificate is read from the cluster's own file system, so that it is told of one that is away too.
+// Peers sends two requests. The cluster's status contains the members and their
+// addresses, which needs Sys.Audit on /; the list of nodes contains their
+// certificates. These are read from the cluster's file system, so that the
+// certificate of a node that is down is known too.
 func (h *Host) Peers(ctx context.Context) ([]hypervisor.Peer, error) {
 	members, err := h.members(ctx)
 	if err != nil {

@@ -12,12 +12,13 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// grants are the effective rights of a token as /access/permissions gives them: path, privilege, and whether the right
-// goes on to the paths below.
+// grants are the effective rights of a token, as /access/permissions returns
+// them: by path and privilege, whether the right propagates.
 type grants map[string]map[string]pveapi.Flag
 
-// Permissions compares the rights of the token with those of its capability's role. Rights on single guests, nodes or
-// storages do not count as held: the capability would work for some and fail for others.
+// Permissions compares the rights of the token with those of its capability's
+// role. Rights on single guests, nodes or storages do not count: the capability
+// would work for some objects and fail for others.
 func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) {
 	r, err := roleOf(h.capability)
 	if err != nil {
@@ -43,7 +44,9 @@ func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) 
 	return result, nil
 }
 
-// ends are when the tokens of the token's own user end. A token without Sys.Audit on /access/groups may not read that, not even of itself.
+// ends returns when the tokens of the token's own user end. A token without
+// Sys.Audit on /access/groups may not read that, not even about itself; then
+// the list is empty.
 func (h *Host) ends(ctx context.Context) []hypervisor.CredentialEnd {
 	user, _, found := strings.Cut(h.tokenID, "!")
 	path, err := pveapi.Path("access", "users", user)
@@ -63,7 +66,7 @@ func (h *Host) ends(ctx context.Context) []hypervisor.CredentialEnd {
 	ends := make([]hypervisor.CredentialEnd, 0, len(answer.Tokens))
 	for _, name := range slices.Sorted(maps.Keys(answer.Tokens)) {
 		end := hypervisor.CredentialEnd{ID: user + "!" + name}
-		// A token is of no use after the end of its user. Zero is for ever.
+		// A token is useless after the end of its user. Zero stands for no end.
 		for _, at := range []pveapi.Int{answer.Expire, answer.Tokens[name].Expire} {
 			if at.N > 0 && at.N < maxTime && (end.At.IsZero() || time.Unix(at.N, 0).Before(end.At)) {
 				end.At = time.Unix(at.N, 0).UTC()
@@ -74,10 +77,12 @@ func (h *Host) ends(ctx context.Context) []hypervisor.CredentialEnd {
 	return ends
 }
 
-// maxTime is the end of the year 9999, after which no time has a form that others read.
+// maxTime is the end of the year 9999, after which a time has no form in RFC
+// 3339.
 const maxTime = 253402300799
 
-// compare judges at "/" first, then at each pool, and reports the place where least is missing, which it gives too.
+// compare judges the rights at "/" and at each pool, and returns the result for
+// the place where least is missing, with the place.
 func compare(have grants, r role, at release) (hypervisor.Permissions, string) {
 	needed, recommended := known(r.privileges, at), known(r.recommended, at)
 	result := hypervisor.Permissions{Extra: have.beyond(slices.Concat(r.privileges, r.optional, r.recommended))}
@@ -100,7 +105,7 @@ func compare(have grants, r role, at release) (hypervisor.Permissions, string) {
 	return result, places[best]
 }
 
-// trees are the paths below which privileges of a family are checked.
+// trees are the paths below which the privileges of a family are checked.
 var trees = map[string][]string{
 	"VM":        {"/vms"},
 	"Datastore": {"/storage"},
@@ -109,9 +114,10 @@ var trees = map[string][]string{
 	"SDN":       {"/sdn"},
 }
 
-// holds reports whether a privilege counts as held at a place. At "/" the right must go on to everything below; an entry
-// on "/" that does not is worth nothing for guests. Rights that were given separately on the tree of the privilege's
-// family, such as /vms, are as good. On a pool the right counts either way, since it reaches the pool's members.
+// holds reports whether a privilege counts as held at a place. At "/" it must
+// propagate; without that it is worth nothing for guests. A right on the tree
+// of the privilege's family, such as /vms, is as good. On a pool it counts in
+// both cases, because it applies to the members of the pool.
 func (g grants) holds(privilege, place string) bool {
 	if g["/"][privilege] {
 		return true
@@ -125,7 +131,7 @@ func (g grants) holds(privilege, place string) bool {
 		}
 	}
 	if place == "/" {
-		// Without propagation "/" and /nodes must both have it.
+		// Without propagation both "/" and /nodes must have it.
 		_, onRoot := g["/"][privilege]
 		return family == "Sys" && onRoot && bool(g["/nodes"][privilege])
 	}
@@ -133,7 +139,8 @@ func (g grants) holds(privilege, place string) bool {
 	return inPool
 }
 
-// lacking are those of the privileges that do not hold at the place, sorted; nil when all do.
+// lacking returns the privileges that do not hold at a place, sorted; nil if
+// all do.
 func (g grants) lacking(privileges []string, place string) []string {
 	var missing []string
 	for _, p := range privileges {
@@ -145,7 +152,8 @@ func (g grants) lacking(privileges []string, place string) []string {
 	return missing
 }
 
-// beyond are all privileges held anywhere that are not among the allowed, sorted.
+// beyond returns all privileges that are held anywhere and are not allowed,
+// sorted.
 func (g grants) beyond(allowed []string) []string {
 	var extra []string
 	for _, privileges := range g {
@@ -159,7 +167,8 @@ func (g grants) beyond(allowed []string) []string {
 	return slices.Compact(extra)
 }
 
-// pools are the pool paths at which the token has any right, sorted.
+// pools returns the paths of the pools on which the token has any right,
+// sorted.
 func (g grants) pools() []string {
 	var pools []string
 	for path := range g {

@@ -14,8 +14,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// limitsOf are the bounds of the hypervisor's schema for a kind of guest. Its web page has smaller ones for some figures, and a node
-// refuses to start what it cannot hold.
+// limitsOf returns the limits in the schema of Proxmox VE for a kind of guest.
+// Its web page has smaller ones for some values, and a node refuses to start a
+// guest that it cannot hold.
 func limitsOf(kind hypervisor.GuestKind) hypervisor.GuestLimits {
 	limits := hypervisor.GuestLimits{MTU: 65520, MinNumber: 100, MaxNumber: 999_999_999}
 	if kind == hypervisor.Container {
@@ -24,10 +25,11 @@ func limitsOf(kind hypervisor.GuestKind) hypervisor.GuestLimits {
 	return limits
 }
 
-// osTypes are the hypervisor's words for operating systems of VMs, the usual one first.
+// osTypes are the words for the operating systems of VMs, the default first.
 var osTypes = []string{"l26", "l24", "win11", "win10", "win8", "win7", "wvista", "w2k8", "w2k3", "w2k", "wxp", "solaris", "other"}
 
-// The forms of what stands in a property string: nothing in it may end the property and begin another.
+// These are the forms of texts in property strings. None of them can end a
+// property and begin another.
 var (
 	storageName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,98}[A-Za-z0-9]$`)
 	bridgeName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`)
@@ -35,14 +37,16 @@ var (
 	markForm    = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
+// invalid returns an Invalid error with a field.
 func invalid(field, format string, args ...any) *plugin.Error {
 	e := plugin.Errorf(plugin.Invalid, format, args...)
 	e.Field = field
 	return e
 }
 
-// Placement takes one request for each that is asked for: the node's storages, its bridges, an id, an image. Where a node shows no storage
-// or no bridge at all, the token's rights are asked for as well.
+// Placement sends one request for each requested part: the storages of the
+// node, its bridges, a free id, an image. If a node shows no storage or no
+// bridge at all, the rights of the token are asked for as well.
 func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (hypervisor.Placement, error) {
 	p := hypervisor.Placement{OSTypes: slices.Clone(osTypes), Limits: limitsOf(query.Kind)}
 	if _, err := nodePath(query.Node, "storage"); err != nil {
@@ -70,7 +74,7 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 	return p, err
 }
 
-// placementRow is a row of a node's storages.
+// placementRow is one row of a node's storages.
 type placementRow struct {
 	Storage pveapi.Text `json:"storage"`
 	Type    pveapi.Text `json:"type"`
@@ -81,6 +85,7 @@ type placementRow struct {
 	Avail   pveapi.Int  `json:"avail"`
 }
 
+// storage converts a row of a node's storages.
 func (row placementRow) storage() hypervisor.PlacementStorage {
 	content := strings.Split(string(row.Content), ",")
 	s := hypervisor.PlacementStorage{
@@ -95,7 +100,7 @@ func (row placementRow) storage() hypervisor.PlacementStorage {
 	return s
 }
 
-// storages are those of the node that can be seen.
+// storages returns the visible storages of a node.
 func (h *Host) storages(ctx context.Context, node string) (all []hypervisor.PlacementStorage, err error) {
 	path, err := nodePath(node, "storage")
 	if err != nil {
@@ -114,7 +119,8 @@ func (h *Host) storages(ctx context.Context, node string) (all []hypervisor.Plac
 	return all, err
 }
 
-// bridges are what a NIC on the node can be attached to, sorted.
+// bridges returns everything to which a NIC on the node can be attached,
+// sorted.
 func (h *Host) bridges(ctx context.Context, node string) ([]string, error) {
 	path, err := nodePath(node, "network")
 	if err != nil {
@@ -137,7 +143,8 @@ func (h *Host) bridges(ctx context.Context, node string) ([]string, error) {
 	return names, err
 }
 
-// freeID asks for an id that is free, or whether a wanted one is. The hypervisor reserves nothing.
+// freeID asks for a free id, or whether a given one is free. Proxmox VE
+// reserves nothing, so that another request may take it first.
 func (h *Host) freeID(ctx context.Context, wanted *int64) (hypervisor.GuestID, *int64, error) {
 	var query url.Values
 	if wanted != nil {
@@ -161,7 +168,7 @@ func (h *Host) freeID(ctx context.Context, wanted *int64) (hypervisor.GuestID, *
 	return hypervisor.GuestID(answer), &number, nil
 }
 
-// hasImage looks for an installation image among those of its storage.
+// hasImage reports whether an installation image exists on its storage.
 func (h *Host) hasImage(ctx context.Context, node, image string) (bool, error) {
 	if strings.ContainsAny(image, ",=") {
 		return false, invalid("image", "the name of an installation image must not have a comma or an equals sign; rename the file")

@@ -7,7 +7,7 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pvessh"
 )
 
-// Pace is how long the driver waits for what.
+// Pace holds the times of the driver. Zero values stand for the defaults.
 type Pace struct {
 	// Timeouts are those of one request.
 	Timeouts pveapi.Timeouts
@@ -25,6 +25,7 @@ type Pace struct {
 	SSH pvessh.Waits
 }
 
+// orDefault replaces zero values.
 func (p Pace) orDefault() Pace {
 	if p.PollFirst == 0 {
 		p.PollFirst = 150 * time.Millisecond
@@ -44,8 +45,9 @@ func (p Pace) orDefault() Pace {
 	return p
 }
 
-// slower is the next wait after d for a task that was followed for so long: at most a twentieth of that, but not less than
-// PollMost allows and not more than five times that.
+// slower returns the next wait for a task that was followed for that long. It
+// is at most a twentieth of that time, between PollMost and five times
+// PollMost: the longer a task runs, the less a late notice of its end matters.
 func (p Pace) slower(d, followed time.Duration) time.Duration {
 	return min(d*3/2, max(p.PollMost, min(followed/20, 5*p.PollMost)))
 }

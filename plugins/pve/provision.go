@@ -13,14 +13,20 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// firmware are the operating systems that are not installed without UEFI and a TPM. All others get the hypervisor's usual SeaBIOS,
-// which boots whatever they come on.
+// firmware lists the operating systems that need UEFI and a TPM for their
+// installation. All others get SeaBIOS, the default of Proxmox VE, which boots
+// from every medium.
 var firmware = map[string]bool{"win11": true}
 
-// CreateVM sends one request for all of the VM: one VirtIO disk with a thread of its own, whose freed blocks go back to the storage, and a
-// NIC behind the hypervisor's firewall. It sets no hardware type, which needs a privilege that the role of the token script lacks unless
-// it was asked for. A token that may make guests in a pool only makes it there. The mark is the serial number of the disk. Another request
-// reads the storage's type first: on file storage the disk is qcow2, because a raw file, the hypervisor's default, cannot be snapshotted.
+// CreateVM sends one request for the whole VM: a VirtIO disk with its own
+// thread whose freed blocks return to the storage, and a NIC behind the
+// firewall. It sets no machine type, because that needs a privilege that the
+// usual role lacks. A token that may create guests only in a pool creates the
+// VM there. The mark is the serial number of the disk.
+//
+// Another request reads the type of the storage first: on storages of files the
+// disk is qcow2, because a raw file, which is the default, cannot be
+// snapshotted.
 func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, error) {
 	form, err := vmForm(spec)
 	if err != nil {
@@ -49,7 +55,8 @@ func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, er
 	return taskIn(task), nil
 }
 
-// fileStorages are the storage types that store images as files, raw by default. The hypervisor knows the right format for all others.
+// fileStorages are the storage types that store images as files, raw by
+// default. For all others Proxmox VE knows the only format.
 var fileStorages = map[string]bool{"dir": true, "nfs": true, "cifs": true, "glusterfs": true}
 
 // onFiles reports whether a storage stores images as files. It returns false for a storage that the node does not list; creating the VM
@@ -68,6 +75,9 @@ func (h *Host) onFiles(ctx context.Context, node, storage string) (bool, error) 
 	return len(rows) == 1 && fileStorages[string(rows[0].Type)], nil
 }
 
+// vmForm returns the parameters of the request that creates a VM. It checks
+// every text that becomes part of a property string, where a comma would start
+// another property.
 func vmForm(spec hypervisor.VMSpec) (url.Values, error) {
 	if _, err := vmid(spec.ID); err != nil {
 		return nil, invalid("id", "%.40q is no id of a VM", spec.ID)
@@ -114,14 +124,14 @@ func vmForm(spec hypervisor.VMSpec) (url.Values, error) {
 	return form, nil
 }
 
-// provisionFields are our names for parameters of the hypervisor.
+// provisionFields maps parameters to fields of the SDK.
 var provisionFields = map[string]string{
 	"virtio0": "storage", "net0": "bridge", "ide2": "image", "memory": "memory_mb", "ostype": "os_type", "vmid": "id", "newid": "id",
 	"hostname": "name", "target": "node",
 }
 
-// allocateError brings what the hypervisor says of a guest to be made into our words. The refusal of who may not make it names neither
-// privilege nor guest.
+// allocateError turns an error about a new guest into one of the SDK. The
+// refusal names neither the privilege nor the guest.
 func (h *Host) allocateError(ctx context.Context, id hypervisor.GuestID, err error) error {
 	e, ok := asError(err)
 	if !ok {
@@ -142,7 +152,8 @@ func (h *Host) allocateError(ctx context.Context, id hypervisor.GuestID, err err
 	return e
 }
 
-// namesNothing completes a refusal that tells neither privilege nor guest.
+// namesNothing completes a refusal that names neither the privilege nor the
+// guest.
 func (h *Host) namesNothing(ctx context.Context, e *plugin.Error, privilege string, id hypervisor.GuestID) bool {
 	bare := e.Kind == plugin.Denied && len(e.Missing) == 0 && strings.HasSuffix(strings.ToLower(e.Message), "permission check failed")
 	if bare {
@@ -152,7 +163,8 @@ func (h *Host) namesNothing(ctx context.Context, e *plugin.Error, privilege stri
 	return bare
 }
 
-// Destroy sends one DELETE. Disks that no configuration names stay: they may be another's.
+// Destroy sends one DELETE. Disks that are in no configuration stay, because
+// they may belong to another guest.
 func (h *Host) Destroy(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.DestroySpec) (string, error) {
 	path, err := guestPath(ref)
 	if err != nil {
@@ -170,6 +182,8 @@ func (h *Host) Destroy(ctx context.Context, ref hypervisor.GuestRef, spec hyperv
 	return taskIn(string(answer)), nil
 }
 
+// destroyError classifies the error of a destruction. The API has the same
+// status for all of them, so only the text tells.
 func destroyError(err error) error {
 	e, ok := asError(err)
 	if !ok {

@@ -11,10 +11,12 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// configField is a field of a ConfigChange, with the hypervisor's key and the privilege that changing it needs.
+// configField is a field of a ConfigChange with its key and the privilege that
+// changing it needs.
 type configField struct{ name, key, privilege string }
 
-// configFields are those of VMs and of containers. What a kind lacks has no key.
+// configFields are the fields of VMs and of containers. A field that a kind
+// lacks has no key.
 var configFields = map[hypervisor.GuestKind][]configField{
 	hypervisor.VM: {
 		{"name", "name", "VM.Config.Options"}, {"cpu_type", "cpu", "VM.Config.CPU"}, {"cores", "cores", "VM.Config.CPU"},
@@ -29,8 +31,8 @@ var configFields = map[hypervisor.GuestKind][]configField{
 	},
 }
 
-// Reconfigure sends one PUT, by which the hypervisor changes the configuration before it answers. (The POST that VMs have besides
-// would make a task.)
+// Reconfigure sends one PUT, which changes the configuration before it answers.
+// VMs also have a POST, which starts a task instead.
 func (h *Host) Reconfigure(ctx context.Context, ref hypervisor.GuestRef, change hypervisor.ConfigChange) error {
 	path, err := guestPath(ref, "config")
 	if err != nil {
@@ -56,13 +58,15 @@ func (h *Host) changeConfig(ctx context.Context, ref hypervisor.GuestRef, path, 
 }
 
 var (
-	// tagForm is the hypervisor's; what stands between tags in a list is not in it.
+	// tagForm is the form of a tag. It contains no separator of lists.
 	tagForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_+.-]*$`)
-	// control are the characters that nothing but a description may have: the configuration is a file of lines.
+	// control matches the characters that only a description may contain: the
+	// configuration is a file of lines.
 	control = regexp.MustCompile(`[\x00-\x1f\x7f]`)
 )
 
-// configForm has what is to be set, and under "delete" what is to be removed. It is empty for a change of nothing.
+// configForm returns the parameters: the keys to set, and under "delete" those
+// to remove. It is empty for an empty change.
 func configForm(kind hypervisor.GuestKind, change hypervisor.ConfigChange) (url.Values, error) {
 	set, err := wantedFields(change)
 	if err != nil {
@@ -102,7 +106,7 @@ func configForm(kind hypervisor.GuestKind, change hypervisor.ConfigChange) (url.
 	return form, nil
 }
 
-// wantedFields are the fields that a change has, by their names.
+// wantedFields returns the fields of a change by their names.
 func wantedFields(change hypervisor.ConfigChange) (map[string]string, error) {
 	set := map[string]string{}
 	for name, value := range map[string]*string{"name": change.Name, "description": change.Description, "cpu_type": change.CPUType} {

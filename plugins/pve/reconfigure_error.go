@@ -13,12 +13,14 @@ import (
 
 var (
 	rootOption = regexp.MustCompile(`only root can set '([^']+)' config`)
-	// notTaken is how the texts begin that tell what a running guest could not take: "hotplug problem - …" of VMs, "unable to hotplug
-	// memory: …" of containers.
+	// notTaken is how the errors begin that report a value which a running
+	// guest could not take: "hotplug problem - …" for VMs, "unable to hotplug
+	// memory: …" for containers.
 	notTaken = regexp.MustCompile(`hotplug problem - |unable to (hotplug|hotunplug|hot-?plug) `)
 )
 
-// configError brings what the hypervisor says of a change of a guest's configuration into our words.
+// configError turns an error about a change of a configuration into one of the
+// SDK.
 func (h *Host) configError(ctx context.Context, ref hypervisor.GuestRef, sent url.Values, err error) error {
 	e, ok := asError(err)
 	if !ok {
@@ -29,11 +31,13 @@ func (h *Host) configError(ctx context.Context, ref hypervisor.GuestRef, sent ur
 	case isStale(e):
 		e.Kind, e.Field = plugin.Conflict, "digest"
 	case e.Kind == plugin.Invalid && notTaken.MatchString(text) && ref.Kind == hypervisor.Container:
-		// The configuration of a container is written only once the running one has taken all of the change.
+		// The configuration of a container is written only after the running
+		// one has taken the whole change.
 		e.Kind, e.Field = plugin.Conflict, fieldOfKey(ref.Kind, e.Field)
 		e.Message = "the running container refused the change, and nothing was changed; stop it to make the change: " + e.Message
 	case e.Kind == plugin.Invalid && notTaken.MatchString(text):
-		// Everything else of the request is in force by now, and this stands among what is pending.
+		// The rest of the request is in force by now, and this value is
+		// pending.
 		e.Kind, e.Field = plugin.Conflict, fieldOfKey(ref.Kind, e.Field)
 		e.Message = "the running guest could not take a part of the change, which waits for a restart; all else of it is in force: " +
 			e.Message
@@ -51,15 +55,15 @@ func (h *Host) configError(ctx context.Context, ref hypervisor.GuestRef, sent ur
 	return e
 }
 
-// isStale reports whether the digest is not that of the present configuration. The hypervisor has two wordings for it; what is no
-// digest at all is another one, too.
+// isStale reports whether the digest is outdated. Proxmox VE has two texts for
+// it, and treats a malformed digest in the same way.
 func isStale(e *plugin.Error) bool {
 	text := strings.ToLower(e.Message)
 	return e.Kind == plugin.Invalid && e.Field == "digest" || strings.Contains(text, "checksum mismatch") ||
 		strings.Contains(text, "detected modified configuration")
 }
 
-// fieldOfKey is our name of a key of the configuration.
+// fieldOfKey returns the SDK's field of a key.
 func fieldOfKey(kind hypervisor.GuestKind, key string) string {
 	for _, field := range configFields[kind] {
 		if field.key == key {
@@ -69,8 +73,9 @@ func fieldOfKey(kind hypervisor.GuestKind, key string) string {
 	return key
 }
 
-// narrow names the privileges that the change needs. Who has none at all of those that changing anything needs is told all of them,
-// as alternatives, and would be refused again with the first.
+// narrow names the privileges that the change needs. Proxmox VE names all
+// privileges of which any one is enough to change something; a token that gets
+// the first of them would be refused again.
 func (h *Host) narrow(ctx context.Context, kind hypervisor.GuestKind, sent url.Values, e *plugin.Error) {
 	offered := strings.Split(e.Missing[0], "|")
 	var needed []string
@@ -87,6 +92,7 @@ func (h *Host) narrow(ctx context.Context, kind hypervisor.GuestKind, sent url.V
 	e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
 }
 
+// keysOf returns the keys of a form.
 func keysOf(form url.Values) []string {
 	keys := make([]string, 0, len(form))
 	for key := range form {
@@ -95,7 +101,8 @@ func keysOf(form url.Values) []string {
 	return keys
 }
 
-// privilegeOf is what changing a key needs; empty for a key that no change of ours has.
+// privilegeOf returns the privilege for changing a key; empty for a key that
+// this driver does not change.
 func privilegeOf(kind hypervisor.GuestKind, key string) string {
 	for _, field := range configFields[kind] {
 		if field.key == key && key != "" {

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// release is a major and minor version of Proxmox VE.
+// release is a major and a minor version of Proxmox VE.
 type release struct{ major, minor int }
 
-// parseRelease reads "9.2"; what cannot be read is taken for the newest.
+// parseRelease reads "9.2". A text that it cannot read counts as the newest
+// release.
 func parseRelease(text string) release {
 	major, minor, _ := strings.Cut(text, ".")
 	a, err := strconv.Atoi(major)
@@ -19,6 +20,7 @@ func parseRelease(text string) release {
 	return release{a, b}
 }
 
+// before reports whether r is older than o.
 func (r release) before(o release) bool {
 	return r.major < o.major || r.major == o.major && r.minor < o.minor
 }

@@ -11,12 +11,15 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// remedyLimit bounds the question by which a refusal is explained: its caller waits already.
+// remedyLimit limits the request by which a refusal is explained: the caller
+// has waited already.
 const remedyLimit = 5 * time.Second
 
-// remedy writes the command for a node's shell that grants a token of the capability what it lacks: the privileges go into its role unless
-// they are there, and the role is given at the path unless the token has rights there. A token that polls asks nothing more when it is
-// refused, since each poll would: its command does both, which does no harm.
+// remedy returns the command for a node's shell that grants a token of the
+// capability what it lacks: privileges that are missing in its role are added,
+// and the role is assigned at the path if the token has no right there. For a
+// token that polls it makes no request, since each poll would repeat it; its
+// command does both, which does no harm.
 func remedy(credential endpoint.Credential) func(context.Context, *pveapi.Client, []string, string) string {
 	return func(ctx context.Context, api *pveapi.Client, missing []string, path string) string {
 		r, ok := roles[credential.Capability]
@@ -60,7 +63,8 @@ func remedy(credential endpoint.Credential) func(context.Context, *pveapi.Client
 	}
 }
 
-// notInRole are those of the privileges that a role does not have, all where it cannot be read.
+// notInRole returns the privileges that a role does not have; all of them if it
+// cannot be read.
 func notInRole(ctx context.Context, api *pveapi.Client, name string, privileges []string) []string {
 	var has map[string]pveapi.Flag
 	path, err := pveapi.Path("access", "roles", name)
@@ -83,8 +87,10 @@ func (g grants) reach(path string) bool {
 	return len(g["/"]) > 0
 }
 
-// mending writes the command that makes the role of a token's capability what it should be, and gives it to the token at a place: with
-// what the role may have and the token has. What other roles give the token stays. Empty for what is no token.
+// mending returns the command that sets the role of a token's capability, and
+// assigns it at a place. The role keeps those of its optional privileges that
+// the token has. Rights from other roles stay. It returns an empty text if the
+// id is no token's.
 func mending(tokenID string, r role, have grants, place string, at release) string {
 	user, _, isToken := strings.Cut(tokenID, "!")
 	if !isToken {
@@ -97,13 +103,15 @@ func mending(tokenID string, r role, have grants, place string, at release) stri
 		}
 	}
 	slices.Sort(privileges)
-	// A role that is there refuses to be added, and is what it should be by the next command.
+	// If the role exists, the first command fails without output, and the
+	// second one corrects the role.
 	return fmt.Sprintf("pveum role add %[1]s 2>/dev/null; pveum role modify %[1]s --privs %[2]s && "+
 		"pveum acl modify %[3]s --users %[4]s --roles %[1]s && pveum acl modify %[3]s --tokens %[5]s --roles %[1]s",
 		r.name, strings.Join(slices.Compact(privileges), ","), quote(place), quote(user), quote(tokenID))
 }
 
-// privilegeName reports whether a text of the hypervisor is the name of a privilege, before it stands in a command.
+// privilegeName reports whether a text is the name of a privilege. It is
+// checked before it becomes part of a command.
 func privilegeName(text string) bool {
 	return text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.") == ""
 }

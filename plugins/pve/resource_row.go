@@ -6,24 +6,27 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 )
 
-// figure is a number that may be missing.
+// figure is a whole number that may be missing.
 type figure struct {
 	n   int64
 	set bool
 }
 
+// from reads a whole number.
 func (f *figure) from(v pveapi.Scalar) { f.n, f.set = v.Int() }
 
-// share is a fraction or count that may be missing.
+// share is a fraction or a count that may be missing.
 type share struct {
 	f   float64
 	set bool
 }
 
+// from reads a fraction.
 func (s *share) from(v pveapi.Scalar) { s.f, s.set = v.Float() }
 
-// resourceRow is one row of /cluster/resources, of whatever type. The same members stand in a guest's status/current but
-// for `cpus`. Its texts are good until the next row.
+// resourceRow is one row of /cluster/resources, of any type. A guest's
+// status/current has the same members except `cpus`. Its texts are valid until
+// the next row is read.
 type resourceRow struct {
 	typ, id, node, name, status, qmp, lock, pool, tags pveapi.Scalar
 	storage, plugin, content, level                    pveapi.Scalar
@@ -38,7 +41,7 @@ var _ pveapi.RowDecoder = (*resourceRow)(nil)
 // Reset empties the row.
 func (r *resourceRow) Reset() { *r = resourceRow{} }
 
-// Field takes one member.
+// Field takes one member of the row.
 func (r *resourceRow) Field(name []byte, v pveapi.Scalar) {
 	switch string(name) {
 	case "type":
@@ -98,7 +101,8 @@ func (r *resourceRow) Field(name []byte, v pveapi.Scalar) {
 	}
 }
 
-// guestID is the row's vmid, which old releases and incomplete rows give in the id only.
+// guestID returns the VMID of the row. Old releases and incomplete rows have it
+// only in the id.
 func (r *resourceRow) guestID() int64 {
 	if r.vmid.set {
 		return r.vmid.n
@@ -109,7 +113,7 @@ func (r *resourceRow) guestID() int64 {
 	return n.n
 }
 
-// nodeName is the row's node, or the last part of its id.
+// nodeName returns the node of the row, or the last part of its id.
 func (r *resourceRow) nodeName(in *intern) string {
 	if !r.node.Null() {
 		return in.text(r.node)

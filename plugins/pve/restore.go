@@ -9,9 +9,11 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Restore implements hypervisor.Backuper. A container is as privileged as it was. Its disks go to one storage: without one that is asked
-// for, to where its root was, which takes a question before. As CreateVM does, it names the pool of a token that may make guests in a pool
-// only.
+// Restore implements hypervisor.Backuper. A container stays privileged or
+// unprivileged as it was. Its disks go to one storage; if none is given, it is
+// the storage of its root in the backup, which needs a request before. Like
+// CreateVM, it names the pool for a token that may create guests only in a
+// pool.
 func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string, error) {
 	kind, form, err := restoreForm(spec)
 	if err != nil {
@@ -21,7 +23,8 @@ func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string
 	if err != nil {
 		return "", err
 	}
-	// By itself the hypervisor would take the storage "local" for a container, wherever it was.
+	// Without a storage Proxmox VE takes "local" for a container, wherever it
+	// was.
 	if spec.Backup.Kind == hypervisor.Container && spec.Storage == "" {
 		storage, err := h.rootStorage(ctx, spec)
 		if err != nil {
@@ -37,7 +40,8 @@ func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string
 	return taskIn(task), nil
 }
 
-// restoreForm is the request that restores, and the kind of guest below whose path it goes.
+// restoreForm returns the request that restores, and the kind of guest in its
+// path.
 func restoreForm(spec hypervisor.RestoreSpec) (kind string, form url.Values, err error) {
 	if _, err := vmid(spec.ID); err != nil {
 		return "", nil, invalid("id", "%.40q is no id of a guest", spec.ID)
@@ -74,7 +78,7 @@ func restoreForm(spec hypervisor.RestoreSpec) (kind string, form url.Values, err
 	return kind, form, nil
 }
 
-// rootStorage reads in a container's backup on which storage its root was.
+// rootStorage reads from a container's backup on which storage its root was.
 func (h *Host) rootStorage(ctx context.Context, spec hypervisor.RestoreSpec) (string, error) {
 	config, err := h.backedUp(ctx, spec.Node, spec.Backup)
 	if err != nil {
@@ -88,17 +92,18 @@ func (h *Host) rootStorage(ctx context.Context, spec hypervisor.RestoreSpec) (st
 	return "", invalid("storage", "the backup does not tell where the container's disks were: a storage is needed")
 }
 
-// restoreFields are our names for parameters of the hypervisor.
+// restoreFields maps parameters to fields of the SDK.
 var restoreFields = map[string]string{"vmid": "id", "archive": "backup", "ostemplate": "backup", "storage": "storage", "name": "name",
 	"hostname": "name"}
 
-// restoreError brings what the hypervisor says of a guest to be restored into our words.
+// restoreError turns an error about a restore into one of the SDK.
 func (h *Host) restoreError(ctx context.Context, spec hypervisor.RestoreSpec, err error) error {
 	e, ok := asError(err)
 	if !ok {
 		return err
 	}
-	// Who may back a guest up may set it back, and who makes a new one may make guests.
+	// A restore over a guest needs the right to back it up, and a new guest the
+	// right to create guests.
 	privilege := "VM.Allocate"
 	if spec.Over {
 		privilege = "VM.Backup"

@@ -12,23 +12,27 @@ import (
 )
 
 var (
-	// labelled is a line with a token's id or its secret: as the role script prints it, and as pveum's own table has it.
+	// labelled is a line with a token's id or its secret, as the role script
+	// prints it, or as a row of pveum's own table.
 	labelled = regexp.MustCompile(`(?i)(?:^|\s)(token id:|secret:)\s*(.*)$|^(full-tokenid|value)(?:\s+(.*))?$`)
-	// scriptTokenID is a token of the script, whatever its user is called: its name is the capability.
+	// scriptTokenID is the form of the script's token ids, with any user. The
+	// name of the token is the capability.
 	scriptTokenID = regexp.MustCompile(`^[^\s:/@!=]{1,60}@[A-Za-z][A-Za-z0-9._-]{1,31}!([a-z_]{1,40})$`)
-	// tokenSecret is a UUID, which is what the hypervisor gives.
+	// tokenSecret is a UUID; Proxmox VE generates secrets in this form.
 	tokenSecret = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	// keptLine is how the script tells of a token that it kept.
+	// keptLine is the line by which the script reports a token that it kept.
 	keptLine = regexp.MustCompile(`^([a-z_]{1,40}): (\S+)$`)
 )
 
+// Lengths of the parts of a token.
 const (
 	secretLength = 36  // of a token's secret
 	maxTokenID   = 255 // a longer one is none
 )
 
-// ReadRoleOutput finds the tokens in what the role script has printed, and in the tables that pveum prints when one of the script's
-// tokens is made by hand. A value that is broken over several lines is put together again.
+// ReadRoleOutput finds the tokens in the output of the role script, and in the
+// tables that pveum prints if somebody creates one of its tokens by hand. A
+// value that a terminal broke into several lines is joined again.
 func (d *Driver) ReadRoleOutput(_ context.Context, output plugin.Secret) (hypervisor.RoleOutput, error) {
 	if len(output) > hypervisor.MaxRoleOutput {
 		return hypervisor.RoleOutput{}, badOutput("it is longer than 64 KiB: paste only what the script has printed")
@@ -48,13 +52,14 @@ func (d *Driver) ReadRoleOutput(_ context.Context, output plugin.Secret) (hyperv
 // part is the kind of value that is being read.
 type part int
 
+// What is being read from the output of the script.
 const (
 	nothing part = iota
 	tokenID
 	secretOfToken
 )
 
-// outputReader goes through the lines of an output.
+// outputReader reads the lines of an output.
 type outputReader struct {
 	// reading is what value is being put together.
 	reading part
@@ -68,6 +73,7 @@ type outputReader struct {
 	script bool
 }
 
+// line reads one line of the output. A repetition of the script starts over.
 func (r *outputReader) line(line string) error {
 	if strings.HasPrefix(line, "#!/bin/sh") {
 		r.script = true
@@ -104,7 +110,7 @@ func (r *outputReader) complete() bool {
 	return ok || len(r.value) > maxTokenID
 }
 
-// finish takes the value that has come to its end.
+// finish stores the value that is complete.
 func (r *outputReader) finish() error {
 	reading, value := r.reading, r.value
 	r.reading, r.value = nothing, ""
@@ -138,6 +144,7 @@ func (r *outputReader) finish() error {
 	return nil
 }
 
+// end checks that the last token is complete.
 func (r *outputReader) end() error {
 	if err := r.finish(); err != nil {
 		return err
@@ -148,6 +155,7 @@ func (r *outputReader) end() error {
 	return nil
 }
 
+// answer returns the tokens in the order of capabilities.
 func (r *outputReader) answer() (out hypervisor.RoleOutput, err error) {
 	for _, c := range endpoint.Capabilities() {
 		if made, ok := r.secrets[c]; ok {
@@ -165,7 +173,7 @@ func (r *outputReader) answer() (out hypervisor.RoleOutput, err error) {
 	return out, badOutput("there is no token in it: paste what the script has printed, to its end")
 }
 
-// capabilityOf is what a token of the script is for.
+// capabilityOf returns the capability of a token of the script.
 func capabilityOf(id string) (endpoint.Capability, bool) {
 	match := scriptTokenID.FindStringSubmatch(id)
 	if match == nil {
@@ -175,7 +183,8 @@ func capabilityOf(id string) (endpoint.Capability, bool) {
 	return c, slices.Contains(endpoint.Capabilities(), c)
 }
 
-// badOutput tells what is wrong with an output and nothing of what is in it.
+// badOutput says what is wrong with an output, and shows nothing of its
+// content: it may contain secrets.
 func badOutput(why string) error {
 	e := plugin.Errorf(plugin.Invalid, "%s", why)
 	e.Field = "output"

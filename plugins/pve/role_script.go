@@ -14,15 +14,18 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// serviceUser is the hypervisor's user that all tokens belong to. It has no password: nobody can log in as it.
+// serviceUser is the user of Proxmox VE to which all tokens belong. It has no
+// password, so that nobody can log in as this user.
 const serviceUser = "service@pve"
 
 //go:embed role_script.sh.tmpl
 var roleScriptText string
 
+// roleScript is the template of the script. Every value in it is quoted for the
+// shell.
 var roleScript = template.Must(template.New("role script").Funcs(template.FuncMap{"quote": quote}).Parse(roleScriptText))
 
-// grant is one line of the script.
+// grant is the role and the token of one capability in the script.
 type grant struct {
 	Capability string
 	Role       string
@@ -31,10 +34,12 @@ type grant struct {
 	Allowed string
 }
 
-// RoleScript writes a script for pveum. With no argument it makes what is missing and keeps tokens that exist; with
-// --renew it replaces those, with --renew=NAME one of them. It takes no privilege from a role: those that are not needed it reports, with
-// the command that removes them. It tells tokens that have expired and a user that is disabled
-// or has expired; a renewal mends them.
+// RoleScript returns a shell script for pveum. Without an argument it creates
+// what is missing and keeps existing tokens; with --renew it replaces them,
+// with --renew=NAME one of them. It removes no privilege from a role; it
+// reports those that are not needed, with the command that removes them. It
+// also reports expired tokens and a disabled or expired user; a renewal
+// corrects these.
 func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery) (string, error) {
 	if err := checkPath(query.Path); err != nil {
 		return "", err
@@ -54,6 +59,8 @@ func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery)
 	return strings.TrimRight(script.String(), "\n") + "\n", nil
 }
 
+// grantsOf returns the roles and tokens that the script creates, in the order
+// of capabilities.
 func grantsOf(query hypervisor.RoleScriptQuery) ([]grant, error) {
 	for _, c := range query.Capabilities {
 		if _, err := roleOf(c); err != nil {
@@ -79,9 +86,11 @@ func grantsOf(query hypervisor.RoleScriptQuery) ([]grant, error) {
 	return grants, nil
 }
 
-// RoleRemoval gives the commands that take a capability away again, whose token's name follows from it: first every access
-// rule that names the token or the role, wherever it is, then the token, then the role. Rules that outlive what they name
-// make every later pveum warn, and pveum itself can then no longer delete them.
+// RoleRemoval returns the commands that remove a capability; the name of its
+// token follows from it. They delete every access rule that names the token or
+// the role, at any path, then the token, then the role. A rule that outlives
+// what it names makes every later pveum warn, and pveum itself can no longer
+// delete it.
 func (d *Driver) RoleRemoval(_ context.Context, capability endpoint.Capability, _ string) ([]string, error) {
 	r, err := roleOf(capability)
 	if err != nil {
@@ -94,16 +103,18 @@ func (d *Driver) RoleRemoval(_ context.Context, capability endpoint.Capability, 
 	}, nil
 }
 
-// rulesRemoval deletes the access rules whose row of JSON has one of two texts. A rule is deleted with its own path,
-// kind of subject ("--users", "--tokens", "--groups"), subject and role.
+// rulesRemoval deletes the access rules whose row in JSON contains one of two
+// texts. A rule is deleted by its path, kind of subject ("--users", "--tokens",
+// "--groups"), subject and role.
 const rulesRemoval = `pveum acl list --output-format json | tr -d ' \t\r\n' | sed 's/},{/}\n{/g' | grep -F -e %s -e %s | ` +
 	`while read -r rule; do of() { printf '%%s' "$rule" | sed -n 's/.*"'"$1"'":"\([^"]*\)".*/\1/p'; }; ` +
 	`pveum acl delete "$(of path)" "--$(of type)s" "$(of ugid)" --roles "$(of roleid)" </dev/null; done`
 
-// poolPath is a pool's path: up to three levels of names, since 8.1.
+// poolPath is the path of a pool: up to three levels of names since 8.1.
 var poolPath = regexp.MustCompile(`^/pool/[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+){0,2}$`)
 
-// checkPath takes "/" and pools only: these are the places at which all of a role makes sense.
+// checkPath accepts only "/" and pools: there all privileges of a role have a
+// meaning.
 func checkPath(path string) error {
 	climbs := slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool { return part == "." || part == ".." })
 	if path == "/" || poolPath.MatchString(path) && !climbs && len(path) <= 256 {
@@ -114,5 +125,5 @@ func checkPath(path string) error {
 	return e
 }
 
-// quote makes one word of a text for the shell.
+// quote returns a text as one word for the shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

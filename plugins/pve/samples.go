@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// These are properties of Proxmox VE's history of figures.
 const (
 	// generation is how often the hypervisor takes its figures.
 	generation = 10 * time.Second
@@ -28,12 +29,15 @@ const (
 	samplePage = 2048
 )
 
-// samples asks for /cluster/metrics/export, which came with 8.2. A release without it, a token that may not read it and a
-// host that fails at it just have no samples: the inventory itself has been handed out.
+// samples reads /cluster/metrics/export, which exists since 8.2. An older
+// release, a token without the right and a host that fails at it have no
+// samples; that is no error, because the inventory itself was passed on
+// already.
 //
-// It brings what the list does not carry, network and load of nodes, and the readings between the last inventories. How
-// far back depends on the size of the cluster: the hypervisor keeps half an hour, but one generation of 10,000 guests
-// is a hundred thousand rows.
+// The export contains figures that the list does not have, network and load of
+// nodes, and the readings between two inventories. Proxmox VE keeps half an
+// hour; how much is read depends on the size of the cluster, because one
+// generation of 10,000 guests is a hundred thousand rows.
 func (h *Host) samples(ctx context.Context, since time.Time, b *pager) error {
 	answer, err := h.api.Stream(ctx, "/cluster/metrics/export", exportWindow(since, time.Now(), b))
 	if err == nil {
@@ -61,7 +65,8 @@ func (h *Host) samples(ctx context.Context, since time.Time, b *pager) error {
 	return nil
 }
 
-// exportWindow is how far back to ask for, by the hypervisor's clock. Without a window only the newest generation comes.
+// exportWindow returns how far back to ask, by the host's clock. Without a
+// window the answer contains only the newest generation.
 func exportWindow(since, now time.Time, b *pager) url.Values {
 	query := url.Values{}
 	if since.IsZero() || !since.Before(now) {
@@ -85,7 +90,7 @@ func exportWindow(since, now time.Time, b *pager) url.Values {
 	return query
 }
 
-// metricRow is a row of the export.
+// metricRow is one row of the export.
 type metricRow struct {
 	id, metric pveapi.Scalar
 	at         figure
@@ -97,7 +102,7 @@ var _ pveapi.RowDecoder = (*metricRow)(nil)
 // Reset empties the row.
 func (r *metricRow) Reset() { *r = metricRow{} }
 
-// Field takes one member.
+// Field takes one member of the row.
 func (r *metricRow) Field(name []byte, v pveapi.Scalar) {
 	switch string(name) {
 	case "id":
@@ -111,7 +116,7 @@ func (r *metricRow) Field(name []byte, v pveapi.Scalar) {
 	}
 }
 
-// metricOf is our name for the hypervisor's. The load is the mean of one minute.
+// metricOf maps the name of a metric. The load is the mean of one minute.
 func metricOf(name []byte) string {
 	switch string(name) {
 	case "cpu_current":
@@ -138,7 +143,7 @@ func metricOf(name []byte) string {
 	return ""
 }
 
-// sampler turns rows of the export into samples.
+// sampler converts rows of the export into samples.
 type sampler struct {
 	row metricRow
 	to  func(hypervisor.Page) error
@@ -150,11 +155,14 @@ type sampler struct {
 	failed error
 }
 
+// guestKey identifies a guest in the history.
 type guestKey struct {
 	kind hypervisor.GuestKind
 	id   int64
 }
 
+// add adds the row that was just read, unless its metric or its subject is
+// unknown.
 func (s *sampler) add() error {
 	sample := hypervisor.Sample{Metric: metricOf(s.row.metric.Bytes()), Value: s.row.value.f}
 	if sample.Metric == "" || !s.row.value.set || !s.row.at.set || !s.subject(&sample) {
@@ -171,7 +179,8 @@ func (s *sampler) add() error {
 	return nil
 }
 
-// subject says what the row is about: node/NAME, qemu/ID, lxc/ID or storage/NODE/NAME.
+// subject reads the subject of a row: node/NAME, qemu/ID, lxc/ID or
+// storage/NODE/NAME.
 func (s *sampler) subject(sample *hypervisor.Sample) bool {
 	kind, rest, ok := bytes.Cut(s.row.id.Bytes(), []byte("/"))
 	if !ok || len(rest) == 0 {
@@ -193,7 +202,7 @@ func (s *sampler) subject(sample *hypervisor.Sample) bool {
 		if !ok {
 			return false
 		}
-		// Of guests that are not in the list there is nothing to know any more.
+		// A guest that is not in the list does not exist any more.
 		sample.Guest = s.guests[key]
 		return sample.Guest != nil
 	case "storage":
@@ -207,6 +216,7 @@ func (s *sampler) subject(sample *hypervisor.Sample) bool {
 	return false
 }
 
+// flush passes the samples to the caller.
 func (s *sampler) flush() error {
 	if len(s.page) == 0 {
 		return nil

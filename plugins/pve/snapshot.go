@@ -12,10 +12,12 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// snapshotName is the hypervisor's form of a configuration's id, of at most 40 characters.
+// snapshotName is the form of a configuration's id, of at most 40 characters
+// (pve-configid).
 var snapshotName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{1,39}$`)
 
-// checkSnapshotName also refuses the names of what else stands in a guest's configuration.
+// checkSnapshotName also refuses the names of other sections in a guest's
+// configuration.
 func checkSnapshotName(name string) error {
 	if snapshotName.MatchString(name) && name != present && !strings.EqualFold(name, "pending") {
 		return nil
@@ -26,7 +28,7 @@ func checkSnapshotName(name string) error {
 	return e
 }
 
-// present is the name under which a list of snapshots has the guest's present state.
+// present is the name of the guest's present state in a list of snapshots.
 const present = "current"
 
 // Snapshots implements hypervisor.Snapshotter.
@@ -63,7 +65,8 @@ func (h *Host) Snapshots(ctx context.Context, ref hypervisor.GuestRef) ([]hyperv
 	return snapshots, nil
 }
 
-// TakeSnapshot implements hypervisor.Snapshotter. Most of what stands against it comes out in the task.
+// TakeSnapshot implements hypervisor.Snapshotter. Most obstacles show only in
+// the task.
 func (h *Host) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.SnapshotSpec) (string, error) {
 	if err := checkSnapshotName(spec.Name); err != nil {
 		return "", err
@@ -89,7 +92,8 @@ func (h *Host) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec h
 	return h.snapshotTask(ctx, ref, hypervisor.OperationSnapshotCreate, answer, err)
 }
 
-// DeleteSnapshot implements hypervisor.Snapshotter. It does not force: a snapshot whose disks stay must stay in sight.
+// DeleteSnapshot implements hypervisor.Snapshotter. It does not force: a
+// snapshot whose disks could not be deleted must stay visible.
 func (h *Host) DeleteSnapshot(ctx context.Context, ref hypervisor.GuestRef, name string) (string, error) {
 	path, err := snapshotPath(ref, name)
 	if err != nil {
@@ -100,7 +104,8 @@ func (h *Host) DeleteSnapshot(ctx context.Context, ref hypervisor.GuestRef, name
 	return h.snapshotTask(ctx, ref, hypervisor.OperationSnapshotDelete, answer, err)
 }
 
-// RollBack implements hypervisor.Snapshotter. Where a start was asked for, the hypervisor starts the guest in a task of its own.
+// RollBack implements hypervisor.Snapshotter. If a start is requested, Proxmox
+// VE starts the guest in a separate task.
 func (h *Host) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.RollbackSpec) (string, error) {
 	path, err := snapshotPath(ref, spec.Name, "rollback")
 	if err != nil {
@@ -115,7 +120,7 @@ func (h *Host) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hyper
 	return h.snapshotTask(ctx, ref, hypervisor.OperationSnapshotRollback, answer, err)
 }
 
-// snapshotPath is the path of one snapshot.
+// snapshotPath returns the path of one snapshot.
 func snapshotPath(ref hypervisor.GuestRef, name string, rest ...string) (string, error) {
 	if err := checkSnapshotName(name); err != nil {
 		return "", err
@@ -123,7 +128,7 @@ func snapshotPath(ref hypervisor.GuestRef, name string, rest ...string) (string,
 	return guestPath(ref, append([]string{"snapshot", name}, rest...)...)
 }
 
-// snapshotTask is what a change of snapshots gave.
+// snapshotTask returns the task of a change of snapshots.
 func (h *Host) snapshotTask(ctx context.Context, ref hypervisor.GuestRef, what hypervisor.Operation, answer pveapi.Text, err error) (
 	string, error) {
 	if err != nil {
@@ -133,8 +138,7 @@ func (h *Host) snapshotTask(ctx context.Context, ref hypervisor.GuestRef, what h
 	return taskIn(string(answer)), nil
 }
 
-// snapshotError brings what the hypervisor says of snapshots into our words: its parameters' names, and texts that tell a
-// kind only here.
+// snapshotError turns an error about snapshots into one of the SDK.
 func snapshotError(err error) error {
 	e, ok := asError(err)
 	if !ok {

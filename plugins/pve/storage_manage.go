@@ -17,7 +17,8 @@ func (h *Host) StorageTypes(context.Context) ([]hypervisor.StorageType, error) {
 	return slices.Clone(storageTypes), nil
 }
 
-// StorageDefinition implements hypervisor.StorageManager. It reads the list of all: a single one is shown to those only who may
+// StorageDefinition implements hypervisor.StorageManager. It reads the list of
+// all definitions, because a single one may be read only by a token that may
 // change it.
 func (h *Host) StorageDefinition(ctx context.Context, name string) (hypervisor.StorageDefinition, error) {
 	unknown := plugin.Errorf(plugin.NotFound, "there is no storage %.80q", name)
@@ -30,7 +31,7 @@ func (h *Host) StorageDefinition(ctx context.Context, name string) (hypervisor.S
 	}
 	i := slices.IndexFunc(rows, func(row map[string]pveapi.Text) bool { return string(row["storage"]) == name })
 	if i < 0 {
-		// It may be there and not be shown.
+		// The storage may exist and not be visible.
 		if err := h.hidden(ctx, need{"Datastore.Audit", "/storage/" + name}); err != nil {
 			return hypervisor.StorageDefinition{}, err
 		}
@@ -43,7 +44,8 @@ func (h *Host) StorageDefinition(ctx context.Context, name string) (hypervisor.S
 			continue
 		}
 		d.Config[key] = string(value)
-		// The hypervisor gives words in another order each time.
+		// Proxmox VE returns the words of these lists in a different order each
+		// time.
 		if key == "content" || key == "nodes" {
 			list := strings.Split(string(value), ",")
 			slices.Sort(list)
@@ -53,15 +55,16 @@ func (h *Host) StorageDefinition(ctx context.Context, name string) (hypervisor.S
 	return d, nil
 }
 
-// isSecretKey reports whether a key is a secret in any type.
+// isSecretKey reports whether a key is a secret in some type.
 func isSecretKey(name string) bool {
 	return slices.ContainsFunc(storageTypes, func(t hypervisor.StorageType) bool {
 		return slices.ContainsFunc(t.Keys, func(k hypervisor.StorageKey) bool { return k.Name == name && k.Secret })
 	})
 }
 
-// AttachStorage implements hypervisor.StorageManager. The hypervisor tries to use the storage before it answers; a key for encryption
-// that it has made itself stays with it.
+// AttachStorage implements hypervisor.StorageManager. Proxmox VE tries to use
+// the storage before it answers. An encryption key that it generates itself
+// stays on the host.
 func (h *Host) AttachStorage(ctx context.Context, spec hypervisor.StorageSpec) error {
 	if !storageName.MatchString(spec.Name) {
 		return invalid("storage", "%.80q is not a storage's name", spec.Name)
@@ -123,14 +126,15 @@ func (h *Host) DetachStorage(ctx context.Context, name string) error {
 	return nil
 }
 
-// aboutKey are the texts of a 500 that name the key they are about.
+// aboutKey finds the key in the text of a status 500.
 var aboutKey = regexp.MustCompile(`(?:unexpected property|missing value for required option|unable to delete (?:required|fixed) option|` +
 	`no such option|can't change value of fixed parameter|cannot set and delete property) '([A-Za-z][A-Za-z0-9_-]*)'`)
 
 // unknownStorage is the text for a storage that is not defined.
 var unknownStorage = regexp.MustCompile(`storage '[^']*' does not exist`)
 
-// definitionError brings what the hypervisor says of a definition into our words, without the secrets that were sent.
+// definitionError turns an error about a definition into one of the SDK,
+// without the secrets that were sent.
 func definitionError(err error, sent []hypervisor.StorageSetting) error {
 	e, ok := asError(err)
 	if !ok {

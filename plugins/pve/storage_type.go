@@ -6,7 +6,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// The keys of definitions of storages that any type may have.
+// These are the keys that a definition of any type may have.
 var (
 	contentKey  = words("content", "images", "rootdir", "vztmpl", "backup", "iso", "snippets", "import", "none")
 	anyStorage  = []hypervisor.StorageKey{contentKey, words("nodes"), flag("disable")}
@@ -21,7 +21,8 @@ var (
 	keyringKey  = hypervisor.StorageKey{Name: "keyring", Type: hypervisor.StorageText, MaxLength: 16 << 10, Secret: true}
 )
 
-// storageTypes are those of release 9.2 with the keys that each has; older releases refuse what they do not know.
+// storageTypes are the types of release 9.2 with their keys. Older releases
+// refuse the keys that they do not know.
 var storageTypes = []hypervisor.StorageType{
 	storageType("btrfs", backupKeys, folderKeys[1:], needed(text("path", 4096)), sharedKey, formatKey, text("is_mountpoint", 4096),
 		flag("nocow"), preallocKey),
@@ -54,38 +55,47 @@ var storageTypes = []hypervisor.StorageType{
 	storageType("zfspool", nil, nil, needed(text("pool", 256)), text("blocksize", 16), flag("sparse"), limitKey, text("mountpoint", 4096)),
 }
 
+// storageType declares a type of storage with its keys.
 func storageType(name string, backups, folders []hypervisor.StorageKey, own ...hypervisor.StorageKey) hypervisor.StorageType {
 	return hypervisor.StorageType{Name: name, Keys: slices.Concat(own, anyStorage, folders, backups)}
 }
 
+// text declares a key with a text.
 func text(name string, most int64) hypervisor.StorageKey {
 	return hypervisor.StorageKey{Name: name, Type: hypervisor.StorageText, MaxLength: most}
 }
 
+// flag declares a key that is on or off.
 func flag(name string) hypervisor.StorageKey {
 	return hypervisor.StorageKey{Name: name, Type: hypervisor.StorageFlag}
 }
 
+// integer declares a key with a whole number.
 func integer(name string, least, most int64) hypervisor.StorageKey {
 	return hypervisor.StorageKey{Name: name, Type: hypervisor.StorageInteger, Min: &least, Max: &most}
 }
 
+// words declares a key with a list of words.
 func words(name string, values ...string) hypervisor.StorageKey {
 	return hypervisor.StorageKey{Name: name, Type: hypervisor.StorageWords, Values: values, MaxLength: 1024}
 }
 
+// choice declares a key with a list of values.
 func choice(name string, values ...string) hypervisor.StorageKey {
 	return hypervisor.StorageKey{Name: name, Type: hypervisor.StorageText, Values: values}
 }
 
-// needed is a key that is given once and stays, required one that can be changed, and fixed one that may be given once.
+// needed marks a key that must be given at the creation and cannot be changed
+// later.
 func needed(k hypervisor.StorageKey) hypervisor.StorageKey { return required(fixed(k)) }
 
+// required marks a key that must be set.
 func required(k hypervisor.StorageKey) hypervisor.StorageKey {
 	k.Required = true
 	return k
 }
 
+// fixed marks a key that cannot be changed later.
 func fixed(k hypervisor.StorageKey) hypervisor.StorageKey {
 	k.Fixed = true
 	return k

@@ -6,12 +6,16 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// vouching is how many older tasks are asked for to see how far back a node's archive goes.
+// vouching is the number of older tasks that are read to find out how far back
+// a node's archive reaches.
 const vouching = 5
 
-// archived is from when on a page of a node's list is complete, as its own rows tell: a page begins with what runs and goes on
-// with what ended, last first, so that neither the limit nor the archive's rotation has taken away what ended later than a task
-// of the page. What began after that task's end did end later, or runs. Zero when no task of the page has ended.
+// archived returns the time since which a page of a node's list is complete, as
+// its own rows show. A page begins with the running tasks and continues with
+// the ended ones, the last ended first. So neither the limit nor the rotation
+// of the archive has removed a task that ended later than one on the page, and
+// a task that began after that end either ended later or runs. The result is
+// zero if no task of the page has ended.
 func archived(tasks []hypervisor.Task) (since time.Time) {
 	for _, t := range tasks {
 		if !t.Ended.IsZero() {
@@ -21,7 +25,7 @@ func archived(tasks []hypervisor.Task) (since time.Time) {
 	return since
 }
 
-// earlier is the earlier of two times, of which the zero one does not count.
+// earlier returns the earlier of two times; the zero time does not count.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// These are properties of the task lists of Proxmox VE.
 const (
 	// clusterTasks is how many of the newest tasks of each node the cluster's own list is sure to have: it keeps about 25.
 	clusterTasks = 20
@@ -28,8 +29,9 @@ const (
 	atOnce = 4
 )
 
-// taskRow is a row of either task list. In the list of the cluster a running task has neither status nor end; in that of
-// a node its status is RUNNING. Of an ended task the status is the text of its end.
+// taskRow is one row of either task list. In the list of the cluster a running
+// task has neither status nor end; in that of a node its status is RUNNING. The
+// status of an ended task is the text of its end.
 type taskRow struct {
 	UPID    pveapi.Text `json:"upid"`
 	Status  pveapi.Text `json:"status"`
@@ -39,9 +41,12 @@ type taskRow struct {
 	End     pveapi.Int  `json:"endtime"`
 }
 
-// Tasks lists tasks. The newest without a filter come from the cluster's own list in one request, as far as it goes; for all else
-// each node is asked, since that list is short and knows no filters. The token sees its own tasks, and with Sys.Audit all. The
-// cluster's own list is what the nodes last broadcast, so that nothing is said of how complete it is; see nodeTasks for theirs.
+// Tasks lists tasks. The newest ones without a filter come from the cluster's
+// list, in one request, as far as it reaches. For all other queries each node
+// is asked, because that list is short and has no filters. A token sees its own
+// tasks, and with Sys.Audit all of them. The cluster's list is what the nodes
+// broadcast last, so that nothing is said about its completeness; see nodeTasks
+// for the nodes' lists.
 func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	limit := query.Limit
 	if limit < 1 || limit > 500 {
@@ -63,8 +68,9 @@ func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hyperviso
 	return selectTasks(list, query, limit), nil
 }
 
-// nodeTasks lists the tasks of one node: those that run and those of its archive, which is ordered by when they ended and
-// loses the ones that ended first. One that is found there vouches for all that ended later; see archived.
+// nodeTasks lists the tasks of one node: the running ones, and those of its
+// archive, which is ordered by end and loses the tasks that ended first. A task
+// that is found there proves that all later ones are there too; see archived.
 func (h *Host) nodeTasks(ctx context.Context, node string, query hypervisor.TaskQuery, limit int) (hypervisor.TaskList, error) {
 	path, err := nodePath(node, "tasks")
 	if err != nil {
@@ -97,7 +103,8 @@ func (h *Host) nodeTasks(ctx context.Context, node string, query hypervisor.Task
 	if len(rows) >= limit || list.Reaches(query.Since) || before.Unix() <= 0 {
 		return list, nil
 	}
-	// The page is whole, and its own rows do not reach back to where it begins: whether the archive does, an older task tells.
+	// The page is not full, and its own rows do not reach back to the beginning
+	// of the query. An older task shows whether the archive does.
 	params = url.Values{"source": {"archive"}, "limit": {strconv.Itoa(vouching)}, "until": {strconv.FormatInt(before.Unix(), 10)}}
 	rows = nil
 	if _, err := h.api.Get(ctx, path, params, &rows); err != nil {
@@ -107,9 +114,10 @@ func (h *Host) nodeTasks(ctx context.Context, node string, query hypervisor.Task
 	return hypervisor.TaskList{Tasks: tasks, CompleteSince: earlier(list.CompleteSince, archived(older))}, nil
 }
 
-// allTasks asks all nodes that are online. One that does not answer is left out, but not when a guest's tasks are wanted:
-// who looks for the trace of an action must not be told that there is none. A list in which a node is missing, for being
-// off too, is complete since no time that is known.
+// allTasks asks all online nodes. A node that does not answer is left out,
+// except in a query for a guest: who looks for the trace of an action must not
+// read that there is none. If a node is missing, also because it is off, the
+// time since which the list is complete is unknown.
 func (h *Host) allTasks(ctx context.Context, query hypervisor.TaskQuery, limit int) (hypervisor.TaskList, error) {
 	nodes, err := h.nodes(ctx)
 	if err != nil {
@@ -134,14 +142,14 @@ func (h *Host) allTasks(ctx context.Context, query hypervisor.TaskQuery, limit i
 	return list, nil
 }
 
-// nodesTold is what several nodes told of their tasks.
+// nodesTold is the answer of several nodes.
 type nodesTold struct {
 	tasks []hypervisor.Task
 	since []time.Time // of each node that answered from when on its own list is complete
 	fails []error
 }
 
-// tasksOfNodes asks some nodes for their tasks, a few at a time.
+// tasksOfNodes asks several nodes for their tasks, a few at a time.
 func (h *Host) tasksOfNodes(ctx context.Context, names []string, query hypervisor.TaskQuery, limit int) (told nodesTold) {
 	var (
 		mu    sync.Mutex
@@ -170,7 +178,8 @@ func (h *Host) tasksOfNodes(ctx context.Context, names []string, query hyperviso
 	return told
 }
 
-// tasksOf reads the rows of a list; all is false when one of them names its task in a way that is not known.
+// tasksOf converts the rows of a list; all is false if one of them has a name
+// of an unknown form.
 func tasksOf(rows []taskRow) (tasks []hypervisor.Task, all bool) {
 	tasks = make([]hypervisor.Task, 0, len(rows))
 	for _, row := range rows {
@@ -181,6 +190,8 @@ func tasksOf(rows []taskRow) (tasks []hypervisor.Task, all bool) {
 	return tasks, len(tasks) == len(rows)
 }
 
+// taskOf converts a row. It returns false for a row whose UPID cannot be
+// parsed.
 func taskOf(row taskRow) (hypervisor.Task, bool) {
 	u, err := parseUPID(string(row.UPID))
 	if err != nil {
@@ -190,7 +201,8 @@ func taskOf(row taskRow) (hypervisor.Task, bool) {
 		ID: u.text, Node: u.node, Type: u.kind, Operation: u.operation(), GuestID: u.guestID(),
 		User: u.user, TokenID: u.tokenID, Started: u.started, Status: hypervisor.TaskRunning,
 	}
-	// The whole auth id stands in either of two forms; the UPID has it in any case.
+	// The field may contain the user alone or the whole auth id; the UPID
+	// always has the latter.
 	if user, token := splitToken(string(row.User)); user != "" {
 		t.User = user
 		if token != "" {
@@ -223,13 +235,14 @@ func taskResult(exit string) hypervisor.TaskResult {
 	case strings.HasPrefix(exit, "WARNINGS:"):
 		return hypervisor.TaskResult{Status: hypervisor.TaskWarning, Message: exit}
 	case exit == "", exit == "unexpected status":
-		// Killed, or its node went down: nobody wrote an end.
+		// The worker was killed, or its node went down: nobody wrote an end.
 		return hypervisor.TaskResult{Status: hypervisor.TaskUnknown, Message: exit}
 	}
 	return hypervisor.TaskResult{Status: hypervisor.TaskFailed, Message: exit}
 }
 
-// selectTasks applies what the hypervisor's filters did not, and orders newest first.
+// selectTasks applies the filters that Proxmox VE does not have, and sorts the
+// newest first.
 func selectTasks(list hypervisor.TaskList, query hypervisor.TaskQuery, limit int) hypervisor.TaskList {
 	tasks := slices.DeleteFunc(list.Tasks, func(t hypervisor.Task) bool {
 		return query.Guest != nil && t.GuestID != query.Guest.ID ||
@@ -240,10 +253,12 @@ func selectTasks(list hypervisor.TaskList, query hypervisor.TaskQuery, limit int
 	slices.SortStableFunc(tasks, func(a, b hypervisor.Task) int {
 		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))
 	})
-	// A task that ends while the lists are read can stand in both of its node's.
+	// A task that ends while the lists are read can be in both of its node's
+	// lists.
 	tasks = slices.CompactFunc(tasks, func(a, b hypervisor.Task) bool { return a.ID == b.ID })
 	if len(tasks) > limit {
-		// What is cut off may have begun in the same second as the last one that is left.
+		// A task that was cut off may have begun in the same second as the last
+		// one that is left.
 		if cut := tasks[limit-1].Started.Add(time.Second); !list.CompleteSince.IsZero() && cut.After(list.CompleteSince) {
 			list.CompleteSince = cut
 		}

@@ -13,18 +13,20 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// What the hypervisor writes in place of a log that is empty, and of one that is not there.
+// These are the texts in place of a log that is empty, and of one that does not
+// exist.
 const (
 	emptyLog   = "no content"
 	missingLog = "unable to open file - No such file or directory"
 )
 
+// logRow is one line of a task's log.
 type logRow struct {
 	N    pveapi.Int  `json:"n"`
 	Text pveapi.Text `json:"t"`
 }
 
-// TaskLog reads lines from the node that ran the task.
+// TaskLog reads lines of a log from the node that ran the task.
 func (h *Host) TaskLog(ctx context.Context, taskID string, query hypervisor.LogQuery) (hypervisor.Log, error) {
 	u, err := parseUPID(taskID)
 	if err != nil {
@@ -35,7 +37,8 @@ func (h *Host) TaskLog(ctx context.Context, taskID string, query hypervisor.LogQ
 		return hypervisor.Log{}, err
 	}
 	if missing {
-		// The log of an unknown task is a good answer with one odd line; its status tells the truth.
+		// For an unknown task the answer is a log with one odd line and status
+		// 200. The task's status tells the truth.
 		if _, _, err := h.taskStatus(ctx, u); err != nil {
 			return hypervisor.Log{}, err
 		}
@@ -43,7 +46,7 @@ func (h *Host) TaskLog(ctx context.Context, taskID string, query hypervisor.LogQ
 	return log, nil
 }
 
-// readLog reads a window. missing means that there is no log file.
+// readLog reads a part of a log. missing means that there is no log file.
 func (h *Host) readLog(ctx context.Context, u upid, query hypervisor.LogQuery) (log hypervisor.Log, missing bool, err error) {
 	path, err := u.path("log")
 	if err != nil {
@@ -67,8 +70,9 @@ func (h *Host) readLog(ctx context.Context, u upid, query hypervisor.LogQuery) (
 	return log, false, nil
 }
 
-// logRows reads a window of any log; a limit of 0 is all. Lines that come without a number are given one. Missing means that there is no
-// file, and total counts the lines that there are.
+// logRows reads a part of any log; a limit of 0 stands for all. Lines without a
+// number get one. missing means that there is no file, and total counts all
+// lines.
 func (h *Host) logRows(ctx context.Context, path string, start, limit int, params url.Values) (rows []logRow, total int, missing bool,
 	err error) {
 	query := url.Values{
@@ -99,11 +103,13 @@ func (h *Host) logRows(ctx context.Context, path string, start, limit int, param
 	return rows, max(meta.Total, start+len(rows)), false, nil
 }
 
-// percent finds how much is done in lines of what moves data: "transferred 1.2 GiB of 32.0 GiB (3.75%)" of a copied disk,
-// "INFO:  12% (3.9 GiB of 32.0 GiB) in 3s" of a backup, "progress 12% (read 343605248 bytes, duration 1 sec)" of a restore.
+// percent finds the progress in lines of tools that move data: "transferred 1.2
+// GiB of 32.0 GiB (3.75%)" of a disk copy, "INFO: 12% (3.9 GiB of 32.0 GiB) in
+// 3s" of a backup, "progress 12% (read 343605248 bytes, duration 1 sec)" of a
+// restore.
 var percent = regexp.MustCompile(`(?:^INFO: +|^progress |transferred .*\()(\d{1,3}(?:\.\d{1,2})?)%`)
 
-// shareOf is what a line tells of how much is done; 0 where it tells nothing.
+// shareOf returns the progress in a line, from 0 to 1; 0 if there is none.
 func shareOf(text string) float64 {
 	found := percent.FindStringSubmatch(text)
 	if found == nil {
@@ -113,12 +119,13 @@ func shareOf(text string) float64 {
 	return min(math.Round(told*100)/1e4, 1)
 }
 
-// path is a path below the task, on its own node.
+// path returns a path below the task, on the task's own node.
 func (u upid) path(rest ...string) (string, error) {
 	return nodePath(u.node, append([]string{"tasks", u.text}, rest...)...)
 }
 
-// unknown turns the hypervisor's way to say that there is no such task, a refused parameter, into NotFound.
+// unknown turns the refusal of a parameter, which is the answer for an unknown
+// task, into NotFound.
 func (u upid) unknown(err error) error {
 	if e, ok := asError(err); ok && e.Kind == plugin.Invalid && e.Field == "upid" {
 		return plugin.Errorf(plugin.NotFound, "there is no task %s", u.text)

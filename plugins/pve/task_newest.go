@@ -9,9 +9,11 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// newestTasks lists the newest tasks of all nodes by one request for the cluster's own list. A node is asked besides where that list may
-// have cut off what belongs to the newest; when it does not answer, its rows of the cluster's list stay.
-// A node broadcasts its list when it starts a task and about every ten seconds, just when its own list changes.
+// newestTasks lists the newest tasks of all nodes by one request for the
+// cluster's list. It also asks a node whose part of that list may be cut off;
+// if the node does not answer, its rows in the cluster's list stay. A node
+// broadcasts its list when it starts a task and about every ten seconds, which
+// is when its own list changes.
 func (h *Host) newestTasks(ctx context.Context, limit int) (hypervisor.TaskList, error) {
 	var rows []taskRow
 	if _, err := h.api.Get(ctx, "/cluster/tasks", nil, &rows); err != nil {
@@ -25,9 +27,11 @@ func (h *Host) newestTasks(ctx context.Context, limit int) (hypervisor.TaskList,
 	return hypervisor.TaskList{Tasks: tasks}, nil
 }
 
-// cutOff are the nodes of which the cluster's own list may lack tasks that belong to the newest limit: they fill their part of it, which
-// has all that run, and what it lacks ended before what it has. So nothing of the newest is missing where some of that ended earlier than
-// the oldest of the newest began.
+// cutOff returns the nodes of which the cluster's list may lack some of the
+// newest tasks: those whose part of it is full. A part contains all running
+// tasks, and the missing ones ended before those that it has. So none of the
+// newest is missing if one of that part ended before the oldest of the newest
+// began.
 func cutOff(tasks []hypervisor.Task, limit int) []string {
 	if limit <= clusterTasks {
 		return nil

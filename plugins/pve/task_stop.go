@@ -2,7 +2,8 @@ package pve
 
 import "context"
 
-// StopTask asks the task's node to stop it, which needs Sys.Modify there unless the task is the token's own.
+// StopTask asks the task's node to stop it. That needs Sys.Modify on the node
+// unless the task is the token's own.
 func (h *Host) StopTask(ctx context.Context, taskID string) error {
 	u, err := parseUPID(taskID)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// These are the times and limits of waiting for a task.
 const (
 	// logWindow is how many lines of a running task's log are read at once.
 	logWindow = 1000
@@ -22,9 +23,10 @@ const (
 	statusEvery = 4
 )
 
-// WaitTask looks at the task's log and then at its status, ever more slowly while nothing happens. Lost connections are
-// normal on the way (pveproxy restarts after an update, a network reload cuts its own task off) and end the wait only
-// when the silence has lasted.
+// WaitTask reads the task's log and then its status, less and less often while
+// nothing happens. Lost connections are normal on the way: pveproxy restarts
+// after an update, and the reload of a network cuts its own task off. They end
+// the wait only after Pace.Silence.
 func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(hypervisor.LogLine) error) (hypervisor.TaskResult, error) {
 	u, err := parseUPID(taskID)
 	if err != nil {
@@ -58,7 +60,7 @@ func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(
 	}
 }
 
-// errUnheard marks a failure that waiting may mend.
+// errUnheard marks a failure after which the wait goes on.
 var errUnheard = errors.New("no answer")
 
 // waiter follows one task.
@@ -77,8 +79,9 @@ type waiter struct {
 	backup backupLog
 }
 
-// look reads what is new in the log, then, where the log cannot tell, the status, and of an ended task the rest of the
-// log. Each request costs the host a connection, so a task that runs for long is asked for no more than its log.
+// look reads the new lines of the log, then the status if the log does not tell
+// the end, and the rest of the log of an ended task. Each request costs the
+// host a connection, so that a long task is asked only for its log.
 func (w *waiter) look(ctx context.Context) (running bool, result hypervisor.TaskResult, err error) {
 	if err := w.log(ctx); err != nil {
 		return false, result, w.patience(ctx, err)
@@ -115,7 +118,8 @@ func (w *waiter) look(ctx context.Context) (running bool, result hypervisor.Task
 	return false, result, nil
 }
 
-// passed reads what the log has before the lines that were asked for: its beginning for a backup, its end for the cause of a failure.
+// passed reads the lines before those that were asked for: the beginning of a
+// backup's log, and the end of a failed task's.
 func (w *waiter) passed(ctx context.Context) error {
 	if w.from == 0 {
 		return nil
@@ -140,7 +144,7 @@ func (w *waiter) passed(ctx context.Context) error {
 	return err
 }
 
-// log hands on the lines from next on.
+// log passes on the lines from next on.
 func (w *waiter) log(ctx context.Context) error {
 	for {
 		log, missing, err := w.host.readLog(ctx, w.task, hypervisor.LogQuery{Start: w.next, Limit: logWindow})
@@ -168,13 +172,16 @@ func (w *waiter) log(ctx context.Context) error {
 	}
 }
 
-// ownError is an error of the caller's function, which ends the wait as it is.
+// ownError is an error of the caller's function. It ends the wait and is
+// returned unchanged.
 type ownError struct{ err error }
 
+// Error and Unwrap implement error.
 func (e *ownError) Error() string { return e.err.Error() }
 func (e *ownError) Unwrap() error { return e.err }
 
-// patience turns a failure that may pass into errUnheard, until nothing has been heard for too long.
+// patience turns a failure that may pass into errUnheard, until nothing was
+// heard for too long.
 func (w *waiter) patience(ctx context.Context, err error) error {
 	var own *ownError
 	if errors.As(err, &own) {
@@ -196,7 +203,8 @@ func (w *waiter) patience(ctx context.Context, err error) error {
 	return err
 }
 
-// taskStatus asks the task's node whether it runs, and for the text of its end.
+// taskStatus asks the task's node whether the task runs, and for the text of
+// its end.
 func (h *Host) taskStatus(ctx context.Context, u upid) (running bool, exit string, err error) {
 	path, err := u.path("status")
 	if err != nil {
@@ -218,6 +226,7 @@ func (h *Host) taskStatus(ctx context.Context, u upid) (running bool, exit strin
 	return false, "", plugin.Errorf(plugin.Protocol, "a task's status is neither running nor stopped but %q", answer.Status)
 }
 
+// asError returns the plugin.Error in err.
 func asError(err error) (*plugin.Error, bool) {
 	var e *plugin.Error
 	ok := errors.As(err, &e)

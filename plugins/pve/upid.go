@@ -10,9 +10,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// upid is the name of a task, taken apart:
-// UPID:node:pid:pstart:starttime:type:id:user:
-// The node in it owns the task's log, whichever node is asked.
+// upid is the name of a task, parsed:
+// UPID:node:pid:pstart:starttime:type:id:user: The node in it has the task's
+// log, whichever node is asked.
 type upid struct {
 	text    string
 	node    string
@@ -23,11 +23,12 @@ type upid struct {
 	tokenID string // the token's own name; empty when the user did it
 }
 
-// The process start time has nine digits on machines that run for long. Neither id nor user holds a colon.
+// upidForm is the form of a task's name. The process start time has nine digits
+// on machines that run for a long time. Neither id nor user contains a colon.
 var upidForm = regexp.MustCompile(`^UPID:([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?):([0-9A-Fa-f]{8,9}):([0-9A-Fa-f]{8,` +
 	`16}):([0-9A-Fa-f]{8,9}):([^:\s]+):([^:\s]*):([^:\s]+):$`)
 
-// parseUPID reads a task's name. Anything else names no task.
+// parseUPID reads a task's name.
 func parseUPID(text string) (upid, error) {
 	m := upidForm.FindStringSubmatch(text)
 	if m == nil || len(text) > 512 {
@@ -42,13 +43,13 @@ func parseUPID(text string) (upid, error) {
 	return u, nil
 }
 
-// splitToken takes "user@realm!token" apart.
+// splitToken splits "user@realm!token".
 func splitToken(authID string) (user, tokenID string) {
 	user, tokenID, _ = strings.Cut(authID, "!")
 	return user, tokenID
 }
 
-// guestID is the guest that the task is about, or none.
+// guestID returns the guest of the task, or an empty id.
 func (u upid) guestID() hypervisor.GuestID {
 	for _, family := range guestTasks {
 		if strings.HasPrefix(u.kind, family) {
@@ -62,7 +63,7 @@ func (u upid) guestID() hypervisor.GuestID {
 	return ""
 }
 
-// guestTasks are the beginnings of the types whose id is a guest's.
+// guestTasks are the beginnings of the task types whose id is a guest's.
 var guestTasks = []string{"qm", "vz", "ha", "vnc", "spice", "move_volume", "resize", "unlink", "push_file", "pull_file"}
 
 // operationOf is our word for a type of task. A pause was a qmsuspend before it had a type of its own; the ha types are

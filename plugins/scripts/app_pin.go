@@ -86,6 +86,8 @@ func sameOwn(a, b state, f script) bool {
 	return true
 }
 
+// parsePins reads the pins that were kept by a former run; one that cannot be
+// read is left out, and the app is pinned anew.
 func parsePins(kept map[string]string) map[string]catalog.Pin {
 	pins := make(map[string]catalog.Pin, len(kept))
 	for slug, text := range kept {

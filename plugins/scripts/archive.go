@@ -40,6 +40,7 @@ func wanted(p string) bool {
 	return strings.HasSuffix(p, ".func")
 }
 
+// unfit is the error of an archive that is not what GitHub makes.
 func unfit(format string, args ...any) error { return plugin.Errorf(plugin.Protocol, format, args...) }
 
 // unpack reads the archive of one commit, as git and the hosts of repositories make it: everything lies below one folder. What is not

@@ -191,6 +191,8 @@ func plain(e catalog.Entry) string {
 	return strings.Join(parts, " ")
 }
 
+// credentials writes the user name and the password that an app begins with, as
+// the catalogue notes them.
 func credentials(row *decoration.Row) string {
 	switch {
 	case row.User != "" && row.Password != "":

@@ -32,6 +32,7 @@ type pace struct {
 	answer time.Duration
 }
 
+// usualPace are the usual times between attempts.
 var usualPace = pace{tries: 4, first: 500 * time.Millisecond, longest: 90 * time.Second, answer: 30 * time.Second}
 
 // fetcher gets commits and archives over HTTP.
@@ -238,4 +239,5 @@ func (f *fetcher) archive(ctx context.Context, repository, commit string, read f
 	return err
 }
 
+// close closes idle connections.
 func (f *fetcher) close() { f.client.CloseIdleConnections() }

@@ -98,6 +98,7 @@ func afterBuild(text string) string {
 	return ""
 }
 
+// addresses finds up to ten addresses of the web in a text, each once.
 func addresses(s string) (list []string) {
 	for _, a := range address.FindAllString(s, 10) {
 		if a = strings.TrimRight(a, "."); validURL(a) && !slices.Contains(list, a) {

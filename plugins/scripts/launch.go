@@ -54,6 +54,7 @@ func (c *Catalog) Launch(ctx context.Context, request catalog.LaunchRequest) (ca
 // releaseForm are the releases that the engine's own check lets pass.
 var releaseForm = regexp.MustCompile(`^(?:8\.[0-9]|9\.[0-2])(?:[^0-9].*)?$`)
 
+// placeForm is the form of a pin's digest.
 var placeForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // common is what install and update have in common.
@@ -77,6 +78,7 @@ func common(f script, content []byte, request catalog.LaunchRequest, engine bool
 	return launch, nil
 }
 
+// variables makes a list of names and values, given in turns.
 func variables(pairs ...string) (list []catalog.Variable) {
 	for pair := range slices.Chunk(pairs, 2) {
 		list = append(list, catalog.Variable{Name: pair[0], Value: pair[1]})

@@ -23,6 +23,8 @@ type origin interface {
 // mirror is a folder with archives.
 type mirror struct{ folder string }
 
+// open opens a file below the mirror's folder. os.Root keeps a name with ".."
+// or a symbolic link inside it.
 func (m mirror) open(name string) (*os.File, error) {
 	root, err := os.OpenRoot(m.folder)
 	if err != nil {
@@ -39,6 +41,8 @@ func (m mirror) open(name string) (*os.File, error) {
 	return file, nil
 }
 
+// resolve reads the commit of a ref from the file of that name. A mirror knows
+// of no change besides this.
 func (m mirror) resolve(_ context.Context, repository, ref, _ string) (string, string, bool, error) {
 	file, err := m.open(repository + "/" + ref)
 	if err != nil {
@@ -53,6 +57,7 @@ func (m mirror) resolve(_ context.Context, repository, ref, _ string) (string, s
 	return commit, "", false, nil
 }
 
+// archive gives the archive of a commit to read, and closes it afterwards.
 func (m mirror) archive(_ context.Context, repository, commit string, read func(io.Reader) error) error {
 	file, err := m.open(repository + "/" + commit + ".tar.gz")
 	if err != nil {
@@ -62,4 +67,5 @@ func (m mirror) archive(_ context.Context, repository, commit string, read func(
 	return read(file)
 }
 
+// close does nothing: a mirror has no connections.
 func (mirror) close() {}

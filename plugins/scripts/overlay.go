@@ -54,6 +54,9 @@ func (s state) scriptHosts() string {
 	return strings.Join(list, "\n") + "\n"
 }
 
+// hosts lists the addresses under which scripts fetch further files of a
+// repository. Each of them must lead to the pinned copy, or a script would run
+// code that nobody pinned.
 func hosts(repository string) (list []string) {
 	for _, host := range []string{"raw.githubusercontent.com/", "github.com/", "codeload.github.com/", "api.github.com/repos/",
 		"cdn.jsdelivr.net/gh/"} {

@@ -17,6 +17,7 @@ type override struct {
 	form func(string) bool
 }
 
+// matches makes a check that the whole text is of a form.
 func matches(expression string) func(string) bool {
 	return regexp.MustCompile(`^(?:` + expression + `)$`).MatchString
 }
@@ -29,6 +30,7 @@ var (
 	idForm      = regexp.MustCompile(`^[1-9][0-9]{2,8}$`)
 )
 
+// isAddress reports whether a text is an address without a zone.
 func isAddress(s string) bool {
 	a, err := netip.ParseAddr(s)
 	return err == nil && a.Zone() == ""
@@ -52,18 +54,21 @@ var (
 	isVnet  = matches(`[a-zA-Z][a-zA-Z0-9]{0,7}`)
 )
 
+// whole makes an option with a whole number between two limits.
 func whole(key, description string, least, most int64) override {
 	return override{variable: "var_" + key, option: catalog.Option{
 		Key: key, Type: catalog.Whole, Min: least, Max: most, Default: "as the script says", Description: description,
 	}}
 }
 
+// choice makes a switch, with the words that the script has for on and off.
 func choice(key, on, off, description string) override {
 	return override{variable: "var_" + key, on: on, off: off, option: catalog.Option{
 		Key: key, Type: catalog.Switch, Default: "as the script says", Description: description,
 	}}
 }
 
+// word makes an option with a text of a form.
 func word(key, otherwise, description string, form func(string) bool) override {
 	return override{variable: "var_" + key, form: form, option: catalog.Option{
 		Key: key, Type: catalog.Line, Default: otherwise, Description: description,
@@ -102,6 +107,7 @@ var allOverrides = []override{
 		Description: "A token for GitHub without any rights, which lifts its limit of requests; the container's programs can read it."}},
 }
 
+// overrides lists the options that every script has.
 func overrides() []catalog.Option {
 	list := make([]catalog.Option, 0, len(allOverrides))
 	for _, o := range allOverrides {

@@ -25,8 +25,11 @@ type rewriting struct {
 	names [][]byte
 }
 
+// base is an address below which scripts fetch files, and the folder of the
+// pinned copy that stands for it.
 type base struct{ address, folder string }
 
+// rewriting makes the list of replacements for the present pin.
 func (s state) rewriting() rewriting {
 	var r rewriting
 	var names []string

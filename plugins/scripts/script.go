@@ -68,6 +68,8 @@ func (s state) scripts() []script {
 	return list
 }
 
+// ct gives the script of a container app, with its install script and its
+// header where they are there.
 func (s state) ct(slug string) script {
 	f := script{slug: slug, kind: catalog.ContainerEntry, path: "ct/" + slug + ".sh"}
 	if _, ok := s.main.Find("install/" + slug + "-install.sh"); ok {

@@ -32,6 +32,7 @@ const (
 	optionCA         = "ca"
 )
 
+// These are used where an option is not set.
 const (
 	defaultRepository = "community-scripts/ProxmoxVE"
 	defaultRef        = "main"
@@ -90,6 +91,7 @@ var (
 	commitForm     = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
+// invalid is the refusal of an option; the page shows it at the field.
 func invalid(field, format string, args ...any) *plugin.Error {
 	e := plugin.Errorf(plugin.Invalid, format, args...)
 	e.Field = field
@@ -171,6 +173,7 @@ func (s *Source) origin(c *Catalog, config catalog.Config) error {
 	return nil
 }
 
+// option gives an option, or its usual value.
 func option(config catalog.Config, key, otherwise string) string {
 	if value := config.Options[key]; value != "" {
 		return value

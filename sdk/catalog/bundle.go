@@ -11,98 +11,113 @@ import (
 	"unicode/utf8"
 )
 
-// Purpose is what a bundle is for.
+// Purpose is the purpose of a bundle.
 type Purpose string
 
-// The purposes.
+// The purposes of bundles.
 const (
-	// Install makes a new container, from the node.
+	// Install creates a new container. It runs on the node.
 	Install Purpose = "install"
-	// Update changes what is inside a container that Install has made, from within.
+	// Update changes the contents of a container that Install created. It runs
+	// inside the container.
 	Update Purpose = "update"
 )
 
-// BundleRequest says which bundle.
+// BundleRequest identifies a bundle.
 type BundleRequest struct {
+	// Slug is the slug of the entry.
 	Slug string
-	// Pin is the state of everything: that of the sync, or of the app.
+	// Pin is the state of all repositories: that of the sync, or that of the app.
 	Pin     Pin
 	Purpose Purpose
 }
 
-// BundlePart is one message of a bundle. Exactly one of its fields is set.
+// BundlePart is one message of a bundle. Exactly one field is set.
 type BundlePart struct {
+	// Manifest comes first.
 	Manifest *Manifest
-	// Data is at most MaxBundleData bytes.
+	// Data is a part of the files' contents, at most MaxBundleData bytes.
 	Data []byte
 }
 
-// Limits of bundles.
+// Limits of bundles. Sizes are in bytes.
 const (
 	MaxBundleData  = 1 << 20
 	MaxBundleFiles = 5000
 	MaxBundleSize  = 64 << 20
 	MaxBundlePath  = 200
-	// MaxUnpinned is the greatest number of places that no pin reaches, and MaxUnpinnedText the length of one's text in bytes.
+	// MaxUnpinned is the largest number of unpinned fetches, and MaxUnpinnedText
+	// the length of the text of one in bytes.
 	MaxUnpinned     = 2000
 	MaxUnpinnedText = 300
 )
 
-// BundleFolder is where bundles lie on nodes and in containers, each in a folder with the name of its Place.
+// BundleFolder is the folder for bundles on nodes and in containers. Each bundle
+// has a folder below it whose name is its Place.
 const BundleFolder = "/var/lib/hostler/bundles"
 
-// Manifest says what a bundle is: every file with what the source's origin published and with what is shipped.
+// Manifest lists every file of a bundle, with the checksum of what was published
+// and of what is delivered.
 type Manifest struct {
+	// Slug, Pin and Purpose repeat the request.
 	Slug    string
 	Pin     Pin
 	Purpose Purpose
-	// Place is the name of the bundle's folder below BundleFolder, 64 small hexadecimal digits. Files that name each other do so by it, so
-	// it cannot be the bundle's own checksum; BundlePlace makes it.
+	// Place is the name of the bundle's folder below BundleFolder, 64 lower-case
+	// hexadecimal digits. Files refer to each other by this folder, so the name
+	// cannot be the checksum of the bundle itself. BundlePlace computes it.
 	Place string
-	// Files are sorted by path as bytes.
+	// Files are sorted by path, compared as bytes.
 	Files []File
-	// Unpinned is what the files fetch that no pin reaches, as far as the source sees it.
+	// Unpinned lists what the files download that no pin covers, as far as the
+	// source recognises it. People see the list before they agree.
 	Unpinned []Fetch
 }
 
 // File is one file of a bundle.
 type File struct {
-	// Path is relative, with "/" between its parts, none of which is "", "." or "..".
+	// Path is relative. Its parts are separated by "/", and none is "", "." or
+	// "..". See ValidPath.
 	Path string
-	// Executable makes its mode 0755, else 0644. There are no links, devices or folders of their own.
+	// Executable selects the mode 0755 instead of 0644. A bundle contains no links,
+	// devices or empty folders.
 	Executable bool
-	// Size is in bytes, and Sum the SHA-256 of what is shipped, in small hexadecimal digits.
+	// Size is in bytes. Sum is the SHA-256 of the delivered content in lower-case
+	// hexadecimal digits.
 	Size int64
 	Sum  string
-	// Origin is the SHA-256 of what was published, and Rewritten how many places of it were changed. A file that was not published, but is
-	// the source's own, has no Origin.
+	// Origin is the SHA-256 of the published content. Rewritten is the number of
+	// places that were changed in it. A file that the source itself added has no
+	// Origin.
 	Origin    string
 	Rewritten int
 	// Class says whose file it is.
 	Class FileClass
 }
 
-// FileClass is whose file it is: people look at an app's own files first.
+// FileClass says whose file it is. People review the files of the app first.
 type FileClass string
 
 // The classes of files.
 const (
-	// OwnFile is the entry's alone, EngineFile is shared by all entries, and OverlayFile is the source's own.
+	// OwnFile belongs to the entry alone. EngineFile is shared by all entries.
+	// OverlayFile is added by the source.
 	OwnFile     FileClass = "own"
 	EngineFile  FileClass = "engine"
 	OverlayFile FileClass = "overlay"
 )
 
-// Fetch is one place of a bundle that fetches something which nobody has pinned.
+// Fetch is one place of a bundle that downloads something which no pin covers.
 type Fetch struct {
-	// File and Line are where it stands, and Text is the line, cut to 300 bytes.
+	// File and Line are its position, and Text is the line, cut to 300 bytes.
 	File string
 	Line int
 	Text string
 }
 
-// Sum is the bundle's own checksum: SHA-256 over a line with its place and then, for each file, the line "mode size sum path". It names
-// the bytes that run and nothing else: the same files have the same sum whichever pin they come from.
+// Sum returns the checksum of the bundle: the SHA-256 of a line with its place and
+// then, for each file, the line "mode size sum path". It depends on the bytes that
+// run and on nothing else: the same files have the same sum at every pin.
 func (m Manifest) Sum() string {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "hostler-bundle-1 %s\n", m.Place)
@@ -116,7 +131,7 @@ func (m Manifest) Sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Size is the size of all files, in bytes.
+// Size returns the total size of all files in bytes.
 func (m Manifest) Size() (size int64) {
 	for _, f := range m.Files {
 		size += f.Size
@@ -124,8 +139,11 @@ func (m Manifest) Size() (size int64) {
 	return size
 }
 
-// BundlePlace makes the name of a bundle's folder of what its files were before they were rewritten: SHA-256 over the lines
-// "sum path\n", sorted by path as bytes. Release names how the source rewrites, and changes with it.
+// BundlePlace computes the name of a bundle's folder from its files before they are
+// rewritten: the SHA-256 of the lines "sum path\n", sorted by path as bytes. The
+// argument origins maps paths to checksums. Release names the version of the
+// source's rewriting rules and must change with them, because other rules give
+// other files.
 func BundlePlace(release string, origins map[string]string) string {
 	paths := make([]string, 0, len(origins))
 	for p := range origins {
@@ -140,7 +158,8 @@ func BundlePlace(release string, origins map[string]string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CheckManifest says what is wrong with a manifest that answers a request; nil when nothing is.
+// CheckManifest returns Protocol for a manifest that is wrong or does not answer
+// the request.
 func CheckManifest(m Manifest, request BundleRequest) error {
 	switch {
 	case m.Slug != request.Slug || m.Purpose != request.Purpose || !m.Pin.Equal(request.Pin):
@@ -165,7 +184,8 @@ func CheckManifest(m Manifest, request BundleRequest) error {
 		}
 		files[f.Path] = true
 	}
-	// A file that is also a folder need not stand beside what is in it: "a-b" comes between "a" and "a/b".
+	// A file whose path is also a folder need not be next to the folder's files in
+	// the sorted list: "a-b" sorts between "a" and "a/b".
 	for _, f := range m.Files {
 		for folder := path.Dir(f.Path); folder != "."; folder = path.Dir(folder) {
 			if files[folder] {
@@ -184,6 +204,7 @@ func CheckManifest(m Manifest, request BundleRequest) error {
 	return nil
 }
 
+// checkFile validates one file of a manifest.
 func checkFile(f File) error {
 	switch {
 	case !ValidPath(f.Path):
@@ -200,8 +221,9 @@ func checkFile(f File) error {
 	return nil
 }
 
-// ValidPath reports whether p can be the path of a bundle's file: at most 200 bytes of UTF-8 without control characters or "\", relative,
-// clean, and not out of its folder.
+// ValidPath reports whether p can be the path of a file in a bundle: at most 200
+// bytes of printable UTF-8 without "\", relative, clean, not outside its folder,
+// and not beginning with "-", so that no program takes it for an option.
 func ValidPath(p string) bool {
 	if p == "" || len(p) > MaxBundlePath || !utf8.ValidString(p) || path.IsAbs(p) || path.Clean(p) != p || p == "." {
 		return false

@@ -7,18 +7,26 @@ import (
 	"strings"
 )
 
-// BundleFile is one file that a source puts into a bundle.
+// BundleFile is a file that a source adds to a bundle.
 type BundleFile struct {
 	Path       string
 	Executable bool
-	// Content is what is shipped, and Origin what was published, nil when it is the same.
+	// Content is what is delivered. Origin is what was published; nil means that
+	// both are the same.
 	Content, Origin []byte
 	Rewritten       int
-	// Class is the file's; empty is OverlayFile for what lies below "overlay/", and OwnFile for all else.
+	// Class is the class of the file. Empty means OverlayFile below "overlay/" and
+	// OwnFile elsewhere.
 	Class FileClass
 }
 
-// BundleBuilder makes a bundle of files. Sources that are written in Go need not make a Manifest by hand.
+// BundleBuilder creates a bundle with its manifest from files:
+//
+//	b := catalog.NewBundle(request, "rules-3")
+//	b.Add(catalog.BundleFile{Path: "install.sh", Executable: true, Content: script})
+//	return b.Send(each)
+//
+// It is not safe for concurrent use.
 type BundleBuilder struct {
 	request  BundleRequest
 	release  string
@@ -26,18 +34,21 @@ type BundleBuilder struct {
 	unpinned []Fetch
 }
 
-// NewBundle begins a bundle. Release names how the source makes files into what is shipped, as BundlePlace has it.
+// NewBundle returns an empty bundle. Release names the version of the source's
+// rewriting rules; see BundlePlace.
 func NewBundle(request BundleRequest, release string) *BundleBuilder {
 	return &BundleBuilder{request: request, release: release}
 }
 
-// Add adds a file. Nothing is checked before Send.
+// Add adds a file. Send validates it.
 func (b *BundleBuilder) Add(f BundleFile) { b.files = append(b.files, f) }
 
-// Unpinned says what a file fetches that no pin reaches.
+// Unpinned records a download in a file that no pin covers.
 func (b *BundleBuilder) Unpinned(f Fetch) { b.unpinned = append(b.unpinned, f) }
 
-// Place is that of the files added so far, which stays the same when only their Content changes.
+// Place returns the name of the bundle's folder for the files added so far. It
+// depends on the published contents only, so it stays the same when Rewrite inserts
+// the folder into the files.
 func (b *BundleBuilder) Place() string {
 	origins := make(map[string]string, len(b.files))
 	for _, f := range b.files {
@@ -46,6 +57,7 @@ func (b *BundleBuilder) Place() string {
 	return BundlePlace(b.release, origins)
 }
 
+// origin returns the published content.
 func (f BundleFile) origin() []byte {
 	if f.Origin != nil {
 		return f.Origin
@@ -53,8 +65,9 @@ func (f BundleFile) origin() []byte {
 	return f.Content
 }
 
-// Rewrite changes what is shipped of every file but those of the overlay; replace gives the new content and in how many places it is
-// another one.
+// Rewrite changes the delivered content of every file except overlay files. The
+// function replace returns the new content and the number of places that it
+// changed.
 func (b *BundleBuilder) Rewrite(replace func(path string, content []byte) ([]byte, int)) {
 	for i := range b.files {
 		f := &b.files[i]
@@ -67,6 +80,7 @@ func (b *BundleBuilder) Rewrite(replace func(path string, content []byte) ([]byt
 	}
 }
 
+// class returns the class of the file, by its folder if none is set.
 func (f BundleFile) class() FileClass {
 	switch {
 	case f.Class != "":
@@ -78,7 +92,7 @@ func (f BundleFile) class() FileClass {
 	}
 }
 
-// Manifest is the manifest of the files added so far.
+// Manifest returns the manifest for the files added so far.
 func (b *BundleBuilder) Manifest() Manifest {
 	slices.SortFunc(b.files, func(x, y BundleFile) int { return strings.Compare(x.Path, y.Path) })
 	m := Manifest{
@@ -98,7 +112,8 @@ func (b *BundleBuilder) Manifest() Manifest {
 	return m
 }
 
-// Send checks the bundle and hands it over as Catalog.Bundle does.
+// Send validates the bundle and delivers it in the form of Catalog.Bundle. It
+// returns an error of each, or Protocol if the bundle breaks a limit.
 func (b *BundleBuilder) Send(each func(BundlePart) error) error {
 	m := b.Manifest()
 	if err := CheckManifest(m, b.request); err != nil {
@@ -117,6 +132,7 @@ func (b *BundleBuilder) Send(each func(BundlePart) error) error {
 	return nil
 }
 
+// sumOf returns the SHA-256 of data in hexadecimal digits.
 func sumOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])

@@ -13,23 +13,28 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// slugForm and keyForm are stored and part of URLs, so they are narrow.
 var (
 	slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 	keyForm  = regexp.MustCompile(`^[a-z0-9][a-z0-9_]{0,62}$`)
 )
 
-// ValidSlug reports whether s has the form of Entry.Slug.
+// ValidSlug reports whether s is well-formed as Entry.Slug.
 func ValidSlug(s string) bool { return slugForm.MatchString(s) }
 
+// Limits of an entry: bytes of a line, bytes of a longer text, and length of a
+// list.
 const (
 	maxLine = 1000
 	maxText = 64 << 10
 	maxList = 100
 )
 
+// bad returns an error of kind Protocol: the source's data is malformed.
 func bad(format string, args ...any) error { return plugin.Errorf(plugin.Protocol, format, args...) }
 
-// CheckEntry says what is wrong with an entry; nil when nothing is. The service refuses a sync with one that is wrong.
+// CheckEntry returns Protocol for a malformed entry. The service rejects a whole
+// sync that contains one.
 func CheckEntry(e Entry) error {
 	if !ValidSlug(e.Slug) {
 		return bad("%.80q is no slug", e.Slug)
@@ -66,6 +71,7 @@ func CheckEntry(e Entry) error {
 	return checkParts(e)
 }
 
+// checkParts validates the nested parts of an entry.
 func checkParts(e Entry) error {
 	for _, note := range e.Notes {
 		if note.Level != InfoNote && note.Level != WarningNote || !isText(note.Text) {
@@ -98,6 +104,7 @@ func checkParts(e Entry) error {
 	return checkOptions(e.Overrides)
 }
 
+// checkOptions validates the definitions of options, which come from the source.
 func checkOptions(options []Option) error {
 	seen := map[string]bool{}
 	for _, o := range options {
@@ -115,7 +122,8 @@ func checkOptions(options []Option) error {
 	return nil
 }
 
-// CheckOption reports whether a value is one of the option's type.
+// CheckOption reports whether a value has the type of the option. It does not check
+// Option.Required.
 func CheckOption(o Option, value string) bool {
 	switch o.Type {
 	case Text:
@@ -136,15 +144,20 @@ func CheckOption(o Option, value string) bool {
 	}
 }
 
+// isURL reports whether s is an http or https address.
 func isURL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
+// isLine reports whether s is valid UTF-8 without control characters, of at most
+// maxLine bytes.
 func isLine(s string) bool {
 	return len(s) <= maxLine && utf8.ValidString(s) && strings.IndexFunc(s, unicode.IsControl) < 0
 }
 
+// isText reports whether s is valid UTF-8 of at most maxText bytes. Line breaks and
+// tabs are allowed.
 func isText(s string) bool {
 	control := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 	return len(s) <= maxText && utf8.ValidString(s) && strings.IndexFunc(s, control) < 0

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Limits of launches.
+// Limits of launches, in bytes except MaxLaunchLimit.
 const (
 	MaxPreparedFile = 4 << 10
 	MaxLaunchInput  = 64 << 10
@@ -19,10 +19,12 @@ const (
 	maxSteps        = 300
 )
 
+// variableForm is the shape of a portable variable name.
 var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
 
-// ForbiddenVariable reports whether a name of the environment may not be set by a launch or by anybody's overrides: it loads code, changes
-// what programs are found, or belongs to the service.
+// ForbiddenVariable reports whether neither a launch nor an override may set a
+// variable of this name: it makes programs load code, changes which programs are
+// found, or belongs to the service.
 func ForbiddenVariable(name string) bool {
 	switch name {
 	case "PATH", "HOME", "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "IFS", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "FPATH",
@@ -33,7 +35,9 @@ func ForbiddenVariable(name string) bool {
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "BASH_FUNC_") || strings.HasPrefix(name, "GIT_")
 }
 
-// CheckLaunch says what is wrong with a launch of the bundle with a manifest; nil when nothing is.
+// CheckLaunch returns Protocol for a launch that is wrong or does not fit the
+// manifest of its bundle. A launch runs as root, so it may only name files of the
+// bundle, whose checksums the user agreed to.
 func CheckLaunch(l Launch, m Manifest) error {
 	switch {
 	case l.Interpreter != "bash" && l.Interpreter != "sh":
@@ -68,6 +72,7 @@ func CheckLaunch(l Launch, m Manifest) error {
 	return checkSigns(l)
 }
 
+// checkEnvironment validates the variables of a launch.
 func checkEnvironment(variables []Variable) error {
 	if len(variables) > maxVariables {
 		return bad("the environment has %d variables", len(variables))
@@ -87,7 +92,8 @@ func checkEnvironment(variables []Variable) error {
 	return nil
 }
 
-// checkPrepared refuses files that are prepared where something is run or configured that is not the bundle's.
+// checkPrepared rejects prepared files at places where code or configuration of the
+// system is, because only the files of the bundle were shown to the user.
 func checkPrepared(files []PreparedFile) error {
 	if len(files) > maxPrepared {
 		return bad("there are %d files to prepare", len(files))
@@ -105,6 +111,7 @@ func checkPrepared(files []PreparedFile) error {
 	return nil
 }
 
+// checkSigns validates the steps and exits of a launch.
 func checkSigns(l Launch) error {
 	if len(l.Steps) > maxSteps || len(l.Exits) > maxSteps {
 		return bad("there are too many steps or exits")
@@ -124,6 +131,7 @@ func checkSigns(l Launch) error {
 	return nil
 }
 
+// absolute reports whether p is a clean absolute path, not the root.
 func absolute(p string) bool {
 	return path.IsAbs(p) && path.Clean(p) == p && p != "/" && ValidPath(p[1:])
 }

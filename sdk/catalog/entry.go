@@ -2,16 +2,21 @@ package catalog
 
 import "time"
 
-// Entry is one thing that can be installed, or could once. Texts are plain, never markup; the service shows them as they are.
+// Entry describes one application that can be installed, or that could be in the
+// past. Its texts are plain, without markup.
 type Entry struct {
-	// Slug names it for ever within the source: 1 to 63 lower-case letters, digits, "-", "_" and ".", a letter or digit first.
+	// Slug identifies the entry within the source for ever: 1 to 63 lower-case
+	// letters, digits, "-", "_" and ".", beginning with a letter or digit.
 	Slug string
-	// Digest is another one whenever anything of the entry is, as EntryDigest makes it.
+	// Digest changes whenever a field of the entry changes. EntryDigest computes
+	// it.
 	Digest string
-	// Type is what it is. The service installs only those of ContainerEntry.
+	// Type is the kind of thing that is installed. The service installs only
+	// ContainerEntry.
 	Type EntryType
+	// Name is the name for people, one line.
 	Name string
-	// Description may have several lines and be long, at most 64 KiB.
+	// Description may have several lines, at most 64 KiB.
 	Description string
 	// Categories are keys of Begin.Categories.
 	Categories []string
@@ -20,89 +25,102 @@ type Entry struct {
 	Licence    string
 	Website    string
 	Docs       string
-	// Sources are where the program itself comes from, as https addresses.
+	// Sources are the https addresses of the program itself.
 	Sources []string
-	// Web is where its page will be; nil when it has none, or nobody knows.
+	// Web is the address of its web page. It is nil if there is none or if it is
+	// unknown.
 	Web *Web
-	// Defaults are what is made when nothing else is asked for.
+	// Defaults are the size and system of the container if the user requests
+	// nothing else.
 	Defaults Defaults
-	// ConfigPath is its main configuration file inside the container.
+	// ConfigPath is the path of its main configuration file inside the container.
 	ConfigPath string
-	// Credentials tells how one logs in first; it is shown and never logged.
+	// Credentials says how to log in for the first time. It is displayed and never
+	// logged.
 	Credentials string
 	Notes       []Note
-	// Created and Updated are when its own files were added and last changed; zero when nobody knows.
+	// Created and Updated are the times at which its own files were added and last
+	// changed. They are zero if unknown.
 	Created, Updated time.Time
-	// Updatable says that the entry knows how to update what it has installed.
+	// Updatable is true if the entry can update what it installed.
 	Updatable bool
-	// Disabled is why nobody should install it now, and Removed why nobody can any more; empty when one can. Successor is the slug of what
-	// has taken its place.
+	// Disabled is the reason not to install it now, and Removed the reason why it
+	// cannot be installed any more. Both are empty for a normal entry. Successor is
+	// the slug of the entry that replaces it.
 	Disabled, Removed, Successor string
-	// VariantOf is the slug of the entry of which this one is another build, such as one for a smaller system.
+	// VariantOf is the slug of the entry of which this one is another build, such
+	// as one for a smaller system.
 	VariantOf string
-	// Architectures are those of nodes that it runs on, such as "amd64"; nil for any.
+	// Architectures are the node architectures that it supports, such as "amd64".
+	// Nil means all.
 	Architectures []string
-	// Prompts is how many questions its scripts ask that have no usual answer; NeedsYes says that one of them is a consent, which is asked
-	// of people beforehand.
+	// Prompts is the number of questions of its scripts without a default answer.
+	// NeedsYes is true if one of them asks for consent; the service then asks the
+	// user in advance.
 	Prompts  int
 	NeedsYes bool
-	// Icon is an https address, or a reference of the source's own for IconFetcher; empty when it has none.
+	// Icon is an https address, or a reference for IconFetcher. It is empty if
+	// there is no icon.
 	Icon string
-	// App is the pin of what is the entry's own: the last state that changed its own files. An entry is stale when this moves, and not when
-	// some other one does.
+	// App is the pin of the last state that changed the entry's own files. An
+	// installation is outdated if this pin changes, and not if other entries
+	// change.
 	App Pin
-	// Privileges are what the container or its install gets beyond the usual, in words for people, such as "privileged container".
+	// Privileges describe, for people, the rights that the container or its
+	// installation gets beyond the usual ones.
 	Privileges []Privilege
-	// Overrides are what a caller may set for an install.
+	// Overrides are the settings that a user may change for an installation.
 	Overrides []Option
 }
 
-// EntryType is what an entry is.
+// EntryType is the kind of thing that an entry installs.
 type EntryType string
 
 // The types of entries.
 const (
-	// ContainerEntry makes one container.
+	// ContainerEntry creates one container.
 	ContainerEntry EntryType = "ct"
-	// VMEntry makes a virtual machine, AddonEntry adds something to a container, NodeEntry changes the node itself.
+	// VMEntry creates a virtual machine. AddonEntry adds something to a container.
+	// NodeEntry changes the node itself.
 	VMEntry    EntryType = "vm"
 	AddonEntry EntryType = "addon"
 	NodeEntry  EntryType = "node"
-	// OtherEntry is none of these.
+	// OtherEntry is anything else.
 	OtherEntry EntryType = "other"
 )
 
-// EntryTypes lists them.
+// EntryTypes returns all types.
 func EntryTypes() []EntryType {
 	return []EntryType{ContainerEntry, VMEntry, AddonEntry, NodeEntry, OtherEntry}
 }
 
-// Web is where an app's page is.
+// Web is the address of an application's web page, relative to its container.
 type Web struct {
-	// Protocol is "http" or "https", Port 1 to 65535, Path empty or with a "/" first.
+	// Protocol is "http" or "https". Port is 1 to 65535. Path is empty or begins
+	// with "/".
 	Protocol string
 	Port     int
 	Path     string
 }
 
-// Defaults are a container's size and system. Zero is for what nobody knows.
+// Defaults are the size and the system of a container. A zero field is unknown.
 type Defaults struct {
 	Cores    int
 	MemoryMB int
 	DiskGB   int
-	// OS and OSVersion are such as "debian" and "13".
+	// OS and OSVersion name the system, such as "debian" and "13".
 	OS, OSVersion string
-	// Privileged says that its root is the node's.
+	// Privileged is true if root in the container is root on the node.
 	Privileged bool
 }
 
-// Note is something that people should read before they install.
+// Note is information that people should read before they install.
 type Note struct {
 	Level NoteLevel
 	Text  string
 }
 
-// NoteLevel is how much a note matters.
+// NoteLevel is the importance of a note.
 type NoteLevel string
 
 // The levels of notes.
@@ -111,9 +129,10 @@ const (
 	WarningNote NoteLevel = "warning"
 )
 
-// Privilege is one right beyond the usual that something gets.
+// Privilege is one right beyond the usual ones.
 type Privilege struct {
-	// Key is a word such as "privileged", "gpu", "tun", "console_autologin".
+	// Key identifies the right, such as "privileged", "gpu", "tun" or
+	// "console_autologin". Text explains it to people.
 	Key  string
 	Text string
 }

@@ -4,9 +4,11 @@ import "context"
 
 // Icon is a picture.
 type Icon struct {
-	// Data is at most MaxIcon bytes. The service looks at the bytes for what it is.
+	// Data has at most MaxIcon bytes. The service detects the format from the
+	// bytes.
 	Data []byte
-	// ETag is for the next call; Unchanged says that the one of this call still holds, and Data is empty.
+	// ETag identifies this version for the next call. Unchanged is true if the ETag
+	// of the call is still current; Data is empty then.
 	ETag      string
 	Unchanged bool
 }
@@ -14,8 +16,10 @@ type Icon struct {
 // MaxIcon is the largest icon, in bytes.
 const MaxIcon = 512 << 10
 
-// IconFetcher is satisfied by catalogs that have pictures of their own. Icons that are https addresses are fetched by the service.
+// IconFetcher is implemented by catalogs that have pictures of their own. The
+// service downloads icons at https addresses itself.
 type IconFetcher interface {
-	// Icon gives the icon of a reference, which an Entry has. ETag is that of an earlier call, or empty.
+	// Icon returns the icon for a reference from Entry.Icon. The argument etag
+	// comes from an earlier call, or is empty.
 	Icon(ctx context.Context, reference, etag string) (Icon, error)
 }

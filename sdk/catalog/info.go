@@ -8,8 +8,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Describe asks a source for its Info and completes it for catalogs of a type, which may be a typed nil. An Info that makes no sense is an
-// error.
+// Describe reads the Info of a source, adds the abilities of the catalog type
+// (which may be a typed nil) and validates the result.
 func Describe(ctx context.Context, source Source, catalogType Catalog) (Info, error) {
 	if source == nil || catalogType == nil {
 		return Info{}, errors.New("a catalog service needs a source and its catalog's type")
@@ -25,6 +25,7 @@ func Describe(ctx context.Context, source Source, catalogType Catalog) (Info, er
 	return info, nil
 }
 
+// check validates the texts and options of an Info.
 func (info Info) check() error {
 	if !isLine(info.Title) || !isText(info.Trust) {
 		return errors.New("its title or what it says of trust is too long, or not text")
@@ -35,6 +36,7 @@ func (info Info) check() error {
 	return checkOptions(info.Options)
 }
 
+// description returns the part of the Info that all kinds of plugins have.
 func (info Info) description() plugin.Description {
 	return plugin.Description{Kind: plugin.KindCatalog, Name: info.Name, Version: info.Version, Abilities: info.Abilities}
 }

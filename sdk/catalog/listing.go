@@ -8,16 +8,18 @@ import (
 	"strings"
 )
 
-// Listing is all entries of a source at one pin. Sources that have all of them at hand need not make a sync by hand.
+// Listing contains all entries of a source at one pin. A source that has them all
+// in memory uses Send to implement Catalog.Sync.
 type Listing struct {
 	Pin        Pin
 	Categories []Category
-	// Entries need not be sorted. Each must have its Digest.
+	// Entries may be in any order; Send sorts them. Each must have its Digest.
 	Entries []Entry
 }
 
-// Send hands the listing over as Catalog.Sync does. Who has a cursor of an earlier Send gets what has changed since then. The cursor holds
-// what the earlier entries were, so the source need not remember them.
+// Send delivers the listing in the form of Catalog.Sync. If the cursor is that of
+// an earlier Send, it delivers only the changes. The cursor contains short digests
+// of the earlier entries, so the source need not remember them.
 func (l Listing) Send(ctx context.Context, cursor string, each func(SyncStep) error) error {
 	slices.SortFunc(l.Entries, func(a, b Entry) int { return strings.Compare(a.Slug, b.Slug) })
 	digests := make(map[string]string, len(l.Entries))
@@ -47,6 +49,8 @@ func (l Listing) Send(ctx context.Context, cursor string, each func(SyncStep) er
 	return nil
 }
 
+// changes returns the steps for the entries that differ from the earlier sync, or
+// for all of them if whole is true.
 func (l Listing) changes(earlier Earlier, whole bool, digests map[string]string) (steps []SyncStep) {
 	for i := range l.Entries {
 		e := &l.Entries[i]
@@ -64,30 +68,37 @@ func (l Listing) changes(earlier Earlier, whole bool, digests map[string]string)
 	return steps
 }
 
-// Earlier is what a cursor tells of the sync that it is from.
+// Earlier is the information in a cursor about the sync that returned it.
 type Earlier struct {
-	// Digest is the CatalogDigest of that sync, and Pin its pin; nil when the cursor holds no more than the digest.
+	// Digest is the CatalogDigest of that sync. Pin is its pin, nil if the cursor
+	// contains the digest only.
 	Digest string
 	Pin    Pin
-	// Entries are those of that sync by slug; nil when they were too many for a cursor.
+	// Entries are the entries of that sync by slug. It is nil if they were too many
+	// for a cursor.
 	Entries map[string]EarlierEntry
 }
 
-// EarlierEntry is what a cursor tells of one entry.
+// EarlierEntry is the information in a cursor about one entry.
 type EarlierEntry struct {
-	// Digest is the first 16 digits of the entry's.
+	// Digest is the first 16 digits of the entry's digest. App is the pin of the
+	// app.
 	Digest string
 	App    Pin
 }
 
+// cursorForm is the first word of a cursor and changes with its format. shortDigest
+// is the length of digests in it.
 const (
 	cursorForm  = "listing-1"
 	shortDigest = 16
 )
 
-// cursor is a line with the digest of all and the number of different pins, these pins, one a line, of which the first is the listing's
-// own
-// and the others are those of apps, and the entries.
+// cursor returns a line with the format, the digest of the catalog and the number
+// of different pins, followed by the pins, one per line, the listing's own pin
+// first, and by one line for each entry. If that exceeds MaxCursor, it returns the
+// first two words only, and the next sync delivers everything unless nothing has
+// changed.
 func (l Listing) cursor(digest string) string {
 	var pins, entries strings.Builder
 	numbers := map[string]int{l.Pin.String(): 0}
@@ -110,7 +121,8 @@ func (l Listing) cursor(digest string) string {
 	return whole
 }
 
-// ParseCursor reads the cursor of a Listing; false for what is none.
+// ParseCursor reads a cursor of Listing.Send. It returns false for any other text;
+// the caller then delivers everything.
 func ParseCursor(cursor string) (Earlier, bool) {
 	head, rest, _ := strings.Cut(cursor, "\n")
 	fields := strings.Fields(head)
@@ -130,6 +142,7 @@ func ParseCursor(cursor string) (Earlier, bool) {
 		var line string
 		line, rest, _ = strings.Cut(rest, "\n")
 		pin, ok := ParsePin(line)
+		// A removed entry may have no pin.
 		if !ok && line != "" { // what is removed may have none
 			return Earlier{}, false
 		}

@@ -5,24 +5,28 @@ import (
 	"strings"
 )
 
-// Pin names one state of everything that an entry is made of, for ever: commits and checksums, never branches or tags. A source whose
-// scripts come from several repositories has a part for each.
+// Pin identifies one state of everything that an entry consists of, for ever:
+// commits and checksums, never branches or tags. A source whose scripts come from
+// several repositories has one part for each.
 type Pin []PinPart
 
 // PinPart is one repository, or folder, at one state.
 type PinPart struct {
-	// Repository names it for people, such as "community/scripts"; for a folder it is "folder".
+	// Repository is the name for people, such as "community/scripts". It is
+	// "folder" for a folder.
 	Repository string
-	// Commit is 40 or 64 small hexadecimal digits.
+	// Commit is 40 or 64 lower-case hexadecimal digits.
 	Commit string
 }
 
+// Limits of a pin: the number of parts, and the bytes of a repository's name.
 const (
 	maxPinParts   = 8
 	maxRepository = 200
 )
 
-// Valid reports whether the pin has 1 to 8 parts of the right form, sorted by repository, none twice.
+// Valid reports whether the pin has 1 to 8 well-formed parts, sorted by repository
+// and without duplicates.
 func (p Pin) Valid() bool {
 	if len(p) == 0 || len(p) > maxPinParts {
 		return false
@@ -38,7 +42,8 @@ func (p Pin) Valid() bool {
 	return true
 }
 
-// String is the pin on one line: the parts as repository@commit, with a blank between them.
+// String returns the pin on one line: the parts as repository@commit, separated by
+// spaces.
 func (p Pin) String() string {
 	parts := make([]string, len(p))
 	for i, part := range p {
@@ -47,10 +52,10 @@ func (p Pin) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Equal reports whether both name the same state.
+// Equal reports whether both pins identify the same state.
 func (p Pin) Equal(other Pin) bool { return slices.Equal(p, other) }
 
-// ParsePin is the way back from String; false for what is none.
+// ParsePin is the inverse of String. It returns false for a malformed pin.
 func ParsePin(s string) (Pin, bool) {
 	var p Pin
 	for part := range strings.SplitSeq(s, " ") {
@@ -63,11 +68,13 @@ func ParsePin(s string) (Pin, bool) {
 	return p, p.Valid()
 }
 
+// isHex reports whether s consists of lower-case hexadecimal digits and has one of
+// the lengths.
 func isHex(s string, lengths ...int) bool {
 	return slices.Contains(lengths, len(s)) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// printable reports whether s has no blank, control character or byte beyond ASCII.
+// printable reports whether s is ASCII without spaces and control characters.
 func printable(s string) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] > '~' {

@@ -5,16 +5,18 @@ import (
 	"time"
 )
 
-// Score is how much an entry is installed.
+// Score is the popularity of an entry.
 type Score struct {
 	Slug string
-	// Score is any number that is greater for what is installed more.
+	// Score is larger for entries that are installed more often. Only the order
+	// matters.
 	Score float64
 }
 
-// Ranker is satisfied by catalogs that know what many people install.
+// Ranker is implemented by catalogs that know how often entries are installed.
 type Ranker interface {
-	// Popularity gives the scores of the last days, and when they were made. It asks a third party, so the service calls it only where the
-	// owner has switched that on.
+	// Popularity returns the scores of the last days and the time at which they
+	// were computed. It contacts a third party, so the service calls it only if the
+	// owner has enabled that.
 	Popularity(ctx context.Context, days int) (scores []Score, asOf time.Time, err error)
 }

@@ -11,19 +11,26 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// BundleStore takes the files of a bundle as they come. A field that is nil is not called.
+// BundleStore receives the files of a bundle. A nil field is not called.
 type BundleStore struct {
-	// Begin gets the manifest once, which has been checked, before any file. An error ends the reading and is returned.
+	// Begin receives the validated manifest once, before any file. An error ends
+	// the reading and is returned.
 	Begin func(Manifest) error
-	// File gets each file in the order of the manifest. The reader gives exactly the file's bytes: where they are cut, or are not those of
-	// the checksum, it ends with an error of the kind Protocol in place of io.EOF. File need not read everything; what it leaves is read and
-	// checked after it. The reader is not used after File has returned. An error ends the reading and is returned.
+	// File receives each file in the order of the manifest. The reader returns
+	// exactly the bytes of the file. If they are cut, or do not match the checksum,
+	// it ends with an error of kind Protocol instead of io.EOF. File need not read
+	// everything; ReadBundle reads and checks the rest. The reader is not valid
+	// after File has returned. An error ends the reading and is returned.
 	File func(File, io.Reader) error
 }
 
-// ReadBundle asks a catalog for a bundle and checks all that it says: the manifest, the size and checksum of every file, that nothing
-// is missing and nothing comes beyond. Everything counts only when ReadBundle returns without an error. What is wrong is Protocol. The
-// store is called from one goroutine, which has ended when ReadBundle returns. Memory does not grow with the bundle.
+// ReadBundle requests a bundle and checks everything that the catalog delivers: the
+// manifest, the size and checksum of every file, and that nothing is missing or
+// superfluous. The result counts only if ReadBundle returns without an error. A
+// wrong bundle is Protocol.
+//
+// ReadBundle calls the store from one goroutine, which has ended when ReadBundle
+// returns. Its memory does not grow with the bundle.
 func ReadBundle(ctx context.Context, c Catalog, request BundleRequest, store BundleStore) (Manifest, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -62,10 +69,13 @@ func ReadBundle(ctx context.Context, c Catalog, request BundleRequest, store Bun
 	return r.manifest, nil
 }
 
-// errReaderEnded is what writing gives after the reader has ended, which then knows why.
+// errReaderEnded is the error of a write after the reader has ended. The reader
+// knows the real reason.
 var errReaderEnded = errors.New("the reader of the bundle has ended")
 
-// bundleReader hands the files of one bundle to the store.
+// bundleReader passes the files of one bundle to the store. The goroutine run reads
+// from a pipe into which the callback of Catalog.Bundle writes. That way the store
+// can use an ordinary io.Reader for each file.
 type bundleReader struct {
 	request   BundleRequest
 	store     BundleStore
@@ -76,7 +86,8 @@ type bundleReader struct {
 	err       error
 }
 
-// part takes one part from the source.
+// part handles one part from the source: the first is the manifest, all others are
+// data.
 func (r *bundleReader) part(ctx context.Context, part BundlePart, data io.Writer, sent *bool) error {
 	switch {
 	case (part.Manifest != nil) == (part.Data != nil):
@@ -102,12 +113,14 @@ func (r *bundleReader) part(ctx context.Context, part BundlePart, data io.Writer
 	return err
 }
 
+// run reads the bundle and closes the pipe, so that a blocked writer continues.
 func (r *bundleReader) run() {
 	defer close(r.ended)
 	r.err = r.read()
 	_ = r.data.CloseWithError(errReaderEnded)
 }
 
+// read passes the files to the store and checks that nothing follows the last one.
 func (r *bundleReader) read() error {
 	m, ok := <-r.manifests
 	if !ok {
@@ -139,7 +152,8 @@ func (r *bundleReader) read() error {
 	return nil
 }
 
-// fileReader reads one file, and ends well only when it is what the manifest says.
+// fileReader reads one file and ends with io.EOF only if the content matches the
+// manifest.
 type fileReader struct {
 	file File
 	from io.Reader

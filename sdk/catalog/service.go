@@ -10,11 +10,12 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Service is a source as plugin.Serve takes it. It registers the gRPC services of exactly those optional interfaces that the catalog's
-// type satisfies.
+// Service is a source in the form that plugin.Serve takes. It registers the gRPC
+// services of exactly those optional interfaces that the catalog's type implements.
 type Service struct {
 	Source Source
-	// CatalogType is a typed nil of what Source.Open returns: its methods are looked at and never called.
+	// CatalogType is a typed nil of the type that Source.Open returns. Its method
+	// set decides about the abilities; no method is called.
 	CatalogType Catalog
 }
 
@@ -38,16 +39,17 @@ func (s Service) Register(registrar grpc.ServiceRegistrar) error {
 	return nil
 }
 
-// server holds what the gRPC services need.
+// server is shared by the gRPC services.
 type server struct {
 	service Service
 	info    Info
 }
 
-// configured is satisfied by every request but Info's.
+// configured is implemented by every request except that of Info.
 type configured interface{ GetConfig() *catalogv1.Config }
 
-// with opens the catalog for the length of one call. As is Catalog or an optional interface of the catalog.
+// with opens the catalog for one call, passes it to call and closes it. As is
+// Catalog or an optional interface.
 func with[As any](ctx context.Context, s *server, req configured, call func(As) error) error {
 	if req.GetConfig() == nil {
 		return plugin.Errorf(plugin.Invalid, "the request has no configuration")
@@ -67,7 +69,7 @@ func with[As any](ctx context.Context, s *server, req configured, call func(As) 
 	return call(as)
 }
 
-// serve is with for a call that has one answer.
+// serve is with for a unary call.
 func serve[As, Resp any](ctx context.Context, s *server, req configured, answer func(As) (*Resp, error)) (resp *Resp, err error) {
 	err = with(ctx, s, req, func(as As) error {
 		resp, err = answer(as)
@@ -79,8 +81,9 @@ func serve[As, Resp any](ctx context.Context, s *server, req configured, answer 
 	return resp, nil
 }
 
-// Client is a source that runs in a plugin process. Its catalogs satisfy every optional interface in Go: ask As, which knows what the
-// plugin claims.
+// Client is a source that runs in a plugin process. Its catalogs implement every
+// optional interface, so use As, which knows the abilities that the plugin
+// reported. A Client is safe for concurrent use.
 type Client struct {
 	plugin.Claims
 	conn grpc.ClientConnInterface
@@ -88,10 +91,11 @@ type Client struct {
 
 var _ Source = (*Client)(nil)
 
-// NewClient makes a source of a connection.
+// NewClient returns a source that sends its calls over the connection.
 func NewClient(conn grpc.ClientConnInterface) *Client { return &Client{conn: conn} }
 
-// Info asks the plugin, and remembers its abilities. What it says of itself is checked.
+// Info reads the description from the plugin, validates it and remembers the
+// abilities.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	d, err := plugin.DescribeKind(ctx, c.conn, plugin.KindCatalog)
 	if err != nil {
@@ -110,11 +114,13 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 	return info, nil
 }
 
+// rpc returns the client of the gRPC service.
 func (c *Client) rpc() catalogv1.CatalogServiceClient {
 	return catalogv1.NewCatalogServiceClient(c.conn)
 }
 
-// Open gives the catalog under a configuration, which the plugin has looked at.
+// Open returns the catalog for a configuration, after the plugin has validated the
+// configuration.
 func (c *Client) Open(ctx context.Context, config Config) (Catalog, error) {
 	opened := &remoteCatalog{client: c, config: configToProto(config)}
 	_, err := wire.Call(ctx, c.rpc().Open, &catalogv1.OpenRequest{Config: opened.config})
@@ -124,7 +130,8 @@ func (c *Client) Open(ctx context.Context, config Config) (Catalog, error) {
 	return opened, nil
 }
 
-// remoteCatalog is a catalog behind a plugin. It holds nothing: each call carries the configuration.
+// remoteCatalog is a catalog behind a plugin. It has no state: each call carries
+// the configuration.
 type remoteCatalog struct {
 	client *Client
 	config *catalogv1.Config
@@ -139,5 +146,5 @@ var (
 // Can implements plugin.Claimer.
 func (c *remoteCatalog) Can(ability string) bool { return c.client.Can(ability) }
 
-// Close implements Catalog; there is nothing to release.
+// Close implements Catalog. It does nothing.
 func (c *remoteCatalog) Close() error { return nil }

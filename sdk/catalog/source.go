@@ -1,105 +1,109 @@
-// Package catalog is what the author of a catalog source sees of Hostler: a source lists what can be installed, and hands over the
-// files that do it.
-//
-// A Source runs in a process of its own. The service opens a Catalog for each call, under what its owner has configured. A source
-// fetches and never executes; it gets no credential of any host. The service believes nothing: it takes the checksum of every byte that
-// a source sends, and shows people what will run before it does.
-//
-// What is installed is a Bundle: all the files that run on a node as root, at one Pin. The same pin and slug give the same bytes for ever,
-// as long as the source can give them at all; when it cannot any more, the service has its own copy of what was consented to.
-//
-// Errors: every method returns a *plugin.Error for whatever the service should tell its users; any other error is Internal. NotFound is a
-// slug or a pin that is not there, or not any more; Protocol is data that makes no sense; Unreachable, Timeout and Untrusted are as
-// everywhere; Busy is a limit of requests, whose message says when to come again; Invalid names an option of the configuration.
 package catalog
 
 import "context"
 
 // Source opens catalogs. Its methods may be called at the same time.
 type Source interface {
-	// Info says what the source is. It must not use the network.
+	// Info returns the description of the source. It must not use the network.
 	Info(ctx context.Context) (Info, error)
-	// Open gives the catalog under a configuration. It must be cheap and must not use the network; an option that makes no sense is
-	// Invalid with its key as the field. The caller closes the catalog.
+	// Open returns the catalog for a configuration. It must be cheap and must not
+	// use the network. A wrong option is Invalid with its key as the field. The
+	// caller closes the catalog.
 	Open(ctx context.Context, config Config) (Catalog, error)
 }
 
-// Catalog is what a source offers under one configuration. Its methods may be called at the same time.
+// Catalog is what a source offers under one configuration. Its methods may be
+// called at the same time.
 type Catalog interface {
-	// Health finds out whether Sync would work now, with one small request at most.
+	// Health checks whether Sync would work now, with at most one small request.
 	Health(ctx context.Context) error
-	// Sync hands over what has changed since the cursor of the request, at one pin: a Begin first, then Entry and Removed in any order,
-	// then an End. A stream that ends without an End was cut, and nothing of it counts. An error from each ends the call and is returned.
+	// Sync delivers the changes since the cursor of the request, at one pin: a
+	// Begin first, then Entry and Removed steps in any order, then an End. A stream
+	// without End was cut, and nothing of it counts. An error from each ends the
+	// call and is returned.
 	Sync(ctx context.Context, request SyncRequest, each func(SyncStep) error) error
-	// Entry gives one entry at a pin, whose slug and app pin Sync has told.
+	// Entry returns one entry at a pin. The slug and the app pin come from Sync.
 	Entry(ctx context.Context, slug string, pin Pin) (Entry, error)
-	// Bundle gives all files of an entry at a pin: the Manifest first, alone, then Data in pieces of at most 1 MiB, which are the files'
-	// contents one behind the other in the order of the manifest. An error from each ends the call and is returned.
+	// Bundle delivers all files of an entry at a pin: the Manifest first, alone,
+	// then Data in pieces of at most 1 MiB. The data is the concatenation of the
+	// files in the order of the manifest. An error from each ends the call and is
+	// returned.
 	Bundle(ctx context.Context, request BundleRequest, each func(BundlePart) error) error
-	// Launch says how the bundle of an entry is run. It uses nothing but its arguments and the files at the pin.
+	// Launch returns how the bundle of an entry is run. The result depends only on
+	// the arguments and on the files at the pin.
 	Launch(ctx context.Context, request LaunchRequest) (Launch, error)
-	// Close releases what the catalog holds. It is called once, after the last call has returned.
+	// Close releases the resources of the catalog. It is called once, after the
+	// last call has returned.
 	Close() error
 }
 
-// Info is what a source says of itself. What it leaves empty is filled in by Describe.
+// Info is the description of a source. Describe fills in the abilities.
 type Info struct {
-	// Name is its short name, such as "folder": at most 63 lower-case letters, digits, "-" and "_". Version is its own release.
+	// Name is the short name, such as "folder": at most 63 lower-case letters,
+	// digits, "-" and "_". Version is the release of the source.
 	Name    string
 	Version string
-	// Abilities are the names of the optional interfaces that the catalog satisfies. A source leaves it nil.
+	// Abilities are the names of the optional interfaces that the catalog
+	// implements. A source leaves it nil.
 	Abilities []string
-	// Title is the source's name for people, such as "Community scripts".
+	// Title is the name for people, such as "Community scripts".
 	Title string
-	// Trust says in a few sentences whom one trusts with root by using this source. The owner reads it before it is switched on.
+	// Trust explains in a few sentences whom the user trusts with root access by
+	// using this source. The owner reads it before the source is enabled.
 	Trust string
-	// Options are what can be configured, in the order in which people are asked.
+	// Options are the settings of the source, in the order in which they are
+	// displayed.
 	Options []Option
 }
 
-// Option is one value of a source's configuration, or of an entry's overrides.
+// Option describes one setting of a source, or one override of an entry.
 type Option struct {
 	// Key is at most 63 lower-case letters, digits and "_".
 	Key string
-	// Type says what the value is; Values are the values of a Choice.
+	// Type is the type of the value. Values are the values of a Choice.
 	Type   OptionType
 	Values []string
-	// Default is what holds when nothing is set, in words for people. Description is one sentence.
+	// Default describes, for people, what applies if nothing is set. Description is
+	// one sentence.
 	Default     string
 	Description string
-	// Required says that nothing works without it.
+	// Required is true if the source does not work without a value.
 	Required bool
-	// Secret says that nobody may see it again.
+	// Secret is true if the value must not be displayed again.
 	Secret bool
-	// Min and Max bound a Whole; both 0 for no bounds.
+	// Min and Max bound a Whole, inclusive. Both are 0 if there are no bounds.
 	Min, Max int64
 }
 
-// OptionType is what the value of an option is. All values are texts.
+// OptionType is the type of an option's value. All values are strings.
 type OptionType string
 
 // The types of options.
 const (
-	// Line is a text without a line break, at most 1000 bytes, and Text one of at most 64 KiB with them.
+	// Line is a text without line breaks of at most 1000 bytes. Text may have line
+	// breaks and has at most 64 KiB.
 	Line OptionType = "line"
 	Text OptionType = "text"
-	// Whole is a whole number in decimal digits, Switch "true" or "false", and Choice one of Option.Values.
+	// Whole is a whole number in decimal digits, Switch is "true" or "false", and
+	// Choice is one of Option.Values.
 	Whole  OptionType = "whole"
 	Switch OptionType = "switch"
 	Choice OptionType = "choice"
-	// URL is an http or https address, and Folder the absolute path of a folder of the service's machine.
+	// URL is an http or https address. Folder is the absolute path of a folder on
+	// the service's machine.
 	URL    OptionType = "url"
 	Folder OptionType = "folder"
 )
 
-// Config is what a catalog is opened under.
+// Config is the configuration that a catalog is opened with.
 type Config struct {
-	// Options are those of Info that are set, by key. The service has checked their types.
+	// Options are the settings by key. The service has checked their types.
 	Options map[string]string
-	// Cache is a folder of this configuration alone for what was fetched. The service may empty it between two calls, and the disk may be
-	// full. Empty when there is none.
+	// Cache is a folder for downloads that no other configuration uses. The service
+	// may empty it between two calls, and the disk may be full. It is empty if
+	// there is no folder.
 	Cache string
-	// AllowPrivate says that addresses of private networks may be dialled. Loopback and link-local ones never are, unless AllowLoopback
-	// says so too.
+	// AllowPrivate permits addresses of private networks. Loopback and link-local
+	// addresses are permitted only if AllowLoopback is set too.
 	AllowPrivate, AllowLoopback bool
 }

@@ -9,51 +9,58 @@ import (
 	"slices"
 )
 
-// SyncRequest is what a sync starts from.
+// SyncRequest is the starting point of a sync.
 type SyncRequest struct {
-	// Cursor is that of the last End that was taken whole, and empty for everything. A cursor that the source does not know counts as empty.
+	// Cursor is that of the last End that was received completely, or empty for
+	// everything. A source treats a cursor that it does not know as empty.
 	Cursor string
-	// Wanted is the pin to hand over; nil for the newest.
+	// Wanted is the pin to deliver. Nil means the newest.
 	Wanted Pin
 }
 
-// SyncStep is one message of a sync. Exactly one of its fields is set.
+// SyncStep is one message of a sync. Exactly one field is set.
 type SyncStep struct {
 	Begin *Begin
 	Entry *Entry
-	// Removed is the slug of an entry that is gone without a trace. What left a reason behind stays, as an Entry with Removed.
+	// Removed is the slug of an entry that does not exist any more. An entry that
+	// was removed for a known reason stays in the catalog, as an Entry with Removed
+	// set.
 	Removed string
 	End     *End
 }
 
-// Begin says what will come.
+// Begin describes the steps that follow.
 type Begin struct {
-	// Pin is what is handed over.
+	// Pin is the state that is delivered.
 	Pin Pin
-	// Whole says that the entries which come are all there are: the cursor was not known, or the source cannot tell changes. Unchanged says
-	// that nothing but the End comes.
+	// Whole is true if the following entries are all entries of the catalog,
+	// because the cursor was unknown or the source cannot compute changes.
+	// Unchanged is true if only an End follows.
 	Whole, Unchanged bool
-	// Categories are all there are, in the order in which people see them.
+	// Categories are all categories in the order in which they are displayed.
 	Categories []Category
 }
 
-// Category is what entries are sorted under.
+// Category is a group of entries.
 type Category struct {
 	Key  string
 	Name string
 }
 
-// End says that all has come.
+// End completes a sync.
 type End struct {
-	// Cursor is for the next SyncRequest; empty when each sync brings everything.
+	// Cursor is for the next SyncRequest. It is empty if each sync delivers
+	// everything.
 	Cursor string
-	// Entries is how many there are at the pin, also those that did not come this time, and Digest is the CatalogDigest of all of them.
+	// Entries is the number of entries at the pin, including those that were not
+	// delivered this time. Digest is the CatalogDigest of all of them.
 	Entries int
 	Digest  string
 }
 
-// EntryDigest is the checksum of all that an entry says, in 64 small hexadecimal digits. The service compares it with nothing but other
-// ones of the same source, so a source may make it in its own way.
+// EntryDigest returns the checksum of all fields of an entry except Digest, 64
+// lower-case hexadecimal digits. The service compares it only with digests of the
+// same source, so a source may compute its digests in another way.
 func EntryDigest(e Entry) string {
 	e.Digest = ""
 	raw, err := json.Marshal(e)
@@ -64,8 +71,8 @@ func EntryDigest(e Entry) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// CatalogDigest is the checksum of a whole catalog, of the digests of its entries by slug: SHA-256 over the lines "slug digest\n", sorted
-// by slug as bytes.
+// CatalogDigest returns the checksum of a catalog from the digests of its entries
+// by slug: the SHA-256 of the lines "slug digest\n", sorted by slug as bytes.
 func CatalogDigest(digests map[string]string) string {
 	h := sha256.New()
 	for _, slug := range slices.Sorted(maps.Keys(digests)) {

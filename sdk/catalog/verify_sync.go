@@ -6,31 +6,38 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Limits of syncs.
+// Limits of syncs. MaxCursor is in bytes.
 const (
 	MaxEntries    = 20000
 	MaxCategories = 1000
 	MaxCursor     = 64 << 10
 )
 
-// Synced is a sync that has been verified whole.
+// Synced is the result of a complete, verified sync.
 type Synced struct {
 	Begin Begin
 	End   End
-	// Digests are those of all entries at the pin, by slug, also of those that did not come.
+	// Digests are the digests of all entries at the pin by slug, including those
+	// that were not delivered.
 	Digests map[string]string
-	// Came is how many entries came, and Gone the slugs of Known which are there no more, in no order.
+	// Came is the number of entries that were delivered. Gone lists the slugs of
+	// known entries that do not exist any more, in no particular order.
 	Came int
 	Gone []string
 }
 
-// VerifySync makes a sync and checks all that the source says: the order of the steps, each entry, that none comes twice, the number
-// and the digest of all. Known are the digests of the entries that the caller has of the sync which the request's cursor is from, by slug;
-// the caller's map is not changed. Each gets the steps one by one, and the whole counts only when VerifySync returns without an error: an
-// error after the End is one too. What is wrong is Protocol; an error from each ends the sync and is returned.
+// VerifySync runs a sync and checks everything that the source says: the order of
+// the steps, each entry, that no entry comes twice, and the number and digest of
+// all entries. Known contains the digests of the entries that the caller has from
+// the sync of the request's cursor, by slug. VerifySync does not change the map.
 //
-// A source that says the cursor is Unchanged must still tell the digest of what the caller has: who has something else gets Protocol, and
-// asks again with an empty cursor.
+// It passes the steps to each, one by one. They count only if VerifySync returns
+// without an error, because the final check may fail. Wrong data is Protocol. An
+// error from each ends the sync and is returned.
+//
+// A source that reports Unchanged must still report the digest of the catalog. A
+// caller whose entries have another digest gets Protocol and retries with an empty
+// cursor.
 func VerifySync(ctx context.Context, c Catalog, request SyncRequest, known map[string]string, each func(SyncStep) error) (Synced, error) {
 	v := &syncCheck{request: request, known: known, came: map[string]bool{}, gone: map[string]bool{}, digests: map[string]string{}}
 	var failed error
@@ -64,7 +71,7 @@ func VerifySync(ctx context.Context, c Catalog, request SyncRequest, known map[s
 	return synced, nil
 }
 
-// syncCheck is what has come of a sync.
+// syncCheck is the state of a sync that is being verified.
 type syncCheck struct {
 	request    SyncRequest
 	known      map[string]string
@@ -75,6 +82,8 @@ type syncCheck struct {
 	digests    map[string]string
 }
 
+// step checks that exactly one field is set and that the steps come in the right
+// order.
 func (v *syncCheck) step(step SyncStep) error {
 	set := 0
 	for _, is := range []bool{step.Begin != nil, step.Entry != nil, step.Removed != "", step.End != nil} {
@@ -102,6 +111,7 @@ func (v *syncCheck) step(step SyncStep) error {
 	}
 }
 
+// begins checks the first step.
 func (v *syncCheck) begins(b Begin) error {
 	switch {
 	case !b.Pin.Valid():
@@ -131,6 +141,7 @@ func (v *syncCheck) begins(b Begin) error {
 	return nil
 }
 
+// entry checks an entry and adds its digest.
 func (v *syncCheck) entry(e Entry) error {
 	if err := CheckEntry(e); err != nil {
 		return err
@@ -151,6 +162,7 @@ func (v *syncCheck) entry(e Entry) error {
 	return nil
 }
 
+// removed checks the removal of a known entry.
 func (v *syncCheck) removed(slug string) error {
 	_, there := v.digests[slug]
 	switch {
@@ -164,6 +176,7 @@ func (v *syncCheck) removed(slug string) error {
 	return nil
 }
 
+// ends compares the source's count and digest with the received entries.
 func (v *syncCheck) ends(e End) error {
 	switch {
 	case len(e.Cursor) > MaxCursor || !isText(e.Cursor):
@@ -177,7 +190,8 @@ func (v *syncCheck) ends(e End) error {
 	return nil
 }
 
-// CheckAnswer says what is wrong with the entry that Catalog.Entry gave for a slug; nil when nothing is.
+// CheckAnswer returns Protocol if an entry is malformed or has another slug than
+// the requested one.
 func CheckAnswer(e Entry, slug string) error {
 	if e.Slug != slug {
 		return plugin.Errorf(plugin.Protocol, "the entry is another one than was asked for")

@@ -5,14 +5,19 @@ import (
 	"slices"
 )
 
-// What is told of a certificate is bounded: whoever shows one writes into it what he likes.
+// Limits of what is reported of a certificate: the number of names, and the bytes
+// of each text. The server chooses the content of its certificate, so it is
+// untrusted input.
 const (
 	maxCertificateNames = 64
 	maxCertificateText  = 255
 )
 
-// CertificateNames are what a certificate is for: its DNS names, then its addresses, each once, at most 64 of at most 255 bytes. A
-// certificate without any gives nil; its common name is none, as nothing that checks certificates takes it for one any more.
+// CertificateNames returns the names that a certificate is issued for: its DNS
+// names, then its IP addresses, each once, at most 64 of at most 255 bytes. It
+// returns nil if there are none. The common name is not one of them: it has not
+// been used for verification since RFC 6125 (section 6.4.4) deprecated it and Go
+// stopped to consider it.
 func CertificateNames(cert *x509.Certificate) []string {
 	var names []string
 	add := func(name string) {
@@ -29,7 +34,7 @@ func CertificateNames(cert *x509.Certificate) []string {
 	return names
 }
 
-// CertificateIssuer is who has signed a certificate, as a distinguished name of at most 255 bytes.
+// CertificateIssuer returns the distinguished name of the issuer, cut to 255 bytes.
 func CertificateIssuer(cert *x509.Certificate) string {
 	issuer := cert.Issuer.String()
 	return issuer[:min(len(issuer), maxCertificateText)]

@@ -11,25 +11,32 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Certificate is what the certificate that an endpoint shows says of itself, and whether this system would take its word.
+// Certificate describes the certificate that an endpoint presents, and whether this
+// system trusts it.
 type Certificate struct {
-	// Fingerprint is its SHA-256, in the form of Fingerprint.
+	// Fingerprint is its SHA-256, in the form of the function Fingerprint.
 	Fingerprint string
-	// Subject is its common name, at most 255 bytes; Names and Issuer are as CertificateNames and CertificateIssuer read them.
-	Subject             string
-	Names               []string
-	Issuer              string
+	// Subject is its common name, cut to 255 bytes. Names and Issuer are the
+	// results of CertificateNames and CertificateIssuer.
+	Subject string
+	Names   []string
+	Issuer  string
+	// NotBefore and NotAfter bound its validity.
 	NotBefore, NotAfter time.Time
-	// SelfSigned says that it has signed itself: only a pin can vouch for it.
+	// SelfSigned is true if the certificate is signed with its own key. Only a pin
+	// can establish trust in it.
 	SelfSigned bool
-	// Distrust is why the system's authorities do not vouch for it under the name of the address, in words for people; empty when
-	// they do.
+	// Distrust explains to people why the system's authorities do not vouch for the
+	// certificate under the name of the address. It is empty if they do.
 	Distrust string
 }
 
-// ReadCertificate connects to the target, takes the certificate that is shown, trusted or not, and goes away: nothing is sent but the
-// handshake, and no credential. The target's Fingerprint and VerifyTLS do not matter. Addresses that DialControl refuses are not
-// dialled. Errors are those of NetworkError.
+// ReadCertificate connects to the target, reads the certificate that it presents
+// and closes the connection. It sends the TLS handshake and nothing else, in
+// particular no credential. It accepts any certificate and ignores Fingerprint and
+// VerifyTLS of the target. It does not dial addresses that DialControl refuses. An
+// address that is not host:port is Invalid, a server without certificate is
+// Untrusted, and other errors are those of NetworkError.
 func ReadCertificate(ctx context.Context, target Target) (Certificate, error) {
 	name, _, err := net.SplitHostPort(target.Address)
 	if err != nil {
@@ -41,7 +48,8 @@ func ReadCertificate(ctx context.Context, target Target) (Certificate, error) {
 		return Certificate{}, NetworkError(ctx, err)
 	}
 	defer func() { _ = conn.Close() }()
-	// It is looked at and nothing is sent over the connection, so that any certificate will do.
+	// The certificate is only looked at and nothing is sent over the connection, so
+	// it need not be verified.
 	client := tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS12, ServerName: name, InsecureSkipVerify: true})
 	if err := client.HandshakeContext(ctx); err != nil {
 		return Certificate{}, NetworkError(ctx, err)
@@ -53,6 +61,8 @@ func ReadCertificate(ctx context.Context, target Target) (Certificate, error) {
 	return describe(state, name), nil
 }
 
+// describe reads the server's certificate from the state of a handshake. The name
+// is that under which the system's authorities should vouch for it.
 func describe(state tls.ConnectionState, name string) Certificate {
 	leaf := state.PeerCertificates[0]
 	subject := leaf.Subject.CommonName
@@ -66,7 +76,8 @@ func describe(state tls.ConnectionState, name string) Certificate {
 	return c
 }
 
-// selfSigned asks for the signature itself: that subject and issuer are the same name proves nothing.
+// selfSigned verifies the signature itself: a certificate whose subject equals its
+// issuer may still be signed with another key.
 func selfSigned(cert *x509.Certificate) bool {
 	return bytes.Equal(cert.RawSubject, cert.RawIssuer) &&
 		cert.CheckSignature(cert.SignatureAlgorithm, cert.RawTBSCertificate, cert.Signature) == nil

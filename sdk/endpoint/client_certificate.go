@@ -17,10 +17,15 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// ReadClientCertificate reads a credential whose secret is a certificate and its private key in PEM, in either order, as people
-// paste them. It gives them in one form, the certificate and then the key in PKCS #8, under the certificate's fingerprint as
-// the id. More or less than one of each, a key that is encrypted or another certificate's are Invalid with the field "secret", and
-// an id that was entered and is another one's with the field "id". No error tells the key.
+// ReadClientCertificate reads a credential whose secret is a certificate and its
+// private key in PEM, in either order, as people paste them. It returns a
+// normalised form: the certificate, then the key in PKCS #8, with the fingerprint
+// of the certificate as ID.
+//
+// A secret with more or less than one certificate and one key, an encrypted key, or
+// a key of another certificate is Invalid with the field "secret". An ID that is
+// not the certificate's fingerprint is Invalid with the field "id". No error
+// contains any part of the key.
 func ReadClientCertificate(entered Credential) (Credential, error) {
 	certificate, key, err := clientBlocks(entered.Secret)
 	if err != nil {
@@ -42,7 +47,9 @@ func ReadClientCertificate(entered Credential) (Credential, error) {
 	return read, nil
 }
 
-// NewClientCertificate makes a key and a certificate that signs itself, valid for ten years, as a credential.
+// NewClientCertificate generates an ECDSA P-256 key and a self-signed certificate
+// that is valid for ten years, and returns them as a credential in the form of
+// ReadClientCertificate.
 func NewClientCertificate(capability Capability) (Credential, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -54,7 +61,8 @@ func NewClientCertificate(capability Capability) (Credential, error) {
 	}
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: "hostler " + string(capability)},
-		// An endpoint's clock may be behind ours.
+		// The validity starts a day ago, because the endpoint's clock may be
+		// behind.
 		NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: time.Now().AddDate(10, 0, 0),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}
@@ -69,7 +77,9 @@ func NewClientCertificate(capability Capability) (Credential, error) {
 	return credentialOf(capability, tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf})
 }
 
-// ClientCertificate is what a credential of ReadClientCertificate or NewClientCertificate shows in TLS.
+// ClientCertificate returns the certificate and key of a credential of
+// ReadClientCertificate or NewClientCertificate, for tls.Config.Certificates. It
+// returns Invalid with the field "secret" if the secret has another form.
 func (c Credential) ClientCertificate() (tls.Certificate, error) {
 	certificate, key, err := clientBlocks(c.Secret)
 	if err != nil {
@@ -82,6 +92,7 @@ func (c Credential) ClientCertificate() (tls.Certificate, error) {
 	return pair, nil
 }
 
+// credentialOf encodes a certificate and its key in the normalised form.
 func credentialOf(capability Capability, pair tls.Certificate) (Credential, error) {
 	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	if err != nil {
@@ -95,7 +106,8 @@ func credentialOf(capability Capability, pair tls.Certificate) (Credential, erro
 	}, nil
 }
 
-// clientBlocks finds the one certificate and the one key, each as PEM.
+// clientBlocks finds the only certificate and the only key in a secret and returns
+// each as PEM.
 func clientBlocks(secret plugin.Secret) (certificate, key []byte, err error) {
 	if len(secret) > MaxSecret {
 		return nil, nil, badSecret(fmt.Sprintf("must have at most %d bytes", MaxSecret))
@@ -123,6 +135,8 @@ func clientBlocks(secret plugin.Secret) (certificate, key []byte, err error) {
 	return certificate, key, nil
 }
 
+// badSecret returns Invalid with the field "secret". The message must not contain
+// any part of the secret.
 func badSecret(message string) *plugin.Error {
 	e := plugin.Errorf(plugin.Invalid, "%s", message)
 	e.Field = "secret"

@@ -8,10 +8,11 @@ import (
 	"syscall"
 )
 
-// DialControl is the Control of every net.Dialer that a driver uses for the target. It refuses addresses that
-// Target.AllowLocal does not permit with Forbidden. It sees the address that is dialled, after the name was looked up, so
-// that a name which points to 127.0.0.1 does not get past it. It is worth nothing behind a proxy: a driver must not
-// use one.
+// DialControl returns the Control function for every net.Dialer that a driver uses
+// for the target. It refuses addresses that Target.AllowLocal does not permit, with
+// Forbidden. It runs after the name is resolved and sees the address that is
+// dialled, so a name that resolves to 127.0.0.1 does not get past it. It protects
+// nothing behind a proxy, so a driver must not use one.
 func DialControl(target Target) func(network, address string, conn syscall.RawConn) error {
 	return func(network, address string, _ syscall.RawConn) error {
 		switch network {
@@ -27,7 +28,9 @@ func DialControl(target Target) func(network, address string, conn syscall.RawCo
 	}
 }
 
-// embedding are blocks of addresses that stand for an IPv4 address, and the byte that it begins at.
+// embedding lists IPv6 blocks whose addresses contain an IPv4 address, with the
+// index of its first byte. Without them a translator in the network could be used
+// to reach an IPv4 address that is refused itself.
 var embedding = []struct {
 	block netip.Prefix
 	at    int
@@ -39,7 +42,8 @@ var embedding = []struct {
 	{netip.MustParsePrefix("2002::/16"), 2},        // 6to4, RFC 3056 section 2
 }
 
-// teredo addresses hold their client's IPv4 address with every bit turned over in the last four bytes, RFC 4380 section 4.
+// teredo addresses contain the IPv4 address of the client in the last four bytes,
+// with all bits inverted (RFC 4380 section 4).
 var teredo = netip.MustParsePrefix("2001::/32")
 
 var (
@@ -47,8 +51,8 @@ var (
 	broadcast   = netip.MustParseAddr("255.255.255.255")
 )
 
-// metadata are the addresses beyond the link-local ones at which a cloud answers its own machines, with their credentials
-// among other things.
+// metadata lists the addresses, other than link-local ones, at which a cloud
+// answers its own machines. They hand out credentials of the machine.
 var metadata = []netip.Prefix{
 	netip.MustParsePrefix("fd00:ec2::/32"),          // Amazon: fd00:ec2::254, ::23 for pods, name and time services
 	netip.MustParsePrefix("fd20:ce::254/128"),       // Google
@@ -60,9 +64,12 @@ var metadata = []netip.Prefix{
 	netip.MustParsePrefix("192.0.0.192/32"),         // Oracle's first cloud
 }
 
-// CheckAddress refuses multicast and unspecified addresses, and without allowLocal loopback and link-local ones, those
-// with a zone, which only these have, and the metadata services of clouds, with Forbidden. An IPv6 address that stands for
-// an IPv4 one is judged as that too. Private networks are allowed.
+// CheckAddress returns Forbidden for an address that must not be dialled: multicast
+// and unspecified addresses always, and without allowLocal also loopback and
+// link-local addresses, addresses with a zone (only link-local ones have zones) and
+// the metadata services of clouds. An IPv6 address that contains an IPv4 address is
+// also judged by that. Private networks are allowed, because most hypervisors are
+// in one.
 func CheckAddress(addr netip.Addr, allowLocal bool) error {
 	if addr.Zone() != "" && !allowLocal {
 		return refuse(addr, "a zoned")
@@ -88,11 +95,13 @@ func CheckAddress(addr netip.Addr, allowLocal bool) error {
 	return nil
 }
 
-// shared is the network of carriers behind their address translation, RFC 6598.
+// shared is the address block of carrier-grade NAT (RFC 6598).
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// IsPrivate reports whether an address is one of private networks: RFC 1918, RFC 4193, RFC 6598, or an IPv6 address that stands for one of
-// these. CheckAddress allows them; who calls what strangers name may not want to.
+// IsPrivate reports whether an address belongs to a private network: RFC 1918, RFC
+// 4193, RFC 6598, or an IPv6 address that contains such an address. CheckAddress
+// allows them. A caller that dials addresses which untrusted users name may want to
+// refuse them.
 func IsPrivate(addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
 	if addr.IsPrivate() || shared.Contains(addr) {
@@ -102,11 +111,13 @@ func IsPrivate(addr netip.Addr) bool {
 	return ok && IsPrivate(inner)
 }
 
+// isMetadata reports whether addr is the metadata service of a known cloud.
 func isMetadata(addr netip.Addr) bool {
 	return slices.ContainsFunc(metadata, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// embedded is the IPv4 address that an IPv6 address stands for.
+// embedded returns the IPv4 address that an IPv6 address contains, and false if
+// there is none.
 func embedded(addr netip.Addr) (netip.Addr, bool) {
 	if !addr.Is6() || addr.IsLoopback() {
 		return netip.Addr{}, false
@@ -123,6 +134,7 @@ func embedded(addr netip.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
+// refuse returns the Forbidden error for an address of the named kind.
 func refuse(addr netip.Addr, what string) error {
 	return plugin.Errorf(plugin.Forbidden, "%s", fmt.Sprintf("%s is %s address, which is not allowed for a host", addr, what))
 }

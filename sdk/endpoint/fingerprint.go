@@ -9,14 +9,17 @@ import (
 	"strings"
 )
 
-// Fingerprint is the SHA-256 over the DER form of a certificate as upper-case hexadecimal with colons.
+// Fingerprint returns the SHA-256 of the DER form of a certificate as upper-case
+// hexadecimal bytes with colons between them, 95 characters.
 func Fingerprint(cert *x509.Certificate) string {
 	sum := sha256.Sum256(cert.Raw)
 	return formatFingerprint(sum[:])
 }
 
-// ParseFingerprint brings what people paste into the one form that Fingerprint gives: either case, with or without
-// colons, surrounding space, a "SHA256:" or "sha256 Fingerprint=" in front. Anything else is Invalid.
+// ParseFingerprint brings what people paste into the form of Fingerprint. It
+// accepts either case, with or without colons, surrounding space, and a leading
+// "SHA256:", "sha256=" or "sha256 Fingerprint=", as openssl and browsers print it.
+// Anything else is Invalid with the field "fingerprint".
 func ParseFingerprint(s string) (string, error) {
 	s = strings.TrimSpace(s)
 	for _, prefix := range []string{"sha256 fingerprint=", "sha256:", "sha256="} {
@@ -42,20 +45,23 @@ func ParseFingerprint(s string) (string, error) {
 	return formatFingerprint(sum), nil
 }
 
-// EqualFingerprint compares two fingerprints in any form that ParseFingerprint takes, in constant time. One that
-// cannot be read equals nothing.
+// EqualFingerprint compares two fingerprints, in any form that ParseFingerprint
+// accepts, in constant time. A malformed fingerprint equals nothing, not even
+// itself.
 func EqualFingerprint(a, b string) bool {
 	a, errA := ParseFingerprint(a)
 	b, errB := ParseFingerprint(b)
 	return errA == nil && errB == nil && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
+// badFingerprint returns the Invalid error of a malformed fingerprint.
 func badFingerprint() error {
 	e := plugin.Errorf(plugin.Invalid, "a fingerprint is 32 bytes in hexadecimal, such as AB:CD:…")
 	e.Field = "fingerprint"
 	return e
 }
 
+// formatFingerprint writes a digest in the form of Fingerprint.
 func formatFingerprint(sum []byte) string {
 	const digits = "0123456789ABCDEF"
 	var b strings.Builder

@@ -14,18 +14,21 @@ import (
 	"syscall"
 )
 
-// NetworkError turns what an http.Client, a net.Dialer or the reading of an answer gave into what a method of a driver
-// returns. In this order:
+// NetworkError turns an error of an http.Client, a net.Dialer or the reading of a
+// response into the error that a driver's method returns. In this order:
 //
 //   - nil stays nil;
-//   - an *Error in err is returned as it is: the certificate that TLSConfig refused, the address that DialControl did;
-//   - the caller's own cancellation stays one;
-//   - what took too long is Timeout;
-//   - an endpoint that does not speak TLS or HTTP is Protocol;
-//   - all else is Unreachable.
+//   - a *plugin.Error in err is returned: a certificate that TLSConfig refused, or
+//     an address that DialControl refused;
+//   - a cancellation by the caller stays context.Canceled, so that it is not
+//     reported as a failure of the host;
+//   - an expired deadline or a network timeout is Timeout;
+//   - a server that does not speak TLS or HTTP is Protocol;
+//   - everything else is Unreachable.
 //
-// The message is a sentence for the one who looks after the hypervisor: without the words of Go's packages, which name
-// our own ports, the URL and the resolver. These stay in the cause.
+// The message is a sentence for the administrator of the hypervisor. It does not
+// contain the texts of Go's packages, which name local ports, the URL and the
+// resolver. These are in the cause, which only the plugin's log shows.
 func NetworkError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -47,13 +50,15 @@ func NetworkError(ctx context.Context, err error) error {
 	return (&plugin.Error{Kind: plugin.Unreachable, Message: sentence(err)}).Because(err)
 }
 
-// foreign reports whether the other side speaks something else than HTTPS.
+// foreign reports whether the other side speaks something other than HTTPS. The
+// HTTP package has no typed error for a malformed response, so the text is
+// compared.
 func foreign(err error) bool {
 	var record tls.RecordHeaderError
 	return errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) || strings.Contains(err.Error(), "malformed HTTP")
 }
 
-// sentence tells a broken or refused connection.
+// sentence describes a broken or refused connection.
 func sentence(err error) string {
 	var name *net.DNSError
 	if errors.As(err, &name) {

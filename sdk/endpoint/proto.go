@@ -6,7 +6,7 @@ import (
 	pluginv1 "github.com/hostler/hostler/sdk/proto/hostler/plugin/v1"
 )
 
-// TargetToProto is the form in which a target travels to a plugin.
+// TargetToProto returns the message in which a target is sent to a plugin.
 func TargetToProto(t Target) *pluginv1.Target {
 	return &pluginv1.Target{
 		Address: wire.Text(t.Address), Fingerprint: wire.Text(t.Fingerprint), VerifyTls: t.VerifyTLS, AllowLocal: t.AllowLocal,
@@ -14,7 +14,7 @@ func TargetToProto(t Target) *pluginv1.Target {
 	}
 }
 
-// TargetFromProto is the way back; a nil one is the zero Target.
+// TargetFromProto is the inverse of TargetToProto. Nil becomes the zero Target.
 func TargetFromProto(t *pluginv1.Target) Target {
 	return Target{
 		Address: t.GetAddress(), Fingerprint: t.GetFingerprint(), VerifyTLS: t.GetVerifyTls(), AllowLocal: t.GetAllowLocal(),
@@ -22,7 +22,8 @@ func TargetFromProto(t *pluginv1.Target) Target {
 	}
 }
 
-// sshToProto gives nil for the zero value.
+// sshToProto returns nil for the zero value, so that a target without a login is no
+// larger on the wire.
 func sshToProto(s SSH) *pluginv1.SSH {
 	if s == (SSH{}) {
 		return nil
@@ -34,14 +35,15 @@ func sshFromProto(s *pluginv1.SSH) SSH {
 	return SSH{User: s.GetUser(), Port: int(s.GetPort()), HostKey: s.GetHostKey()}
 }
 
-// CredentialToProto is the form in which a credential travels.
+// CredentialToProto returns the message in which a credential is sent to a plugin.
 func CredentialToProto(c Credential) *pluginv1.Credential {
 	return &pluginv1.Credential{
 		Capability: wire.Text(string(c.Capability)), Form: wire.Text(c.Form), Id: wire.Text(c.ID), Secret: wire.Text(string(c.Secret)),
 	}
 }
 
-// CredentialFromProto is the way back; a nil one is the zero Credential.
+// CredentialFromProto is the inverse of CredentialToProto. Nil becomes the zero
+// Credential.
 func CredentialFromProto(c *pluginv1.Credential) Credential {
 	return Credential{
 		Capability: Capability(c.GetCapability()), Form: c.GetForm(), ID: c.GetId(), Secret: plugin.Secret(c.GetSecret()),

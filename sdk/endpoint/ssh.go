@@ -9,33 +9,37 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// SSH is how the machine behind a target is logged in to (RFC 4251), for calls whose credential has the form FormSSHKey. The machine is
-// the one of Target.Address, at another port.
+// SSH describes the SSH login (RFC 4251) to the machine of a target. It is used by
+// calls whose credential has the form FormSSHKey. The machine is the one at
+// Target.Address, on another port.
 type SSH struct {
-	// User is who logs in.
+	// User is the name of the user who logs in.
 	User string
-	// Port is that of the server; 0 is 22.
+	// Port is the port of the SSH server. 0 means SSHPort.
 	Port int
-	// HostKey is the fingerprint of the key that the machine must prove to have on every connection, as HostKeyFingerprint gives it.
-	// Empty is right only for learning it: a call that runs something of the caller's must refuse that.
+	// HostKey is the fingerprint of the key that the machine must prove on every
+	// connection, in the form of HostKeyFingerprint. It may be empty only while the
+	// key is being learned: a call that runs something on behalf of a user must
+	// refuse an empty one.
 	HostKey string
 }
 
-// SSHPort is the usual port of SSH servers.
+// SSHPort is the standard port of SSH servers.
 const SSHPort = 22
 
-// hostKeyPrefix says with which digest a fingerprint was made, as OpenSSH writes it.
+// hostKeyPrefix names the digest of a fingerprint, in OpenSSH's notation.
 const hostKeyPrefix = "SHA256:"
 
-// HostKeyFingerprint is the SHA-256 over a public key in the form of RFC 4253 section 6.6, as ssh-keygen -l prints it: "SHA256:" and
-// base64 without padding.
+// HostKeyFingerprint returns the SHA-256 of a public key in the encoding of RFC
+// 4253 section 6.6, as `ssh-keygen -l` prints it: "SHA256:" and unpadded base64.
 func HostKeyFingerprint(key []byte) string {
 	sum := sha256.Sum256(key)
 	return hostKeyPrefix + base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
-// ParseHostKey reads a fingerprint of a host key as people paste it, with space around it or with padding. Anything else, such as the
-// older form in MD5, is Invalid.
+// ParseHostKey normalises the fingerprint of a host key as people paste it, with
+// surrounding space or padding. Anything else, such as the older MD5 form, is
+// Invalid with the field FieldHostKey.
 func ParseHostKey(s string) (string, error) {
 	digits, ok := strings.CutPrefix(strings.TrimSpace(s), hostKeyPrefix)
 	sum, err := base64.RawStdEncoding.Strict().DecodeString(strings.TrimSuffix(digits, "="))
@@ -47,17 +51,21 @@ func ParseHostKey(s string) (string, error) {
 	return hostKeyPrefix + base64.RawStdEncoding.EncodeToString(sum), nil
 }
 
-// EqualHostKey compares two fingerprints of host keys in constant time. One that cannot be read equals nothing.
+// EqualHostKey compares two fingerprints of host keys in constant time. A malformed
+// fingerprint equals nothing.
 func EqualHostKey(a, b string) bool {
 	a, errA := ParseHostKey(a)
 	b, errB := ParseHostKey(b)
 	return errA == nil && errB == nil && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
-// FieldHostKey is the Field of an Untrusted error that is about a host key and no certificate: its Fingerprint is the key that was seen.
+// FieldHostKey is the Field of an Untrusted error that concerns an SSH host key
+// instead of a certificate. Fingerprint of that error is the key that the machine
+// presented.
 const FieldHostKey = "ssh_host_key"
 
-// HostKeyChanged is the error of a machine that shows another host key than the pinned one.
+// HostKeyChanged returns the Untrusted error of a machine that presents another
+// host key than the pinned one.
 func HostKeyChanged(pinned, seen string) error {
 	e := plugin.Errorf(plugin.Untrusted, "the machine shows the SSH host key %s, and %s is pinned", seen, pinned)
 	e.Field, e.Fingerprint = FieldHostKey, seen

@@ -1,60 +1,68 @@
-// Package endpoint is where a call of a plugin goes to: the address, how its certificate is checked, and the one credential.
-// What every plugin that dials must do is here once, whatever its kind: TLSConfig holds the pin, DialControl refuses
-// addresses, NetworkError says what went wrong.
 package endpoint
 
 import "github.com/hostler/hostler/sdk/plugin"
 
-// Target says which endpoint a call goes to and with which right.
+// Target describes the endpoint that a call goes to and the credential that it
+// uses.
 type Target struct {
-	// Address is "host:port"; IPv6 in brackets.
+	// Address is "host:port", with IPv6 addresses in brackets.
 	Address string
-	// Fingerprint is the SHA-256 over the DER form of the endpoint's certificate, upper-case hexadecimal with colons.
-	// When it is set every connection must show exactly that certificate, and neither its name nor its issuer matter.
+	// Fingerprint pins the endpoint's certificate, in the form of the function
+	// Fingerprint. If it is set, every connection must present exactly this
+	// certificate; its name, issuer and validity do not matter then.
 	Fingerprint string
-	// VerifyTLS applies without a Fingerprint: true checks the certificate against the system's authorities and the
-	// address's name; false takes any, which is right only for learning the fingerprint at enrolment.
+	// VerifyTLS applies if Fingerprint is empty. True verifies the certificate with
+	// the system's authorities and the name in Address. False accepts any
+	// certificate, which is only right for reading the fingerprint before a host is
+	// added.
 	VerifyTLS bool
-	// AllowLocal permits loopback and link-local addresses and clouds' metadata services. Without it a driver must refuse to
-	// dial these, multicast and unspecified ones, judged by the address that is dialled and not by the name.
+	// AllowLocal permits loopback and link-local addresses and the metadata
+	// services of clouds. Without it a driver must refuse to dial them. Multicast
+	// and unspecified addresses are never permitted. See CheckAddress.
 	AllowLocal bool
-	// Credential is the one credential of this call.
+	// Credential is the only credential that the call may use.
 	Credential Credential
-	// SSH is set where the credential has the form FormSSHKey, and zero otherwise.
+	// SSH is set if the credential has the form FormSSHKey. It is zero otherwise.
 	SSH SSH
 }
 
-// MaxSecret is how many bytes a credential's secret may have.
+// MaxSecret is the largest secret of a credential in bytes.
 const MaxSecret = 16 << 10
 
-// Credential is the access that one capability has: an API token, a client's certificate with its key. Its secret is never
-// logged, not even by %v.
+// Credential grants the access of one capability, such as an API token, or a client
+// certificate with its key. Its secret never appears in a log, not even with %v.
 type Credential struct {
+	// Capability is what the credential may be used for.
 	Capability Capability
-	// Form is one of the driver's forms of credentials; empty is FormToken.
+	// Form is one of the driver's credential forms. Empty means FormToken.
 	Form string
-	// ID is what the hypervisor calls the credential in its records, such as a token's id or the SHA-256 of a certificate. It is
-	// no secret.
+	// ID is the hypervisor's name of the credential, such as the ID of a token or
+	// the SHA-256 of a certificate. It is not a secret.
 	ID string
-	// Secret is opaque to the service, at most MaxSecret bytes.
+	// Secret is not interpreted by the service. It has at most MaxSecret bytes.
 	Secret plugin.Secret
 }
 
-// The usual forms of credentials.
+// The usual forms of credentials. A driver may define others; see
+// hypervisor.CredentialForm.
 const (
 	FormToken             = "token"
 	FormClientCertificate = "client_certificate"
-	// FormJoinToken is a code that is traded for a credential once.
+	// FormJoinToken is a code that is exchanged for another credential once.
 	FormJoinToken = "join_token"
-	// FormSSHKey is a private key in PEM, to log in to the machine itself with. It is of no capability, and no driver lists it among its
-	// forms: the service makes it, and a person brings its public half to the machine.
+	// FormSSHKey is a private key in PEM for the SSH login to the machine. It
+	// belongs to no capability, and no driver lists it among its forms: the service
+	// generates it, and a person installs the public key on the machine.
 	FormSSHKey = "ssh_key"
 )
 
-// Capability is what one credential is for.
+// Capability is the purpose of one credential. The service keeps a separate
+// credential for each, so that reading the inventory does not need the right to
+// delete guests.
 type Capability string
 
-// The capabilities in the order in which people are shown them. Monitoring is always required.
+// The capabilities, in the order in which they are displayed. Monitoring is always
+// required.
 const (
 	Monitoring Capability = "monitoring"
 	Lifecycle  Capability = "lifecycle"
@@ -63,7 +71,7 @@ const (
 	NodePower  Capability = "node_power"
 )
 
-// Capabilities lists all, in order.
+// Capabilities returns all capabilities, in that order.
 func Capabilities() []Capability {
 	return []Capability{Monitoring, Lifecycle, Console, Backup, NodePower}
 }

@@ -10,12 +10,16 @@ import (
 	"time"
 )
 
-// TLSConfig is how a driver checks the target's certificate: by the pinned fingerprint, by the system's authorities and
-// the name, or not at all, as Target says. The check is made on every connection, resumed ones included. A certificate
-// that does not pass is Untrusted with the fingerprint that was shown.
+// TLSConfig returns the TLS configuration for connections to the target. It checks
+// the certificate by the pinned fingerprint, by the system's authorities and the
+// name, or not at all, as Target says. The check runs on every connection,
+// including resumed sessions. A certificate that fails is Untrusted with the
+// fingerprint of the certificate that was presented. An address that is not
+// host:port, and a malformed pin, are Invalid.
 //
-// seen, when it is not nil, is told the fingerprint and end of every certificate that passed; it may be called at the
-// same time from several connections.
+// If seen is not nil, it is called with the fingerprint and expiry time of every
+// certificate that passed. It may be called from several connections at the same
+// time.
 func TLSConfig(target Target, seen func(fingerprint string, notAfter time.Time)) (*tls.Config, error) {
 	name, _, err := net.SplitHostPort(target.Address)
 	if err != nil {
@@ -30,8 +34,9 @@ func TLSConfig(target Target, seen func(fingerprint string, notAfter time.Time))
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		ServerName: name,
-		// The standard check would not tell the fingerprint; VerifyConnection makes the same one, and unlike
-		// VerifyPeerCertificate it is called for resumed sessions too.
+		// The standard check would not report the fingerprint of a refused
+		// certificate. VerifyConnection below makes the same check, and unlike
+		// VerifyPeerCertificate it also runs for resumed sessions.
 		InsecureSkipVerify: true,
 		VerifyConnection: func(state tls.ConnectionState) error {
 			if len(state.PeerCertificates) == 0 {
@@ -51,7 +56,7 @@ func TLSConfig(target Target, seen func(fingerprint string, notAfter time.Time))
 	}, nil
 }
 
-// trust is nil when the shown certificate passes.
+// trust returns nil if the presented certificate passes.
 func trust(state tls.ConnectionState, name, pin string, verify bool) *plugin.Error {
 	leaf := state.PeerCertificates[0]
 	switch {
@@ -67,7 +72,8 @@ func trust(state tls.ConnectionState, name, pin string, verify bool) *plugin.Err
 	return nil
 }
 
-// vouched is nil when the system's authorities vouch for the shown certificate under that name.
+// vouched returns nil if the system's authorities vouch for the certificate under
+// that name.
 func vouched(state tls.ConnectionState, name string) error {
 	opts := x509.VerifyOptions{DNSName: name, Intermediates: x509.NewCertPool()}
 	for _, c := range state.PeerCertificates[1:] {
@@ -77,7 +83,7 @@ func vouched(state tls.ConnectionState, name string) error {
 	return err
 }
 
-// distrust says why a certificate did not pass, in words for the one who looks after the endpoint.
+// distrust explains to an administrator why a certificate did not pass.
 func distrust(err error, name string) string {
 	var invalid x509.CertificateInvalidError
 	switch {

@@ -6,7 +6,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// abilities are the optional interfaces of the kind. A new one is its interface, its gRPC service and a line here.
+// abilities lists the optional interfaces of firewall plugins. A new ability needs
+// an interface, a gRPC service and an entry here.
 var abilities = plugin.Abilities[*server]{
 	of[RuleLister]("rules", func(r grpc.ServiceRegistrar, s *server) {
 		firewallv1.RegisterRuleServiceServer(r, &ruleServer{server: s})
@@ -52,15 +53,18 @@ var abilities = plugin.Abilities[*server]{
 	}),
 }
 
+// of declares an ability that the firewall's type implements.
 func of[Optional any](name string, register func(grpc.ServiceRegistrar, *server)) plugin.Ability[*server] {
 	return plugin.AbilityOf[Optional](name, func(s *server) any { return s.service.FirewallType }, register)
 }
 
-// As gives a Firewall as one of the optional interfaces when it has that ability, in this process or behind a plugin:
-// As[RuleLister](fw). Use it in place of a type assertion.
+// As returns a Firewall as one of the optional interfaces, and true if it has that
+// ability, in this process or behind a plugin: As[RuleLister](fw). Use it instead
+// of a type assertion.
 func As[Optional any](fw Firewall) (Optional, bool) { return plugin.As[Optional](abilities, fw) }
 
-// AsAt is As for one kind of scope: it also tells of abilities that the firewall has at other scopes only.
+// AsAt is As for one kind of scope. It returns false for an ability that the
+// firewall has only at other scopes.
 func AsAt[Optional any](fw Firewall, kind ScopeKind) (Optional, bool) {
 	as, ok := As[Optional](fw)
 	if claimer, knows := fw.(ScopeClaimer); ok && knows && !claimer.CanAt(kind, AbilityName[Optional]()) {
@@ -70,11 +74,13 @@ func AsAt[Optional any](fw Firewall, kind ScopeKind) (Optional, bool) {
 	return as, ok
 }
 
-// ScopeClaimer is satisfied by firewalls that know which abilities a kind of scope has, such as those of a Client. Of others each ability
-// is taken to be at every scope.
+// ScopeClaimer is implemented by firewalls that know the abilities of each kind of
+// scope, such as those of a Client. For other firewalls AsAt assumes that every
+// ability exists at every scope.
 type ScopeClaimer interface {
 	CanAt(kind ScopeKind, ability string) bool
 }
 
-// AbilityName is the name of the ability that one of the optional interfaces is: AbilityName[RuleLister]() is "rules".
+// AbilityName returns the name of the ability of an optional interface:
+// AbilityName[RuleLister]() is "rules".
 func AbilityName[Optional any]() string { return plugin.NameOf[Optional](abilities) }

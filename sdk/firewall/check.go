@@ -9,31 +9,36 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Bounds of what a request may hold, in bytes. A backend whose hypervisor takes less refuses more.
+// Limits of the texts in a request, in bytes. A backend whose hypervisor accepts
+// less rejects more.
 const (
 	MaxText    = 512
 	MaxComment = 1024
 	MaxName    = 64
 )
 
-// Invalid is the error of a field that does not do.
+// Invalid returns an error of kind Invalid for a field.
 func Invalid(field, format string, args ...any) error {
 	return withField(plugin.Invalid, field, format, args...)
 }
 
-// Stale is the error of a digest that is another by now.
+// Stale returns the Conflict error of an outdated digest, with the field
+// FieldDigest.
 func Stale() error {
 	return withField(plugin.Conflict, FieldDigest, "it was changed by somebody else meanwhile: the digest is another one by now")
 }
 
+// withField returns an error of a kind with a field.
 func withField(kind plugin.ErrorKind, field, format string, args ...any) error {
 	e := plugin.Errorf(kind, format, args...)
 	e.Field = field
 	return e
 }
 
-// CheckText refuses a text that is no single line of UTF-8 without control characters, or longer than limit bytes, as Invalid. Backends
-// call it for every text that comes in, before anything is sent.
+// CheckText returns Invalid for a text that is longer than limit bytes, or is not
+// one line of UTF-8 without control characters. A line break in a value could add a
+// line to a configuration file of the hypervisor. Backends call it for every text
+// of a request before they send anything.
 func CheckText(field, text string, limit int) error {
 	switch {
 	case len(text) > limit:
@@ -51,8 +56,9 @@ func CheckText(field, text string, limit int) error {
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
-// CheckName refuses what no name of an alias, a set or a group can be, as Invalid: it has letters, digits, "_", "." and "-", the first of
-// them a letter or a digit.
+// CheckName returns Invalid for a text that cannot be the name of an alias, a set
+// or a group: 1 to 64 letters, digits, "_", "." and "-", beginning with a letter or
+// a digit.
 func CheckName(field, text string) error {
 	if len(text) > MaxName || !nameForm.MatchString(text) {
 		return Invalid(field, "it must have 1 to %d letters, digits, '_', '.' or '-', and begin with a letter or a digit", MaxName)
@@ -60,7 +66,8 @@ func CheckName(field, text string) error {
 	return nil
 }
 
-// CheckRule refuses a rule with a text that CheckText refuses, an unknown direction, or no action, as Invalid with the field.
+// CheckRule returns Invalid, with the field, for a rule with an unknown direction,
+// without action, or with a text that CheckText rejects.
 func CheckRule(rule Rule) error {
 	if !slices.Contains(Directions(), rule.Direction) {
 		return Invalid(FieldDirection, "there is no such direction")

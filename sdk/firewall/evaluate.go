@@ -5,24 +5,27 @@ import (
 	"time"
 )
 
-// Bounds of one question of an Evaluator. More is Invalid with the field "packets", "from", "guests", "probes" or "assume".
+// Limits of one question to an Evaluator. A question that exceeds one is Invalid
+// with the field "packets", "from", "guests", "probes" or "assume".
 const (
 	MaxPackets = 1000
-	// MaxTraced is how many packets a question may have whose paths are asked for.
+	// MaxTraced is the largest number of packets whose steps can be requested.
 	MaxTraced = 20
-	// MaxReachFrom is how many ends a question about reach may name as senders.
+	// MaxReachFrom is the largest number of senders of a ReachQuery.
 	MaxReachFrom = 500
-	// MaxCompared is how many guests a comparison may be about.
+	// MaxCompared is the largest number of guests of a CompareQuery.
 	MaxCompared = 250
-	// MaxPairs is how many pairs the answer of a comparison has. More are counted.
+	// MaxPairs is the largest number of pairs in a Comparison. The others are only
+	// counted.
 	MaxPairs = 1000
-	// MaxAssumed is how many states a question may assume.
+	// MaxAssumed is the largest number of assumed states in a question.
 	MaxAssumed = 100
-	// MaxSteps is how many steps a hop has. The one that decides is the last of them in any case.
+	// MaxSteps is the largest number of steps of a hop. The deciding step is always
+	// the last of them.
 	MaxSteps = 2000
 )
 
-// EndKind is what an end of a packet's way is.
+// EndKind is the kind of an end of a packet's path.
 type EndKind string
 
 // The kinds of ends.
@@ -31,61 +34,72 @@ const (
 	GuestEnd EndKind = "guest"
 	// NodeEnd is a node itself.
 	NodeEnd EndKind = "node"
-	// AddressEnd is whoever has an address: a node where it is one of a node's own, else what is behind the nodes' interfaces.
+	// AddressEnd is whatever has an address: a node if it is one of a node's
+	// addresses, otherwise something beyond the nodes' interfaces.
 	AddressEnd EndKind = "address"
-	// OutsideEnd is what is behind the nodes' interfaces and is no guest of this endpoint.
+	// OutsideEnd is something beyond the nodes' interfaces that is not a guest of
+	// this endpoint.
 	OutsideEnd EndKind = "outside"
 )
 
-// End is where a packet comes from or goes to. In a question it names what its kind needs and what more is known; in an answer it has what
-// was taken where the question left it open.
+// End is the source or the destination of a packet. In a question it contains what
+// its kind needs, and optionally more. In an answer it contains the values that the
+// backend assumed for what the question left open.
 type End struct {
 	Kind EndKind
-	// Guest is the guest of a GuestEnd, and NIC which of its network interfaces, in the backend's words; empty is the first one, best
-	// on the network of the other end.
+	// Guest is the guest of a GuestEnd. NIC selects one of its network interfaces,
+	// in the backend's words; empty means the first one, preferably on the network
+	// of the other end.
 	Guest *Guest
 	NIC   string
-	// Node is the node of a NodeEnd. Of other ends an answer says the node whose firewall the packet meets there.
+	// Node is the node of a NodeEnd. For other ends an answer contains the node
+	// whose firewall the packet meets there.
 	Node string
-	// Address is the one of an AddressEnd. For other ends it chooses one; where it is empty the backend takes one that it knows: for an
-	// OutsideEnd any that no guest has.
+	// Address is the address of an AddressEnd. For other ends it selects one of
+	// their addresses. If it is empty, the backend uses one that it knows; for an
+	// OutsideEnd any address that no guest has.
 	Address string
-	// Interface is the node's network interface that packets of an AddressEnd, OutsideEnd or NodeEnd pass; where it is empty it is that of
-	// the other end, as far as the backend knows it.
+	// Interface is the network interface of the node through which packets of an
+	// AddressEnd, OutsideEnd or NodeEnd pass. If it is empty, the backend uses that
+	// of the other end if it knows it.
 	Interface string
 }
 
-// Packet is the first packet of a connection.
+// Packet describes the first packet of a connection.
 type Packet struct {
+	// From and To are the source and the destination.
 	From, To End
-	// Protocol is its name in the words of rules, such as "tcp", or its number.
+	// Protocol is the name in the words of rules, such as "tcp", or the protocol
+	// number.
 	Protocol string
-	// SourcePort and DestinationPort are those of protocols that have ports. A SourcePort of 0 stands for one that is nothing special.
+	// SourcePort and DestinationPort apply to protocols with ports. A SourcePort of
+	// 0 stands for an arbitrary unprivileged port.
 	SourcePort, DestinationPort int
-	// ICMPType is a type as rules name it, such as "echo-request", or its number, with a code perhaps: "3/1". Empty is an echo request.
+	// ICMPType is the type in the words of rules, such as "echo-request", or its
+	// number, optionally with a code: "3/1". Empty means an echo request.
 	ICMPType string
 }
 
-// Outcome is what becomes of a packet.
+// Outcome is the fate of a packet.
 type Outcome string
 
 // The outcomes.
 const (
 	Accepted Outcome = "accept"
 	Dropped  Outcome = "drop"
-	// Rejected is dropped, and the sender is told.
+	// Rejected means that the packet is dropped and the sender is notified.
 	Rejected Outcome = "reject"
-	// Unknown has no verdict; the answer says why.
+	// Unknown means that there is no verdict. Verdict.Reason says why.
 	Unknown Outcome = "unknown"
 )
 
-// Outcomes lists them.
+// Outcomes returns all outcomes.
 func Outcomes() []Outcome { return []Outcome{Accepted, Dropped, Rejected, Unknown} }
 
-// Why is why a step decided, or did not.
+// Why is the reason why a step decided about a packet, or did not.
 type Why string
 
-// The reasons. Matched is that of the step that decides.
+// The reasons. Matched is the reason of the deciding step.
 const (
 	Matched         Why = "matched"
 	NotEnabled      Why = "disabled"
@@ -100,73 +114,84 @@ const (
 	DestExcepted    Why = "dest_nomatch"
 	OtherSourcePort Why = "sport"
 	OtherDestPort   Why = "dport"
-	// RuleInvalid is of a rule that the hypervisor skips; Text says what is wrong with it.
+	// RuleInvalid applies to a rule that the hypervisor skips. Text says what is
+	// wrong with it.
 	RuleInvalid Why = "invalid"
-	// NotInForce is of a rule that the hypervisor makes nothing of.
+	// NotInForce applies to a rule that has no effect at the hypervisor.
 	NotInForce Why = "not_in_force"
-	// GroupMissing is of a rule that stands for a group that is not there, and GroupPassed of one whose group did not decide.
+	// GroupMissing applies to a rule that refers to a group which does not exist.
+	// GroupPassed applies to one whose group did not decide.
 	GroupMissing Why = "group_missing"
 	GroupPassed  Why = "group_passed"
-	// NotMet is of a check whose condition does not hold.
+	// NotMet applies to a check whose condition is not met.
 	NotMet Why = "not_met"
 )
 
-// Reasons lists them.
+// Reasons returns all reasons.
 func Reasons() []Why {
 	return []Why{Matched, NotEnabled, OtherDirection, OtherInterface, OtherFamily, OtherProtocol, OtherICMPType, OtherSource, OtherDest,
 		SourceExcepted, DestExcepted, OtherSourcePort, OtherDestPort, RuleInvalid, NotInForce, GroupMissing, GroupPassed, NotMet}
 }
 
-// RuleAt is a rule with its scope.
+// RuleAt is a rule together with its scope.
 type RuleAt struct {
 	Scope Scope
 	Rule  Rule
 }
 
-// Step is a rule, or a check of the hypervisor itself, that a packet came to.
+// Step is a rule, or a check of the hypervisor itself, that a packet reached.
 type Step struct {
 	// Rule is nil for a check.
 	Rule *RuleAt
-	// Via is the rule that stands for the group whose rule Rule is.
+	// Via is the rule that refers to the group of Rule. It is nil for a rule
+	// outside of a group.
 	Via *RuleAt
-	// Check is the backend's word for a check, such as "policy"; empty for a rule.
+	// Check is the backend's word for a check, such as "policy". It is empty for a
+	// rule.
 	Check string
-	// Part counts the parts of a rule with a macro, from 1; 0 is the whole rule.
+	// Part is the number of the part of a rule with a macro, from 1. 0 is the whole
+	// rule.
 	Part int
 	Why  Why
-	// Text says it for people, where the other fields do not: what a check is, or what is wrong with a rule.
+	// Text explains to people what the other fields do not say: what a check is, or
+	// what is wrong with a rule.
 	Text string
 }
 
-// Hop is one firewall on a packet's way.
+// Hop is one firewall on a packet's path.
 type Hop struct {
-	// Scope is the guest or the node whose firewall it is, NIC that of the guest, and Direction DirectionIn, DirectionOut or DirectionForward
-	// as seen from there.
+	// Scope is the guest or node whose firewall it is. NIC is that of the guest.
+	// Direction is DirectionIn, DirectionOut or DirectionForward as seen from
+	// there.
 	Scope     Scope
 	NIC       string
 	Direction string
 	Outcome   Outcome
 	// By is the step that decided.
 	By Step
-	// Steps are what the packet came to, in order, By last. Without Trace there are none.
+	// Steps are the steps that the packet reached, in order; the last one is By.
+	// They are empty without TestQuery.Trace.
 	Steps []Step
-	// Omitted is how many steps before the last are left out.
+	// Omitted is the number of steps before the last that are missing in Steps.
 	Omitted int
 }
 
-// Verdict is what becomes of a packet.
+// Verdict is the result for one packet.
 type Verdict struct {
 	Outcome Outcome
-	// Reason says why the outcome is Unknown, for people.
+	// Reason explains to people why the outcome is Unknown.
 	Reason string
-	// From and To are the ends as they were taken.
+	// From and To are the ends with the values that the backend assumed.
 	From, To End
-	// Hops are the firewalls on the way, in order. The first that does not accept is the last. None: nothing checks packets on that way.
+	// Hops are the firewalls on the path, in order. The path ends at the first one
+	// that does not accept. If there are none, nothing filters packets on this
+	// path.
 	Hops []Hop
 }
 
-// By is the step that decided: what dropped the packet, or what accepted it last. It is nil where nothing checks packets on that way, and
-// for what is Unknown.
+// By returns the deciding step: the one that dropped the packet, or the last one
+// that accepted it. It returns nil if nothing filters packets on this path, and for
+// an Unknown outcome.
 func (v Verdict) By() *Step {
 	if len(v.Hops) == 0 || v.Outcome == Unknown {
 		return nil
@@ -174,124 +199,142 @@ func (v Verdict) By() *Step {
 	return &v.Hops[len(v.Hops)-1].By
 }
 
-// TestQuery asks what becomes of packets.
+// TestQuery asks for the fate of packets.
 type TestQuery struct {
+	// Packets are the packets to judge, at most MaxPackets.
 	Packets []Packet
-	// Trace asks for the steps, of MaxTraced packets at most.
+	// Trace requests the steps, for at most MaxTraced packets.
 	Trace bool
-	// Assume are states that take the place of what is there. Those scopes are not read.
+	// Assume contains states that replace the present ones. The backend does not
+	// read these scopes. That is how a draft is judged before it is applied.
 	Assume []State
 }
 
-// Test is the answer of a packet test.
+// Test is the result of Evaluator.Test.
 type Test struct {
 	// Verdicts are in the order of the packets.
 	Verdicts []Verdict
-	// At is when the reading of the hypervisor's state began.
+	// At is the time at which the backend began to read the hypervisor's state.
 	At time.Time
 }
 
-// ReachQuery asks who gets through to one end, and on which ports.
+// ReachQuery asks which of the senders From reach the end To, and on which ports.
 type ReachQuery struct {
 	To     End
 	From   []End
 	Assume []State
 }
 
-// Reach is the answer.
+// Reach is the result of Evaluator.Reach.
 type Reach struct {
 	To End
-	// Rows are in the order of From.
+	// Rows are in the order of ReachQuery.From.
 	Rows []ReachRow
 	At   time.Time
 }
 
-// ReachRow is what one sender gets through.
+// ReachRow is the result for one sender.
 type ReachRow struct {
 	From End
-	// Open are sorted by protocol and port, and do not touch: all of tcp and udp, and of other protocols with ports that rules name. What is
-	// open by any version of IP of which both ends have addresses is open.
+	// Open contains the open ports: all of tcp and udp, and those of other
+	// protocols with ports that rules name. The ranges are sorted by protocol and
+	// port and do not touch. A port counts as open if it is open with any IP
+	// version of which both ends have addresses.
 	Open []Ports
-	// Echo says whether an ICMP echo request is accepted.
+	// Echo is true if an ICMP echo request is accepted.
 	Echo bool
-	// Unknown says why there is no answer for this sender, for people; empty otherwise.
+	// Unknown explains to people why there is no answer for this sender. It is
+	// empty otherwise.
 	Unknown string
 }
 
-// Ports are ports of a protocol, both ends included.
+// Ports is a range of ports of a protocol, both limits included.
 type Ports struct {
 	Protocol    string
 	First, Last int
 }
 
-// CompareQuery asks what changes between two states of the firewall.
+// CompareQuery asks for the differences between two states of the firewall.
 type CompareQuery struct {
-	// Guests are those among whom, and between whom and an OutsideEnd, the pairs are compared.
+	// Guests are the guests whose pairs are compared: with each other, and each
+	// with an OutsideEnd.
 	Guests []Guest
-	// Probes are packets whose verdicts are compared besides.
+	// Probes are additional packets whose verdicts are compared.
 	Probes []Packet
-	// Before and After are states that take the place of what is there.
+	// Before and After contain states that replace the present ones.
 	Before, After []State
 }
 
-// Comparison is the answer.
+// Comparison is the result of Evaluator.Compare.
 type Comparison struct {
-	// Pairs are those that gain or lose something, at most MaxPairs of them, and Omitted how many more there are.
+	// Pairs are the pairs that gain or lose access, at most MaxPairs. Omitted is
+	// the number of further ones.
 	Pairs   []PairChange
 	Omitted int
-	// Probes are in the order of the question.
+	// Probes are in the order of CompareQuery.Probes.
 	Probes []ProbeChange
-	// Cluster are ways of the traffic that the hypervisor's cluster lives on, between nodes that probes name: those whose verdict
-	// changes, or is Unknown before or after, at most MaxPairs. Without such traffic there are none.
+	// Cluster lists connections that the hypervisor's cluster itself needs, between
+	// the nodes of the probes, whose verdict changes or is Unknown before or after,
+	// at most MaxPairs. Losing one of them can break the cluster.
 	Cluster []ClusterChange
 	At      time.Time
 }
 
-// ClusterChange is what becomes of one way of the traffic that a cluster lives on, such as that by which its nodes agree.
+// ClusterChange is the change for one connection that a cluster needs.
 type ClusterChange struct {
-	// From and To are nodes.
+	// From and To are names of nodes.
 	From, To string
-	// Traffic says for people what it is: "corosync, udp port 5405".
+	// Traffic describes the connection to people, such as "corosync, udp port
+	// 5405".
 	Traffic string
 	ProbeChange
 }
 
-// PairChange is what one pair gains or loses. Guests that have several network interfaces are a pair by each two of them that are on one
-// network, and those ends name them; a backend that compares only some of a guest's says so by a pair that is Unknown.
+// PairChange is what one pair of ends gains or loses. Guests with several network
+// interfaces have a pair for each two interfaces on the same network, and the ends
+// name them. A backend that compares only some interfaces of a guest reports that
+// as a pair with Unknown.
 type PairChange struct {
 	From, To End
-	// Gained are open after and not before, Lost the other way round, by any version of IP of which both ends have addresses: a port can be
-	// gained by one and lost by another.
+	// Gained are the ports that are open after the change and not before, Lost the
+	// reverse, with any IP version of which both ends have addresses. A port can be
+	// gained with one version and lost with the other.
 	Gained, Lost []Ports
-	// GainsEcho and LosesEcho are about ICMP echo requests.
+	// GainsEcho and LosesEcho concern ICMP echo requests.
 	GainsEcho, LosesEcho bool
-	// Unknown says why there is no answer for this pair.
+	// Unknown explains why there is no answer for this pair.
 	Unknown string
 }
 
-// ProbeChange is a probe's verdict before and after, without steps.
+// ProbeChange is the verdict of a probe before and after the change, without steps.
 type ProbeChange struct{ Before, After Verdict }
 
-// Differs reports whether the outcome changes, or is not known before or after.
+// Differs reports whether the outcome changes, or is unknown before or after.
 func (c ProbeChange) Differs() bool {
 	return c.Before.Outcome != c.After.Outcome || c.Before.Outcome == Unknown
 }
 
-// Evaluator is satisfied by firewalls that can tell what becomes of a packet and which rule decides. It is an ability of the cluster's
-// scope. Needs the Monitoring capability, and changes nothing.
+// Evaluator is implemented by firewalls that can compute the fate of a packet and
+// the rule that decides. It is an ability of the cluster scope, needs the
+// Monitoring capability and changes nothing.
 //
-// Each call reads the hypervisor's state once, and of guests only those that the question names. What a call costs the hypervisor is
-// bounded by the backend, which says so in its documentation. What cannot be read, and what the backend cannot judge, makes those verdicts
-// Unknown that depend on it, with the reason; the call fails only where nothing at all can be said. A question that is none is Invalid
-// with the field, of a packet with its place: "packets.2.to". A guest or node that is not there makes what depends on it Unknown.
+// Each call reads the hypervisor's state once, and only those guests that the
+// question names. The backend bounds the cost for the hypervisor and documents the
+// bound. What cannot be read or judged makes the dependent verdicts Unknown with a
+// reason. The call fails only if nothing can be said at all.
 //
-// Judged is the first packet of a connection, by the rules alone: whether there is a route, and whether somebody listens, is another
-// question.
+// A malformed question is Invalid with the field, which includes the index of a
+// packet: "packets.2.to". A guest or node that does not exist makes the dependent
+// verdicts Unknown.
+//
+// The verdict is about the first packet of a connection and about rules alone. It
+// does not consider routes, or whether a program listens.
 type Evaluator interface {
 	// Test judges packets.
 	Test(ctx context.Context, query TestQuery) (Test, error)
-	// Reach tells for each sender on which ports it gets through to one end.
+	// Reach returns for each sender the ports on which it reaches one end.
 	Reach(ctx context.Context, query ReachQuery) (Reach, error)
-	// Compare tells which pairs gain or lose what, and how the verdicts of probes change.
+	// Compare returns the pairs that gain or lose access, and the changed verdicts
+	// of probes.
 	Compare(ctx context.Context, query CompareQuery) (Comparison, error)
 }

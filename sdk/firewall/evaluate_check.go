@@ -6,7 +6,8 @@ import (
 	"net/netip"
 )
 
-// Check refuses a question that no backend needs to understand, as Invalid with the field. Backends call it before anything is read.
+// Check returns Invalid, with the field, for a question that is wrong for every
+// backend. Backends call it before they read anything.
 func (q TestQuery) Check() error {
 	switch {
 	case len(q.Packets) == 0:
@@ -22,7 +23,8 @@ func (q TestQuery) Check() error {
 	return checkAssumed("assume", q.Assume)
 }
 
-// Check is as that of TestQuery.
+// Check returns Invalid, with the field, for a malformed question; see
+// TestQuery.Check.
 func (q ReachQuery) Check() error {
 	if err := q.To.check("to"); err != nil {
 		return err
@@ -38,7 +40,9 @@ func (q ReachQuery) Check() error {
 	return checkAssumed("assume", q.Assume)
 }
 
-// Check is as that of TestQuery.
+// Check returns Invalid, with the field, for a malformed question; see
+// TestQuery.Check. It compares guests without their nodes, because a guest may have
+// moved.
 func (q CompareQuery) Check() error {
 	if len(q.Guests) > MaxCompared {
 		return Invalid("guests", "there may be %d at most", MaxCompared)
@@ -67,6 +71,8 @@ func (q CompareQuery) Check() error {
 	return checkAssumed("after", q.After)
 }
 
+// checkAssumed validates assumed states. Two states of the same scope would
+// contradict each other.
 func checkAssumed(field string, states []State) error {
 	if len(states) > MaxAssumed {
 		return Invalid(field, "there may be %d at most", MaxAssumed)
@@ -84,6 +90,7 @@ func checkAssumed(field string, states []State) error {
 	return nil
 }
 
+// checkPackets validates packets; field is the name of the list.
 func checkPackets(field string, packets []Packet) error {
 	for i, p := range packets {
 		if err := p.check(fmt.Sprintf("%s.%d", field, i)); err != nil {
@@ -93,6 +100,7 @@ func checkPackets(field string, packets []Packet) error {
 	return nil
 }
 
+// check validates one packet.
 func (p Packet) check(field string) error {
 	if err := p.From.check(field + ".from"); err != nil {
 		return err
@@ -114,6 +122,8 @@ func (p Packet) check(field string) error {
 	return CheckText(field+".icmp_type", p.ICMPType, MaxName)
 }
 
+// check validates an end: it must have what its kind needs and nothing that belongs
+// to another kind.
 func (e End) check(field string) error {
 	is := func(kind EndKind, what bool) bool { return (e.Kind == kind) == what }
 	ok := is(GuestEnd, e.Guest != nil) && (e.NIC == "" || e.Kind == GuestEnd)

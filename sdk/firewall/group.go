@@ -2,33 +2,35 @@ package firewall
 
 import "context"
 
-// Group is a named list of rules of the cluster, for which a rule with the direction DirectionGroup stands. Its rules are those of its
-// GroupScope.
+// Group is a named list of rules of the cluster. A rule with the direction
+// DirectionGroup refers to it. The rules of the group are those of its GroupScope.
 type Group struct {
 	Name    string
 	Comment string
 }
 
-// GroupChange is a change of a group. What is empty or nil stays; an empty comment takes it away.
+// GroupChange is a change of a group. Empty and nil fields keep the present value.
+// A pointer to an empty string removes the comment.
 type GroupChange struct {
-	// Rename is the new name. Rules that stand for the group are not changed with it.
+	// Rename is the new name. Rules that refer to the group keep the old name.
 	Rename  string
 	Comment *string
-	// Digest is that of the list; empty is not checked.
+	// Digest is the digest of the list. An empty value is not checked.
 	Digest string
 }
 
-// Grouper is satisfied by firewalls that have groups of rules; it is an ability of the cluster's scope. Groups needs the Monitoring
-// capability, all else Lifecycle.
-//
-// Errors are as of Aliaser; a group that is not there is NotFound.
+// Grouper is implemented by firewalls that have groups of rules. It is an ability
+// of the cluster scope. Groups needs the Monitoring capability, the other methods
+// need Lifecycle. Errors are those of Aliaser.
 type Grouper interface {
-	// Groups lists the groups, and gives a digest that changes with the list; it is empty where the backend has none, and may be where
-	// there are no groups.
+	// Groups lists the groups with a digest of the list. The digest is empty if the
+	// backend has none, and may be empty if there are no groups.
 	Groups(ctx context.Context) (groups []Group, digest string, err error)
-	// CreateGroup makes a group without rules.
+	// CreateGroup creates a group without rules.
 	CreateGroup(ctx context.Context, group Group, digest string) error
+	// ChangeGroup changes one group in one request.
 	ChangeGroup(ctx context.Context, name string, change GroupChange) error
-	// DeleteGroup deletes a group, whether a rule stands for it or not. One that has rules is Conflict with the field "rules".
+	// DeleteGroup deletes a group, even if a rule refers to it. A group that has
+	// rules is Conflict with the field "rules".
 	DeleteGroup(ctx context.Context, name, digest string) error
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Describe asks a backend for its Info and completes it for firewalls of a type, which may be a typed nil. An Info that makes no sense is
-// an error.
+// Describe reads the Info of a backend, fills in abilities and scopes for the
+// firewall type (which may be a typed nil) and validates the result.
 func Describe(ctx context.Context, backend Backend, firewallType Firewall) (Info, error) {
 	if backend == nil || firewallType == nil {
 		return Info{}, errors.New("a firewall service needs a backend and its firewall's type")
@@ -29,19 +29,22 @@ func Describe(ctx context.Context, backend Backend, firewallType Firewall) (Info
 	return info, nil
 }
 
-// usualScopes are those of a backend that says nothing of scopes.
+// usualScopes returns the scopes of a backend that reports none.
 func usualScopes(abilities []string) []ScopeAbilities {
 	return []ScopeAbilities{{ClusterScope, abilities}, {NodeScope, abilities}, {GuestScope, abilities}}
 }
 
-// Has reports whether a kind of scope has an ability, which AbilityName names. The Info is a complete one, of Describe or of a Client.
+// Has reports whether a kind of scope has an ability. The Info must be complete,
+// from Describe or from a Client.
 func (info Info) Has(kind ScopeKind, ability string) bool {
 	return slices.ContainsFunc(info.Scopes, func(s ScopeAbilities) bool { return s.Kind == kind && slices.Contains(s.Abilities, ability) })
 }
 
-// clusterOnly are the abilities whose calls name no scope.
+// clusterOnly lists the abilities whose calls have no scope.
 var clusterOnly = []string{"groups", "macros", "evaluate"}
 
+// check validates a completed Info: every ability must exist at some scope, and no
+// scope may name an ability that the type does not implement.
 func (info Info) check() error {
 	for i, s := range info.Scopes {
 		same := func(other ScopeAbilities) bool { return other.Kind == s.Kind }
@@ -65,6 +68,7 @@ func (info Info) check() error {
 	return nil
 }
 
+// description returns the Info in the form that all kinds of plugins have.
 func (info Info) description() plugin.Description {
 	d := plugin.Description{Kind: plugin.KindFirewall, Name: info.Name, Version: info.Version, Abilities: info.Abilities}
 	for _, s := range info.Scopes {
@@ -73,6 +77,7 @@ func (info Info) description() plugin.Description {
 	return d
 }
 
+// infoOf is the inverse of Info.description.
 func infoOf(d plugin.Description) Info {
 	info := Info{Name: d.Name, Version: d.Version, Abilities: d.Abilities}
 	for _, s := range d.Scopes {

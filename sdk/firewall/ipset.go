@@ -8,48 +8,55 @@ type IPSet struct {
 	Comment string
 }
 
-// IPSetter is satisfied by firewalls that have sets of addresses. IPSets needs the Monitoring capability, all else Lifecycle. What is in
-// a set is the business of IPSetMemberEditor.
-//
-// Errors are as of Aliaser; a set that is not there is NotFound.
+// IPSetter is implemented by firewalls that have sets of addresses. IPSets needs
+// the Monitoring capability, the other methods need Lifecycle. Members of a set are
+// the subject of IPSetMemberEditor. Errors are those of Aliaser.
 type IPSetter interface {
-	// IPSets lists the sets of a scope, and gives a digest that changes with the list; it is empty where the backend has none, and may be
-	// where there are no sets.
+	// IPSets lists the sets of a scope with a digest of the list. The digest is
+	// empty if the backend has none, and may be empty if there are no sets.
 	IPSets(ctx context.Context, scope Scope) (sets []IPSet, digest string, err error)
-	// CreateIPSet makes an empty set.
+	// CreateIPSet creates an empty set.
 	CreateIPSet(ctx context.Context, scope Scope, set IPSet, digest string) error
-	// DeleteIPSet deletes a set, whether something names it or not. One that has members is Conflict with the field "members" unless
-	// withMembers says that they go with it.
+	// DeleteIPSet deletes a set, even if something refers to it. A set with members
+	// is Conflict with the field "members", unless withMembers is true.
 	DeleteIPSet(ctx context.Context, scope Scope, name string, withMembers bool, digest string) error
 }
 
 // IPSetMember is a member of a set.
 type IPSetMember struct {
-	// CIDR is an address, a network, or what else the backend takes, such as the name of an alias. It names the member.
+	// CIDR is an address, a network, or another form that the backend accepts, such
+	// as the name of an alias. It identifies the member.
 	CIDR string
-	// NoMatch takes the addresses out of the set that a larger member brought in.
+	// NoMatch excludes the addresses from the set, although a larger member
+	// contains them.
 	NoMatch bool
 	Comment string
 }
 
-// IPSetMemberChange is a change of a member. What is nil stays; an empty comment takes it away.
+// IPSetMemberChange is a change of a member. A nil field keeps the present value. A
+// pointer to an empty string removes the comment.
 type IPSetMemberChange struct {
 	NoMatch *bool
 	Comment *string
-	// Digest is that of the set's members; empty is not checked.
+	// Digest is the digest of the set's members. An empty value is not checked.
 	Digest string
 }
 
-// IPSetMemberEditor is satisfied by firewalls whose sets' members can be read and changed one by one. IPSetMembers needs the Monitoring
-// capability, all else Lifecycle.
+// IPSetMemberEditor is implemented by firewalls that can read and change the
+// members of sets one by one. IPSetMembers needs the Monitoring capability, the
+// other methods need Lifecycle.
 //
-// A set or a member that is not there is NotFound, with the field "name" or "cidr". A member that is there already is Conflict with the
-// field "cidr"; all else is as of Aliaser.
+// A set or a member that does not exist is NotFound with the field "name" or
+// "cidr". A member that already exists is Conflict with the field "cidr". Other
+// errors are those of Aliaser.
 type IPSetMemberEditor interface {
-	// IPSetMembers lists the members, and gives a digest that changes with them; it is empty where the backend has none, and may be where
-	// there are no members.
+	// IPSetMembers lists the members with a digest of the list. The digest is empty
+	// if the backend has none, and may be empty if there are no members.
 	IPSetMembers(ctx context.Context, scope Scope, set string) (members []IPSetMember, digest string, err error)
+	// AddIPSetMember adds a member to a set.
 	AddIPSetMember(ctx context.Context, scope Scope, set string, member IPSetMember, digest string) error
+	// ChangeIPSetMember changes one member in one request. Its CIDR cannot change.
 	ChangeIPSetMember(ctx context.Context, scope Scope, set, cidr string, change IPSetMemberChange) error
+	// RemoveIPSetMember removes a member from a set.
 	RemoveIPSetMember(ctx context.Context, scope Scope, set, cidr, digest string) error
 }

@@ -5,23 +5,26 @@ import (
 	"time"
 )
 
-// Bounds of one answer of a log: lines, where a query sets no limit and at most, and bytes of a line, which is cut there.
+// Limits of a log request: lines if the query sets no limit, lines at most, and
+// bytes of a line, which is cut there.
 const (
 	DefaultLogLines = 500
 	MaxLogLines     = 2000
 	MaxLogLine      = 4096
 )
 
-// LogQuery is a window of a log.
+// LogQuery selects a window of a log.
 type LogQuery struct {
-	// Start is how many lines are left out at the beginning; Limit the most lines, 0 for DefaultLogLines, and never more than MaxLogLines.
-	// A negative one is Invalid with the field "start" or "limit".
+	// Start is the number of lines to skip at the beginning. Limit is the largest
+	// number of lines: 0 means DefaultLogLines, and more than MaxLogLines counts as
+	// MaxLogLines. A negative value is Invalid with the field "start" or "limit".
 	Start, Limit int
-	// Since and Until, where they are not zero, leave out lines of other times, to the second. Start counts what is left.
+	// Since and Until select lines of a period, to the second, unless they are
+	// zero. Start counts the selected lines.
 	Since, Until time.Time
 }
 
-// Check refuses a negative Start or Limit.
+// Check returns Invalid for a negative Start or Limit.
 func (q LogQuery) Check() error {
 	switch {
 	case q.Start < 0:
@@ -32,7 +35,7 @@ func (q LogQuery) Check() error {
 	return nil
 }
 
-// Lines is the limit that holds.
+// Lines returns the effective limit.
 func (q LogQuery) Lines() int {
 	if q.Limit <= 0 {
 		return DefaultLogLines
@@ -43,44 +46,54 @@ func (q LogQuery) Lines() int {
 // Log is a window of a log.
 type Log struct {
 	Lines []LogLine
-	// Total is how many lines the query has without its Start and Limit; -1 where the backend does not know.
+	// Total is the number of lines in the period, regardless of Start and Limit. It
+	// is -1 if the backend does not know.
 	Total int
 }
 
 // LogLine is one line.
 type LogLine struct {
-	// N counts from 1 within the query's times. A log that was begun anew counts from 1 again.
+	// N is the number of the line within the period, from 1. It starts at 1 again
+	// if the log was rotated.
 	N    int
 	Text string
-	// Entry is what the backend understands of the line; nil where it knows no such line, and for the hypervisor's own remarks.
+	// Entry is the parsed line. It is nil for lines that the backend does not
+	// understand, and for remarks of the hypervisor.
 	Entry *LogEntry
 }
 
-// LogEntry is what a line tells of a packet. What it does not say is empty.
+// LogEntry is what a line says about a packet. Missing parts are empty.
 type LogEntry struct {
 	Time time.Time
-	// Guest is the id of the guest that it is about, as of Guest.ID; empty for the node itself.
+	// Guest is the ID of the guest, as in Guest.ID. It is empty for the node
+	// itself.
 	Guest string
-	// Scope is the kind of scope whose rules wrote the line: of a node, whose list has those of the cluster too, of a guest, or of a group.
-	// Group is the name of that group.
+	// Scope is the kind of scope whose rule wrote the line: a node (which also has
+	// the rules of the cluster), a guest or a group. Group is the name of that
+	// group.
 	Scope ScopeKind
 	Group string
-	// Level is one of the words in which rules have it.
+	// Level is the log level in the words of rules.
 	Level string
-	// Chain is what the backend calls the list of rules, Direction DirectionIn, DirectionOut or DirectionForward where that is known.
+	// Chain is the backend's name of the list of rules. Direction is DirectionIn,
+	// DirectionOut or DirectionForward if known.
 	Chain, Direction string
 	Action           string
 	Protocol         string
-	// Source and Destination are addresses, without ports.
+	// Source and Destination are addresses without ports.
 	Source, Destination         string
 	SourcePort, DestinationPort string
-	// InterfaceIn and InterfaceOut are where the packet came in and would go out.
+	// InterfaceIn and InterfaceOut are the interfaces through which the packet came
+	// in and would leave.
 	InterfaceIn, InterfaceOut string
 }
 
-// LogReader is satisfied by firewalls that have a log. Needs the Monitoring capability, and for the log of a guest the Console capability
-// where there is a credential for it; where the credential may not read logs the answer is Denied and names what is missing.
+// LogReader is implemented by firewalls that have a log. It needs the Monitoring
+// capability. The log of a guest needs the Console capability if there is a
+// credential for it. A credential that may not read the log gets Denied with the
+// missing privileges.
 type LogReader interface {
-	// Log reads a window of the log of a scope, oldest first. A log that was never written is one without lines.
+	// Log reads a window of the log of a scope, oldest line first. A log that was
+	// never written has no lines.
 	Log(ctx context.Context, scope Scope, query LogQuery) (Log, error)
 }

@@ -2,14 +2,15 @@ package firewall
 
 import "context"
 
-// Macro is a service that rules can name in place of protocol and ports.
+// Macro is a named service that a rule can use instead of protocol and ports.
 type Macro struct {
 	Name        string
 	Description string
 }
 
-// MacroLister is satisfied by firewalls that have macros; it is an ability of the cluster's scope. Needs the Monitoring capability.
+// MacroLister is implemented by firewalls that have macros. It is an ability of the
+// cluster scope and needs the Monitoring capability.
 type MacroLister interface {
-	// Macros lists all that there are.
+	// Macros returns all macros.
 	Macros(ctx context.Context) ([]Macro, error)
 }

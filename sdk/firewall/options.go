@@ -2,28 +2,38 @@ package firewall
 
 import "context"
 
-// Options are the options of a scope's firewall. What is nil or empty is not set: the backend's own default holds.
+// Options are the firewall options of a scope. A nil or empty field is not set, and
+// the backend's default applies.
 type Options struct {
-	// Digest names this state of the options; empty where the backend has none.
+	// Digest identifies this state of the options. It is empty if the backend has
+	// none.
 	Digest string
-	// Enable switches the scope's firewall on. Without it at the cluster's, most backends do nothing at all.
+	// Enable switches the firewall of the scope on. Most backends do nothing at all
+	// unless it is on at the cluster.
 	Enable *bool
-	// DHCP, NDP and RADV let a guest ask for addresses, find neighbours of IPv6, and announce itself as a router.
+	// DHCP, NDP and RADV allow a guest to request addresses, to find IPv6
+	// neighbours, and to announce itself as a router.
 	DHCP, NDP, RADV *bool
-	// MACFilter and IPFilter let nothing out of a guest that has another source than the guest's own.
+	// MACFilter and IPFilter drop packets of a guest whose source address is not
+	// one of the guest.
 	MACFilter, IPFilter *bool
-	// PolicyIn, PolicyOut and PolicyForward are what becomes of that for which there is no rule: one of Policies.
+	// PolicyIn, PolicyOut and PolicyForward decide about packets that no rule
+	// matches. They are one of Policies.
 	PolicyIn, PolicyOut, PolicyForward string
-	// LogLevelIn, LogLevelOut and LogLevelForward are at which level it is logged, in the backend's words.
+	// LogLevelIn, LogLevelOut and LogLevelForward are the levels at which such
+	// packets are logged, in the backend's words.
 	LogLevelIn, LogLevelOut, LogLevelForward string
-	// Other are the backend's further options, by their names there. One of the names above is none of them.
+	// Other are further options by the backend's names. It never contains one of
+	// the names above.
 	Other map[string]string
 }
 
-// Policies are the values of PolicyIn, PolicyOut and PolicyForward. A backend may take fewer of them for one.
+// Policies returns the values of the policies. A backend may accept fewer for some
+// of them.
 func Policies() []string { return []string{"ACCEPT", "REJECT", "DROP"} }
 
-// The names of options, as a change and the Field of an Invalid error have them.
+// The names of options, for OptionsChange.Clear and for the Field of an Invalid
+// error.
 const (
 	OptionEnable          = "enable"
 	OptionDHCP            = "dhcp"
@@ -39,7 +49,7 @@ const (
 	OptionLogLevelForward = "log_level_forward"
 )
 
-// Flag is where the value of one of the options goes that is on or off; nil for other names.
+// Flag returns a pointer to the field of a boolean option, or nil for another name.
 func (o *Options) Flag(name string) **bool {
 	switch name {
 	case OptionEnable:
@@ -58,7 +68,7 @@ func (o *Options) Flag(name string) **bool {
 	return nil
 }
 
-// Text is where the value of one of the well-known options goes that is a text; nil for other names.
+// Text returns a pointer to the field of a text option, or nil for another name.
 func (o *Options) Text(name string) *string {
 	switch name {
 	case OptionPolicyIn:
@@ -77,31 +87,35 @@ func (o *Options) Text(name string) *string {
 	return nil
 }
 
-// OptionFlags are the names of the options that are on or off, and OptionTexts those of the well-known ones that are a text.
+// OptionFlags returns the names of the boolean options.
 func OptionFlags() []string {
 	return []string{OptionEnable, OptionDHCP, OptionNDP, OptionRADV, OptionMACFilter, OptionIPFilter}
 }
 
-// OptionTexts are the names of the well-known options that are a text, the policies first.
+// OptionTexts returns the names of the text options, policies first. It does not
+// contain those of Options.Other.
 func OptionTexts() []string {
 	return []string{OptionPolicyIn, OptionPolicyOut, OptionPolicyForward, OptionLogLevelIn, OptionLogLevelOut, OptionLogLevelForward}
 }
 
-// OptionsChange is a change of the options of a scope's firewall.
+// OptionsChange is a change of the options of a scope.
 type OptionsChange struct {
-	// Set has the new values; what is nil or empty there stays. Where it has a Digest that is another by now, the change is Conflict
-	// with the field "digest".
+	// Set contains the new values. A nil or empty field keeps the present value. An
+	// outdated Digest in it is Conflict with the field "digest".
 	Set Options
-	// Clear names options that are not to be set any more, of Other too.
+	// Clear names options to unset, including those in Other.
 	Clear []string
 }
 
-// Optioner is satisfied by firewalls that have options. Options needs the Monitoring capability, ChangeOptions the Lifecycle one.
-// Scopes are as of RuleLister; a backend may have options for guests that do not exist.
+// Optioner is implemented by firewalls that have options. Options needs the
+// Monitoring capability, ChangeOptions needs Lifecycle. Scopes are treated as by
+// RuleLister. A backend may have options for guests that do not exist.
 type Optioner interface {
-	// Options reads those of a scope. An id that no guest can have is NotFound or Invalid.
+	// Options reads the options of a scope. An ID that no guest can have is
+	// NotFound or Invalid.
 	Options(ctx context.Context, scope Scope) (Options, error)
-	// ChangeOptions changes all that is given in one request, sent once. What does not do, or is no option of that scope, is Invalid with
-	// the option's name as its field, and nothing was changed then.
+	// ChangeOptions applies the whole change in one request, sent once. A wrong
+	// value, or an option that the scope does not have, is Invalid with the name of
+	// the option as field, and nothing is changed.
 	ChangeOptions(ctx context.Context, scope Scope, change OptionsChange) error
 }

@@ -5,12 +5,14 @@ import (
 	"slices"
 )
 
-// ComparePorts gives what is in after and not in before, and the other way round. Both are sorted and do not touch, as in a ReachRow, and
-// so is what is given.
+// ComparePorts returns the ports that are in after and not in before, and the
+// reverse. The arguments and the results are sorted and do not touch, as in
+// ReachRow.Open.
 func ComparePorts(before, after []Ports) (gained, lost []Ports) {
 	return withoutPorts(after, before), withoutPorts(before, after)
 }
 
+// withoutPorts returns the ports of all that are not in without.
 func withoutPorts(all, without []Ports) []Ports {
 	var left []Ports
 	for _, p := range all {
@@ -30,7 +32,8 @@ func withoutPorts(all, without []Ports) []Ports {
 	return left
 }
 
-// JoinPorts sorts ranges by protocol and port and joins those that touch.
+// JoinPorts returns the ranges sorted by protocol and port. Ranges that overlap or
+// touch become one. It does not change its argument.
 func JoinPorts(all []Ports) []Ports {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b Ports) int { return cmp.Or(cmp.Compare(a.Protocol, b.Protocol), a.First-b.First) })

@@ -2,7 +2,7 @@ package firewall
 
 import "context"
 
-// ObjectKind is what rules can name.
+// ObjectKind is the kind of an object that rules can refer to.
 type ObjectKind string
 
 // The kinds of objects.
@@ -12,23 +12,26 @@ const (
 	GroupObject ObjectKind = "group"
 )
 
-// ObjectKinds lists them.
+// ObjectKinds returns all kinds of objects.
 func ObjectKinds() []ObjectKind { return []ObjectKind{AliasObject, IPSetObject, GroupObject} }
 
-// Reference is something that the source or destination of a rule may name.
+// Reference is an object that the source or destination of a rule may refer to.
 type Reference struct {
 	// Kind is AliasObject or IPSetObject.
 	Kind ObjectKind
 	Name string
-	// Text is how a rule writes it, such as "+web".
+	// Text is the notation in a rule, such as "+web".
 	Text string
-	// Scope is where it is kept; empty where that is none of the firewall's scopes.
+	// Scope is the kind of scope that contains the object. It is empty if that is
+	// not one of the firewall's scopes.
 	Scope   ScopeKind
 	Comment string
 }
 
-// Referencer is satisfied by firewalls that tell what rules may name. Needs the Monitoring capability.
+// Referencer is implemented by firewalls that list what rules may refer to. It
+// needs the Monitoring capability.
 type Referencer interface {
-	// References lists what the rules of a scope may name, that of wider scopes too.
+	// References returns the objects that the rules of a scope may refer to,
+	// including those of wider scopes.
 	References(ctx context.Context, scope Scope) ([]Reference, error)
 }

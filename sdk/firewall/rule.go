@@ -2,7 +2,8 @@ package firewall
 
 import "context"
 
-// The directions of rules. A rule of the direction DirectionGroup stands for a group of rules, which its Action names.
+// The directions of rules. A rule with DirectionGroup refers to a group of rules,
+// which its Action names.
 const (
 	DirectionIn      = "in"
 	DirectionOut     = "out"
@@ -10,29 +11,33 @@ const (
 	DirectionGroup   = "group"
 )
 
-// Directions lists them.
+// Directions returns all directions.
 func Directions() []string {
 	return []string{DirectionIn, DirectionOut, DirectionForward, DirectionGroup}
 }
 
-// Rule is one rule. A text that the rule does not have is empty.
+// Rule is one firewall rule. A text that the rule does not have is empty.
 type Rule struct {
-	// Position is the rule's place in its list, from 0 on: the first rule that fits decides. Where a firewall's rules have no order,
-	// it only names the rule together with the list's digest, and the firewall is no RuleMover.
+	// Position is the index of the rule in its list, from 0. The first matching
+	// rule decides. If the rules of a firewall have no order, the position only
+	// identifies the rule, together with the digest of the list, and the firewall
+	// is not a RuleMover.
 	Position  int
 	Direction string
-	// Action is the backend's word for what the rule does, such as "ACCEPT", or the name of a group.
+	// Action is the backend's word for what the rule does, such as "ACCEPT", or the
+	// name of a group.
 	Action  string
 	Enabled bool
-	// Macro is the name of a service that the backend knows, such as "SSH".
+	// Macro is the name of a Macro, such as "SSH".
 	Macro    string
 	Protocol string
-	// Source and Destination are addresses, networks, ranges, or names of sets, in the backend's form.
+	// Source and Destination are addresses, networks, ranges, or names of aliases
+	// and sets, in the backend's notation.
 	Source          string
 	Destination     string
 	SourcePort      string
 	DestinationPort string
-	// Interface is the network interface that the rule is for.
+	// Interface is the network interface that the rule applies to.
 	Interface string
 	// Log is the level at which the rule logs.
 	Log      string
@@ -40,7 +45,8 @@ type Rule struct {
 	Comment  string
 }
 
-// The fields of rules, in the words that users know. A change names those that it takes away, and the Field of an Invalid error is one.
+// The fields of rules, in the words that users know. RuleChange.Clear and the Field
+// of an Invalid error use them.
 const (
 	FieldDirection       = "type"
 	FieldAction          = "action"
@@ -57,31 +63,35 @@ const (
 	FieldComment         = "comment"
 )
 
-// Fields of Invalid, NotFound and Conflict errors that are no field of a rule.
+// Further values of the Field of Invalid, NotFound and Conflict errors.
 const (
 	FieldScope    = "scope"
 	FieldDigest   = "digest"
 	FieldPosition = "pos"
-	// FieldTo is where a rule shall go to.
+	// FieldTo is the destination of a moved rule.
 	FieldTo   = "to"
 	FieldName = "name"
 	// FieldKind is the kind of an object.
 	FieldKind = "kind"
-	// FieldRename is the new name of something.
+	// FieldRename is the new name of an object.
 	FieldRename = "rename"
 	FieldCIDR   = "cidr"
-	// FieldMembers is of a set that has members.
+	// FieldMembers means that a set still has members.
 	FieldMembers = "members"
-	// FieldRules is of a group that has rules.
+	// FieldRules means that a group still has rules.
 	FieldRules = "rules"
 )
 
-// RuleLister is satisfied by firewalls that can list rules. Needs the Monitoring capability.
+// RuleLister is implemented by firewalls that can list rules. It needs the
+// Monitoring capability.
 type RuleLister interface {
-	// Rules lists the rules of a scope by position, and gives a digest that changes with them; it is empty where the backend has
-	// none. A scope that is none is Invalid with the field "scope". An unknown node is NotFound, or Invalid with the field "node"
-	// when no node can have that name. Of an unknown guest the answer is NotFound or no rules, and a guest's
-	// node may not matter: some backends keep the rules of guests beside the nodes, and for guests that do not exist. An unknown group
-	// is NotFound.
+	// Rules lists the rules of a scope by position, with a digest of the list. The
+	// digest is empty if the backend has none.
+	//
+	// A malformed scope is Invalid with the field "scope". An unknown node is
+	// NotFound, or Invalid with the field "node" if no node can have that name. An
+	// unknown group is NotFound. An unknown guest is NotFound or has no rules, and
+	// the node of a guest may not matter: some backends store the rules of guests
+	// independently of nodes, even for guests that do not exist.
 	Rules(ctx context.Context, scope Scope) (rules []Rule, digest string, err error)
 }

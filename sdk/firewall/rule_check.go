@@ -2,10 +2,12 @@ package firewall
 
 import "context"
 
-// RuleChecker is satisfied by firewalls that know what their hypervisor refuses of a rule before it is asked. Needs the Monitoring
-// capability.
+// RuleChecker is implemented by firewalls that know in advance which rules their
+// hypervisor refuses. It needs the Monitoring capability.
 type RuleChecker interface {
-	// CheckRule is Invalid with the field at fault where RuleEditor would refuse the rule at the scope whatever aliases, sets and groups
-	// there are. It uses no network. Nil promises nothing.
+	// CheckRule returns Invalid, with the field, for a rule that RuleEditor would
+	// refuse at the scope regardless of the existing aliases, sets and groups. It
+	// does not use the network. Nil is not a promise that the rule will be
+	// accepted.
 	CheckRule(ctx context.Context, scope Scope, rule Rule) error
 }

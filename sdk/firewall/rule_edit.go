@@ -4,15 +4,19 @@ import "context"
 
 // RuleChange is a change of one rule.
 type RuleChange struct {
-	// Set has the new values.
+	// Set contains the new values.
 	Set RuleFields
-	// Clear names fields that the rule shall not have any more. Direction, action and whether it is enabled cannot be cleared.
+	// Clear names the fields to remove. Direction, action and enabled cannot be
+	// removed.
 	Clear []string
-	// Digest is that of the list that the position was taken from; empty is not checked.
+	// Digest is the digest of the list that the position comes from. An empty value
+	// is not checked.
 	Digest string
 }
 
-// RuleFields are values of a rule's fields. What is nil stays as it is; an empty text takes the field away, as its name in Clear does.
+// RuleFields are values of a rule's fields. A nil field keeps the present value. A
+// pointer to an empty string removes the field, as its name in RuleChange.Clear
+// does.
 type RuleFields struct {
 	Direction, Action                                                 *string
 	Enabled                                                           *bool
@@ -20,30 +24,39 @@ type RuleFields struct {
 	Interface, Log, ICMPType, Comment                                 *string
 }
 
-// RuleEditor is satisfied by firewalls whose rules can be changed one by one. Needs the Lifecycle capability.
+// RuleEditor is implemented by firewalls whose rules can be changed one by one. It
+// needs the Lifecycle capability.
 //
-// A position that no rule has is NotFound with the field "pos"; a digest that is another by now is Conflict with the field "digest", and
-// what does not fit is Invalid with the field: then nothing was changed. Scopes are as of RuleLister.
+// A position without rule is NotFound with the field "pos". An outdated digest is
+// Conflict with the field "digest", and a wrong value is Invalid with the field.
+// Nothing is changed in these cases. Scopes are treated as by RuleLister.
 type RuleEditor interface {
-	// CreateRule makes a rule, switched on only where it is Enabled, at the place where the backend puts new rules; its Position does
-	// not matter. Position and after are where the rule stands in the list that has the digest after. Position is -1 and after empty
-	// when the rule was made and the list could not be read then, or has been changed by somebody else since.
+	// CreateRule creates a rule at the place where the backend inserts new rules.
+	// It is enabled only if rule.Enabled is true; rule.Position is ignored.
+	// CreateRule returns the position of the rule in the list whose digest is
+	// after. If the rule was created but the list could not be read, or was changed
+	// by another user in between, the position is -1 and after is empty.
 	CreateRule(ctx context.Context, scope Scope, rule Rule, digest string) (position int, after string, err error)
-	// ChangeRule changes all that is given in one request. The rule stays where it is, unless the firewall's rules have no order.
+	// ChangeRule applies the whole change in one request. The rule keeps its
+	// position, unless the rules of the firewall have no order.
 	ChangeRule(ctx context.Context, scope Scope, position int, change RuleChange) error
-	// DeleteRule takes the rule out; those below move up.
+	// DeleteRule deletes a rule. The following rules move up by one.
 	DeleteRule(ctx context.Context, scope Scope, position int, digest string) error
 }
 
-// RuleMover is satisfied by firewalls whose rules have an order that can be changed. Needs the Lifecycle capability.
+// RuleMover is implemented by firewalls whose rules have an order that can be
+// changed. It needs the Lifecycle capability.
 type RuleMover interface {
-	// MoveRule moves the rule that stands at from to the place to, as places are counted afterwards: to 0 it is the first, and to the
-	// number of rules less one the last. A place that is none is NotFound with the field "pos" for from and Invalid with the field "to"
-	// for to; a digest that is another by now is Conflict with the field "digest". From and to the same changes nothing.
+	// MoveRule moves the rule at position from to position to, counted after the
+	// move: 0 makes it the first rule, and the number of rules minus one the last.
+	// A wrong position is NotFound with the field "pos" for from, and Invalid with
+	// the field "to" for to. An outdated digest is Conflict with the field
+	// "digest". Equal positions change nothing.
 	MoveRule(ctx context.Context, scope Scope, from, to int, digest string) error
 }
 
-// text is where a field of a rule is that has a text and can be taken away; nil for other names.
+// text returns a pointer to the field of a rule that can be removed, or nil for
+// another name.
 func (r *Rule) text(field string) *string {
 	switch field {
 	case FieldMacro:
@@ -70,7 +83,7 @@ func (r *Rule) text(field string) *string {
 	return nil
 }
 
-// texts are the values by the names of the fields that can be taken away.
+// texts returns the values of the fields that can be removed, by their names.
 func (f *RuleFields) texts() map[string]*string {
 	return map[string]*string{
 		FieldMacro: f.Macro, FieldProtocol: f.Protocol, FieldSource: f.Source, FieldDestination: f.Destination,
@@ -79,8 +92,8 @@ func (f *RuleFields) texts() map[string]*string {
 	}
 }
 
-// Apply gives the rule as it is after the change, checked as CheckRule does. A field that cannot be cleared, or is cleared and set, is
-// Invalid with its name.
+// Apply returns the rule after the change, validated by CheckRule. A field that
+// cannot be removed, or that is both set and cleared, is Invalid.
 func (c RuleChange) Apply(rule Rule) (Rule, error) {
 	set := c.Set.texts()
 	for _, name := range c.Clear {

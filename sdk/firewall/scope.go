@@ -1,6 +1,6 @@
 package firewall
 
-// ScopeKind is what a scope is about.
+// ScopeKind is the kind of a scope.
 type ScopeKind string
 
 // The kinds of scopes.
@@ -8,11 +8,12 @@ const (
 	ClusterScope ScopeKind = "cluster"
 	NodeScope    ScopeKind = "node"
 	GuestScope   ScopeKind = "guest"
-	// GroupScope is a group of rules of the cluster, which rules elsewhere stand for. It has rules and nothing else.
+	// GroupScope is a named list of rules of the cluster that other rules refer to.
+	// It has rules and nothing else.
 	GroupScope ScopeKind = "group"
 )
 
-// ScopeKinds lists them.
+// ScopeKinds returns all kinds of scopes.
 func ScopeKinds() []ScopeKind { return []ScopeKind{ClusterScope, NodeScope, GuestScope, GroupScope} }
 
 // Scope says whose firewall is meant.
@@ -26,18 +27,20 @@ type Scope struct {
 	Group string
 }
 
-// Guest names a guest, whatever its hypervisor.
+// Guest identifies a guest, independent of the hypervisor.
 type Guest struct {
 	// Kind is "vm" or "container".
 	Kind string
-	// Node is where the guest was last seen.
+	// Node is the node on which the guest was last seen.
 	Node string
-	// ID is the hypervisor's own id of the guest, and UID its lasting identity where it has one, as of hypervisor.GuestRef.
+	// ID is the hypervisor's ID of the guest. UID is its lasting identity if it has
+	// one; see hypervisor.GuestRef.
 	ID  string
 	UID string
 }
 
-// ValidScope reports whether a scope names what its kind needs and nothing else. Whether that is there is the backend's word.
+// ValidScope reports whether a scope has what its kind needs and nothing else. It
+// does not check whether the node, guest or group exists.
 func ValidScope(s Scope) bool {
 	switch s.Kind {
 	case ClusterScope:

@@ -10,11 +10,13 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Service is a backend as plugin.Serve takes it. It registers the gRPC services of exactly those optional interfaces that the
-// firewall's type satisfies.
+// Service is a backend in the form that plugin.Serve takes. It registers the gRPC
+// services of exactly those optional interfaces that the firewall's type
+// implements.
 type Service struct {
 	Backend Backend
-	// FirewallType is a typed nil of what Backend.Open returns: its methods are looked at and never called.
+	// FirewallType is a typed nil of the type that Backend.Open returns. Its method
+	// set decides about the abilities; no method is called.
 	FirewallType Firewall
 }
 
@@ -36,13 +38,15 @@ func (s Service) Register(registrar grpc.ServiceRegistrar) error {
 	return nil
 }
 
-// server holds what the services of the abilities need.
+// server is shared by the servers of the abilities.
 type server struct {
 	service Service
 	info    Info
 }
 
-// serve answers a call that is about a scope. As is an optional interface of the firewall.
+// serve answers a call with a scope: it validates the scope, opens the firewall,
+// calls answer and closes the firewall. As is an optional interface of the
+// firewall.
 func serve[As, Resp any](ctx context.Context, s *server, req scoped, answer func(fw As, scope Scope) (*Resp, error)) (*Resp, error) {
 	scope := scopeFromProto(req.GetScope())
 	if err := checkScope(scope, AbilityName[As](), s.info.Has); err != nil {
@@ -51,7 +55,7 @@ func serve[As, Resp any](ctx context.Context, s *server, req scoped, answer func
 	return open(ctx, s, req, func(fw As) (*Resp, error) { return answer(fw, scope) })
 }
 
-// serveCluster answers a call that is about the cluster and names no scope.
+// serveCluster answers a call that concerns the cluster and has no scope.
 func serveCluster[As, Resp any](ctx context.Context, s *server, req endpoint.Request, answer func(As) (*Resp, error)) (*Resp, error) {
 	if err := checkScope(Scope{Kind: ClusterScope}, AbilityName[As](), s.info.Has); err != nil {
 		return nil, err
@@ -59,18 +63,20 @@ func serveCluster[As, Resp any](ctx context.Context, s *server, req endpoint.Req
 	return open(ctx, s, req, answer)
 }
 
+// open opens the firewall at the request's target for one call.
 func open[As, Resp any](ctx context.Context, s *server, req endpoint.Request, answer func(As) (*Resp, error)) (*Resp, error) {
 	opener := endpoint.Opener[Firewall]{Open: s.service.Backend.Open, Type: s.service.FirewallType}
 	return endpoint.Serve(ctx, opener, req, answer)
 }
 
-// scoped is satisfied by the requests that name a scope.
+// scoped is implemented by requests with a scope.
 type scoped interface {
 	endpoint.Request
 	GetScope() *firewallv1.Scope
 }
 
-// checkScope refuses a scope that is none, or lacks the ability.
+// checkScope returns Invalid for a malformed scope, and Unsupported for one without
+// the ability.
 func checkScope(scope Scope, ability string, has func(ScopeKind, string) bool) error {
 	if !ValidScope(scope) {
 		return Invalid(FieldScope, "%.40q is no scope with what it needs and nothing else", string(scope.Kind))
@@ -81,8 +87,9 @@ func checkScope(scope Scope, ability string, has func(ScopeKind, string) bool) e
 	return nil
 }
 
-// Client is a backend that runs in a plugin process. Its firewalls satisfy every optional interface in Go: ask As, which knows
-// what the plugin claims.
+// Client is a backend that runs in a plugin process. Its firewalls implement every
+// optional interface, so use As, which knows the abilities that the plugin
+// reported. A Client is safe for concurrent use.
 type Client struct {
 	plugin.Claims
 	conn grpc.ClientConnInterface
@@ -90,10 +97,10 @@ type Client struct {
 
 var _ Backend = (*Client)(nil)
 
-// NewClient makes a backend of a connection.
+// NewClient returns a backend that sends its calls over the connection.
 func NewClient(conn grpc.ClientConnInterface) *Client { return &Client{conn: conn} }
 
-// Info asks the plugin, and remembers its abilities.
+// Info reads the description from the plugin and remembers its abilities.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	d, err := plugin.DescribeKind(ctx, c.conn, plugin.KindFirewall)
 	if err != nil {
@@ -103,12 +110,14 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 	return infoOf(d), nil
 }
 
-// SetDescription records what the plugin said of itself.
+// SetDescription stores the description of the plugin, completed with default
+// scopes.
 func (c *Client) SetDescription(d plugin.Description) {
 	c.Claims.SetDescription(infoOf(d).description())
 }
 
-// Open gives the firewall at the target. It asks the plugin what it can do when that is not known yet, and nothing otherwise.
+// Open returns the firewall at the target. It calls Info if the plugin has not been
+// described yet, and otherwise sends nothing.
 func (c *Client) Open(ctx context.Context, target endpoint.Target) (Firewall, error) {
 	if !c.Described() {
 		if _, err := c.Info(ctx); err != nil {
@@ -118,7 +127,8 @@ func (c *Client) Open(ctx context.Context, target endpoint.Target) (Firewall, er
 	return &remoteFirewall{client: c, target: endpoint.TargetToProto(target)}, nil
 }
 
-// remoteFirewall is a firewall behind a plugin. It holds nothing: each call carries the target.
+// remoteFirewall is a firewall behind a plugin. It has no state: each call carries
+// the target.
 type remoteFirewall struct {
 	client *Client
 	target *pluginv1.Target
@@ -132,11 +142,13 @@ func (f *remoteFirewall) CanAt(kind ScopeKind, ability string) bool {
 	return f.client.CanAt(string(kind), ability)
 }
 
-// refuse refuses a call at a scope that is none, or lacks the ability As, which the firewall has elsewhere.
+// refuse returns an error for a malformed scope, or for one without the ability As
+// if the firewall has it elsewhere. An ability that the firewall does not have at
+// all is left to the plugin.
 func refuse[As any](f *remoteFirewall, scope Scope) error {
 	has := func(kind ScopeKind, ability string) bool { return !f.Can(ability) || f.CanAt(kind, ability) }
 	return checkScope(scope, AbilityName[As](), has)
 }
 
-// Close implements Firewall; there is nothing to release.
+// Close implements Firewall. It does nothing.
 func (f *remoteFirewall) Close() error { return nil }

@@ -10,38 +10,45 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// State is what the firewall of one scope consists of. What the scope has no ability for is empty.
+// State is the complete firewall configuration of one scope. Parts for which the
+// scope has no ability are empty.
 type State struct {
 	Scope Scope
-	// Absent says that the scope, a group, is not there; all else is empty then.
+	// Absent is true if the scope is a group that does not exist. Everything else
+	// is empty then.
 	Absent bool
-	// Comment is that of a group.
+	// Comment is the comment of a group.
 	Comment string
 	Rules   []Rule
 	Aliases []Alias
 	IPSets  []IPSetState
 	Options Options
-	// Digests name what was read, for a change that shall hold only while it is so.
+	// Digests are the digests of what was read. A change may name them so that it
+	// is refused if something has changed since.
 	Digests Digests
 }
 
-// Digests are those of the lists of a State; empty where the backend has none. That of the options is in them.
+// Digests are the digests of the lists of a State, empty if the backend has none.
+// The digest of the options is in Options.
 type Digests struct{ Rules, Aliases, IPSets string }
 
 // IPSetState is a set with its members.
 type IPSetState struct {
 	IPSet
 	Members []IPSetMember
-	// Digest is that of the members.
+	// Digest is the digest of the members.
 	Digest string
 }
 
-// MaxState is the most that ReadState reads, as State.Size counts it.
+// MaxState is the largest state that ReadState reads, in bytes as State.Size counts
+// them.
 const MaxState = 16 << 20
 
-// ReadState reads the state of a scope through the abilities that the scope has. It asks once for each of them and once more for the
-// members of each set, one after the other: who changes something meanwhile may be seen in one list and not in another, and a set that
-// vanishes meanwhile is left out. A group that is not there is Absent, and no error. A state above MaxState is Refused.
+// ReadState reads the state of a scope through the abilities that the scope has. It
+// sends one request for each ability and one for the members of each set, one after
+// the other. A change by another user in between may be visible in one list and not
+// in another. A set that disappears in between is left out. A group that does not
+// exist is Absent, not an error. A state larger than MaxState is Refused.
 func ReadState(ctx context.Context, fw Firewall, scope Scope) (State, error) {
 	if !ValidScope(scope) {
 		return State{}, Invalid(FieldScope, "%.40q is no scope with what it needs and nothing else", string(scope.Kind))
@@ -80,10 +87,11 @@ func ReadState(ctx context.Context, fw Firewall, scope Scope) (State, error) {
 	return s, s.readIPSets(ctx, fw)
 }
 
-// entrySize is about how many bytes an alias, a set, a member or an option takes besides its texts, and ruleSize a rule.
+// entrySize is the approximate size in memory of an alias, set, member or option
+// without its texts, and ruleSize that of a rule.
 const entrySize, ruleSize = 64, 256
 
-// Size is about how many bytes the state takes in memory.
+// Size returns the approximate size of the state in memory, in bytes.
 func (s State) Size() int {
 	size := entrySize + len(s.Comment)
 	for _, name := range OptionTexts() {
@@ -108,6 +116,7 @@ func (s State) Size() int {
 	return size
 }
 
+// size is the part of a set in State.Size.
 func (s IPSetState) size() int {
 	size := entrySize + len(s.Name) + len(s.Comment)
 	for _, m := range s.Members {
@@ -116,12 +125,14 @@ func (s IPSetState) size() int {
 	return size
 }
 
+// tooLarge returns the error of a state larger than MaxState.
 func tooLarge() error {
 	return plugin.Errorf(plugin.Refused, "the rules, aliases and IP sets of one firewall take more than %d MiB, which is more than can be "+
 		"read at once", MaxState>>20)
 }
 
-// readGroup looks for the group in the cluster's list; known is false where there is no such list.
+// readGroup looks for the group in the cluster's list. It returns false if there is
+// no such list; the rules of the group then show whether it exists.
 func (s *State) readGroup(ctx context.Context, fw Firewall) (known bool, err error) {
 	grouper, ok := AsAt[Grouper](fw, ClusterScope)
 	if !ok {
@@ -138,6 +149,8 @@ func (s *State) readGroup(ctx context.Context, fw Firewall) (known bool, err err
 	return true, nil
 }
 
+// readIPSets reads the sets and their members. It stops as soon as the state
+// becomes too large.
 func (s *State) readIPSets(ctx context.Context, fw Firewall) error {
 	setter, ok := AsAt[IPSetter](fw, s.Scope.Kind)
 	if !ok {
@@ -173,8 +186,10 @@ func isNotFound(err error) bool {
 	return errors.As(err, &e) && e.Kind == plugin.NotFound
 }
 
-// Check refuses a state that none can be, as Invalid with the field: a scope that is none, a rule or a name that CheckRule or CheckName
-// refuses, two of one name, or something in a group that is absent. Rules stand at their positions, from 0 on.
+// Check returns Invalid, with the field, for a state that cannot exist: a malformed
+// scope, a rule or name that CheckRule or CheckName rejects, two objects of one
+// name, or an absent group with contents. The position of each rule must be its
+// index.
 func (s State) Check() error {
 	if !ValidScope(s.Scope) {
 		return Invalid(FieldScope, "%.40q is no scope with what it needs and nothing else", string(s.Scope.Kind))
@@ -214,6 +229,8 @@ func (s State) Check() error {
 	return s.Options.check()
 }
 
+// checkNamed validates the name and comment of an object. The map contains the
+// names that were seen before.
 func checkNamed(seen map[string]bool, name, comment string) error {
 	if err := CheckName(FieldName, name); err != nil {
 		return err
@@ -225,6 +242,8 @@ func checkNamed(seen map[string]bool, name, comment string) error {
 	return CheckText(FieldComment, comment, MaxComment)
 }
 
+// checkCIDR validates the length and the characters of an address. Only the backend
+// knows its notation.
 func checkCIDR(text string) error {
 	if text == "" {
 		return Invalid(FieldCIDR, "it is missing")
@@ -276,7 +295,8 @@ func (o Options) check() error {
 	return nil
 }
 
-// Equal reports whether two states are the same but for their digests. The order of rules counts, and that of all else does not.
+// Equal reports whether two states are the same except for their digests. The order
+// of rules matters, the order of everything else does not.
 func (s State) Equal(other State) bool {
 	return s.Scope.Same(other.Scope) && s.Absent == other.Absent && s.Comment == other.Comment &&
 		slices.EqualFunc(s.Rules, other.Rules, sameRule) &&
@@ -285,7 +305,8 @@ func (s State) Equal(other State) bool {
 		s.Options.Equal(other.Options)
 }
 
-// Same reports whether two scopes are one. A guest is the same on whatever node it was last seen.
+// Same reports whether two scopes are the same. The node of a guest does not
+// matter, because the guest may have moved.
 func (s Scope) Same(other Scope) bool {
 	if s.Kind != other.Kind || s.Node != other.Node || s.Group != other.Group || (s.Guest == nil) != (other.Guest == nil) {
 		return false
@@ -293,7 +314,7 @@ func (s Scope) Same(other Scope) bool {
 	return s.Guest == nil || s.Guest.Kind == other.Guest.Kind && s.Guest.ID == other.Guest.ID && s.Guest.UID == other.Guest.UID
 }
 
-// sameRule compares rules by what they say: where they stand follows from the list.
+// sameRule compares rules without their positions, which follow from the list.
 func sameRule(a, b Rule) bool {
 	a.Position, b.Position = 0, 0
 	return a == b
@@ -307,13 +328,14 @@ func (s IPSetState) same(other IPSetState) bool {
 	return s.IPSet == other.IPSet && slices.Equal(sorted(s.Members, IPSetMember.key), sorted(other.Members, IPSetMember.key))
 }
 
+// sorted returns a sorted copy of the list.
 func sorted[T any](list []T, key func(T) string) []T {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b T) int { return strings.Compare(key(a), key(b)) })
 	return list
 }
 
-// Equal reports whether two sets of options are the same but for their digest.
+// Equal reports whether two sets of options are the same except for their digests.
 func (o Options) Equal(other Options) bool {
 	for _, name := range OptionFlags() {
 		a, b := *o.Flag(name), *other.Flag(name)

@@ -2,20 +2,21 @@ package firewall
 
 import "context"
 
-// PlaceKind is what names an object.
+// PlaceKind is the kind of a place that refers to an object.
 type PlaceKind string
 
 // The kinds of places.
 const (
-	// RulePlace is a rule, which has a Position.
+	// RulePlace is a rule. Place.Position is set.
 	RulePlace PlaceKind = "rule"
-	// MemberPlace is a member of the set that IPSet names.
+	// MemberPlace is a member of the set Place.IPSet.
 	MemberPlace PlaceKind = "ipset_member"
-	// OtherPlace is something else, such as a network interface; Text says what.
+	// OtherPlace is something else, such as a network interface. Place.Text says
+	// what.
 	OtherPlace PlaceKind = "other"
 )
 
-// Place is where an object is used.
+// Place is one place that refers to an object.
 type Place struct {
 	Scope Scope
 	Kind  PlaceKind
@@ -23,23 +24,30 @@ type Place struct {
 	Position int
 	// IPSet is the name of the set.
 	IPSet string
-	// Text is what stands there, such as "+web", on one line.
+	// Text is the reference on one line, such as "+web".
 	Text string
 }
 
-// Usage is where an object is used.
+// Usage lists the places that refer to an object.
 type Usage struct {
 	Places []Place
-	// Incomplete says why there may be more places, for people; empty when everything was looked at.
+	// Incomplete explains to people why there may be more places. It is empty if
+	// everything was searched.
 	Incomplete string
 }
 
-// UsageFinder is satisfied by firewalls that can tell where an object is used, so that nobody deletes what rules name. Needs the
-// Monitoring capability.
+// UsageFinder is implemented by firewalls that can find the references to an
+// object, so that nobody deletes what rules refer to. It needs the Monitoring
+// capability.
 type UsageFinder interface {
-	// Usage looks for what names the alias, set or group that is kept at a scope; a group is one of the cluster's scope. That there is no
-	// such object is no error: rules may name what is not there. What no object can be called is Invalid with the field "name", an unknown
-	// kind with the field "kind". What an asking costs the hypervisor is bounded by the backend, which says
-	// so in its documentation; where the bound ends it, or the credential is not shown all, the answer says so in Incomplete.
+	// Usage finds the references to the alias, set or group at a scope. Groups are
+	// at the cluster scope. An object that does not exist is not an error, because
+	// rules may refer to a missing object. A name that no object can have is
+	// Invalid with the field "name", an unknown kind is Invalid with the field
+	// "kind".
+	//
+	// The backend bounds the cost for the hypervisor and documents the bound. If it
+	// stops at the bound, or the credential does not see everything, Incomplete
+	// says so.
 	Usage(ctx context.Context, scope Scope, kind ObjectKind, name string) (Usage, error)
 }

@@ -6,7 +6,9 @@ import (
 	"google.golang.org/grpc"
 )
 
-// abilities are the optional interfaces of the kind. A new one is its interface, its gRPC service and a line here.
+// abilities lists the optional interfaces of hypervisor plugins. A new ability
+// needs an interface, a gRPC service and an entry here. The name is part of the
+// wire contract and must not change.
 var abilities = plugin.Abilities[*server]{
 	of[Lifecycler]("lifecycle", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterLifecycleServiceServer(r, &lifecycleServer{server: s})
@@ -109,25 +111,37 @@ var abilities = plugin.Abilities[*server]{
 	}),
 }
 
-// of is an ability of the host.
+// of declares an ability that the host type implements.
 func of[Optional any](name string, register func(grpc.ServiceRegistrar, *server)) plugin.Ability[*server] {
 	return plugin.AbilityOf[Optional](name, func(s *server) any { return s.service.HostType }, register)
 }
 
-// ofDriver is an ability of the driver.
+// ofDriver declares an ability that the driver implements.
 func ofDriver[Optional any](name string, register func(grpc.ServiceRegistrar, *server)) plugin.Ability[*server] {
 	return plugin.AbilityOf[Optional](name, func(s *server) any { return s.service.Driver }, register)
 }
 
-// As gives a Host, or a Driver for the interfaces that a driver has (RoleScripter, RoleOutputReader, CertificateReader,
-// CredentialReader, Enroller), as one of the optional interfaces when it has that ability, whether it is a driver's own or one
-// behind a plugin: As[Lifecycler](host). Use it in place of a type assertion.
+// As returns v, a Host or a Driver, as one of the optional interfaces, and true if
+// it has that ability. It works for a driver in the same process and for one behind
+// a plugin:
+//
+//	if l, ok := hypervisor.As[hypervisor.Lifecycler](host); ok {
+//		taskID, err = l.Act(ctx, ref, hypervisor.Start)
+//	}
+//
+// Use As instead of a type assertion: a Client implements all interfaces, but its
+// plugin may not. RoleScripter, RoleOutputReader, CertificateReader,
+// CredentialReader and Enroller are abilities of the driver, all others of the
+// host.
 func As[Optional any](v any) (Optional, bool) { return plugin.As[Optional](abilities, v) }
 
-// AbilityName is the name of the ability that one of the optional interfaces is: AbilityName[Lifecycler]() is "lifecycle".
+// AbilityName returns the name of the ability of an optional interface:
+// AbilityName[Lifecycler]() is "lifecycle". The name appears in Info.Abilities and
+// in the service's API.
 func AbilityName[Optional any]() string { return plugin.NameOf[Optional](abilities) }
 
-// Abilities names the optional interfaces that a driver and its hosts have. A typed nil will do for the host.
+// Abilities returns the names of the optional interfaces that a driver and its host
+// type implement. The host may be a typed nil, because no method of it is called.
 func Abilities(driver Driver, host Host) []string {
 	return abilities.Names(&server{service: Service{Driver: driver, HostType: host}})
 }

@@ -2,28 +2,37 @@ package hypervisor
 
 import "context"
 
-// BackupFileLocator is satisfied by hosts that can tell where a backup lies as a file on the machine of its node, so that it can be read
-// there and put onto another machine with NodeExecutor. It needs the Backup capability, asks the hypervisor and no machine, and changes
+// BackupFileLocator is implemented by hosts whose backups are files on the machine
+// of a node. The service uses it to copy a backup to another host: it reads the
+// file with NodeExecutor there and writes it with NodeExecutor here. The interface
+// needs the Backup capability, asks the hypervisor and not the machine, and changes
 // nothing.
 type BackupFileLocator interface {
-	// BackupFile is the one file that a backup is on the storage of the query, as the machine of its node sees it. A backup that is of
-	// another storage, of whichever host, is one that is to be put there: a file with the same bytes that is put at the path is listed as
-	// a backup of the same guest from then on, with the ID of the answer. Whether there is something in that place is not looked at.
+	// BackupFile returns the file of a backup on the storage of the query, as the
+	// machine of the query's node sees it.
 	//
-	// A backup without ID asks only whether the storage keeps backups as files; the answer is empty then. A storage that does not is
-	// Unsupported, with the reason in words; one that is not there, and a backup that is none, are NotFound.
+	// The backup may come from another storage, also from another host. The result
+	// is then the place for a copy: if a file with the same bytes is written there,
+	// the hypervisor lists it as a backup of the same guest, with the ID in the
+	// result. BackupFile does not check whether something exists at that path.
+	//
+	// A backup without ID only asks whether the storage keeps backups as files; the
+	// result is empty then. A storage that does not is Unsupported, with the reason
+	// as message. An unknown storage, and an ID that is not a backup, are NotFound.
 	BackupFile(ctx context.Context, query BackupQuery, backup Backup) (BackupFile, error)
 }
 
-// BackupFile is a backup as a file.
+// BackupFile is the place of a backup in a file system.
 type BackupFile struct {
-	// Path is absolute and clean, as CheckNodePath has it.
+	// Path is the absolute, clean path on the machine, accepted by CheckNodePath.
 	Path string
-	// ID is the one that a backup in that place has.
+	// ID is the hypervisor's identifier of a backup at that path.
 	ID string
 }
 
-// check refuses an answer that no driver may give: what is at the path is read and written as root.
+// check returns an error for a result that a driver must not give. The service
+// reads and writes the path as root, so a bad path from a plugin must not get
+// through.
 func (f BackupFile) check(asked Backup) error {
 	if asked.ID == "" && f == (BackupFile{}) {
 		return nil

@@ -11,9 +11,11 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Client is a driver that runs in a plugin process. It and its hosts satisfy every optional interface in Go, so a type
-// assertion proves nothing: ask As, which knows what the plugin claims. A call to a plugin that is not there fails with
-// plugin.ErrGone in it.
+// Client is a Driver that runs in a plugin process. The type and its hosts
+// implement every optional interface, so a type assertion proves nothing: call As,
+// which knows the abilities that the plugin reported. A call to a plugin whose
+// process has ended fails with an error that wraps plugin.ErrGone. A Client is safe
+// for concurrent use and needs no closing; the owner of the connection closes that.
 type Client struct {
 	plugin.Claims
 	conn grpc.ClientConnInterface
@@ -29,12 +31,13 @@ var (
 	_ Enroller          = (*Client)(nil)
 )
 
-// NewClient makes a driver of a connection.
+// NewClient returns a driver that sends its calls over the connection. It does not
+// use the connection yet.
 func NewClient(conn grpc.ClientConnInterface) *Client {
 	return &Client{conn: conn, base: hypervisorv1.NewHypervisorServiceClient(conn)}
 }
 
-// Info asks the plugin, and remembers the answer's abilities.
+// Info reads the description from the plugin and remembers its abilities for As.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	answer, err := wire.Call(ctx, c.base.Info, &hypervisorv1.InfoRequest{})
 	if err != nil {
@@ -45,7 +48,8 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 	return info, nil
 }
 
-// Open gives a host for the target. It asks the plugin for its Info when that is not known yet, and nothing otherwise.
+// Open returns a host for the target. It calls Info if the plugin has not been
+// described yet, and otherwise sends nothing.
 func (c *Client) Open(ctx context.Context, target endpoint.Target) (Host, error) {
 	if !c.Described() {
 		if _, err := c.Info(ctx); err != nil {
@@ -55,7 +59,8 @@ func (c *Client) Open(ctx context.Context, target endpoint.Target) (Host, error)
 	return &remoteHost{client: c, target: endpoint.TargetToProto(target)}, nil
 }
 
-// remoteHost is a host behind a plugin. It holds nothing: each call carries the target.
+// remoteHost is a host behind a plugin. It has no state of its own: each call
+// carries the whole target, so a restarted plugin process can serve the next call.
 type remoteHost struct {
 	client *Client
 	target *pluginv1.Target
@@ -66,5 +71,6 @@ var _ Host = (*remoteHost)(nil)
 // Can implements plugin.Claimer.
 func (h *remoteHost) Can(ability string) bool { return h.client.Can(ability) }
 
-// Close implements Host; there is nothing to release.
+// Close implements Host. It does nothing, because the host has no resources on this
+// side.
 func (h *remoteHost) Close() error { return nil }

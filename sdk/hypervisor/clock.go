@@ -2,18 +2,22 @@ package hypervisor
 
 import "time"
 
-// maxClockDoubt is how long an answer may take to tell a clock: by up to half of it the result is wrong.
+// maxClockDoubt is the longest round trip from which a clock difference is
+// computed. The result can be wrong by half of the round trip.
 const maxClockDoubt = 4 * time.Second
 
-// ClockAhead is what Cluster.ClockAhead is made of: date is the hypervisor's clock in whole seconds, as in an answer of HTTP, to a request
-// that was sent and answered at these times of the own clock. Half of the time between them is taken into account. It is nil where the
-// answer took too long to tell, or has no date.
+// ClockAhead computes Cluster.ClockAhead, in seconds. The date is the hypervisor's
+// clock in whole seconds, such as the Date header of an HTTP response. The request
+// was sent and its response received at these times of the local clock; ClockAhead
+// assumes that the hypervisor wrote the date half-way between them. It returns nil
+// if the response has no date or took too long for a useful result.
 func ClockAhead(date, sent, answered time.Time) *float64 {
 	took := answered.Sub(sent)
 	if date.IsZero() || took < 0 || took > maxClockDoubt {
 		return nil
 	}
-	// What was cut off from the second is half of one on average.
+	// The date is cut to whole seconds, so on average half a second is missing from
+	// it.
 	ahead := date.Add(time.Second / 2).Sub(sent.Add(took / 2)).Seconds()
 	return &ahead
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// ConsoleKind is what a console carries.
+// ConsoleKind is the protocol that a console carries.
 type ConsoleKind string
 
 // The kinds of consoles.
@@ -18,27 +18,34 @@ const (
 	ConsoleGraphical ConsoleKind = "graphical"
 )
 
-// OperationConsole is what a task does that is there for an open console, where the hypervisor has such tasks. Its failure means that
-// nobody came to the console, or how it was left: nothing that anybody has to look after.
+// OperationConsole is the operation of the task that exists while a console is
+// open, at hypervisors that have such tasks. Its failure means that nobody
+// connected to the console, or only how the connection ended. Nobody needs to act
+// on it.
 const OperationConsole Operation = "console"
 
-// ConsoleSpec is a console to open.
+// ConsoleSpec describes a console to open.
 type ConsoleSpec struct {
-	// Guest is whose console it is. Nil asks for a shell of Node.
+	// Guest is the guest of the console. Nil requests a shell of Node.
 	Guest *GuestRef
-	// Node is the node of the shell; empty with a Guest.
+	// Node is the node of the shell. It is empty if Guest is set.
 	Node string
-	// Kind is what it shall carry. Empty takes a terminal where the guest has one, else the graphical console. A node has terminals only.
+	// Kind is the requested protocol. An empty value selects a terminal if the
+	// guest has one, and the graphical console otherwise. A node has terminals
+	// only.
 	Kind ConsoleKind
-	// Columns and Rows are the first size of a terminal; zero leaves them to the hypervisor.
+	// Columns and Rows are the initial size of a terminal in characters. Zero
+	// leaves them to the hypervisor.
 	Columns, Rows int
 }
 
-// MaxConsoleSize is how many columns or rows a terminal has at most.
+// MaxConsoleSize is the largest number of columns and of rows of a terminal.
 const MaxConsoleSize = 4096
 
-// Check refuses what no driver could open, as Invalid with its field: guest and node both or neither, a kind that there is not, a node's
-// graphical console, half a size or one out of bounds. Drivers call it first; over a connection that was done.
+// Check returns Invalid, with the field, for a spec that no driver can open: guest
+// and node both set or both empty, an unknown kind, the graphical console of a
+// node, or a size that is incomplete or out of bounds. Drivers call it first. A
+// spec that came over a plugin connection is already checked.
 func (s ConsoleSpec) Check() error {
 	refuse := func(field, format string, args ...any) error {
 		err := plugin.Errorf(plugin.Invalid, format, args...)
@@ -60,7 +67,8 @@ func (s ConsoleSpec) Check() error {
 	return CheckConsoleSize(s.Columns, s.Rows)
 }
 
-// CheckConsoleSize refuses a size that no terminal has, as Invalid with its field.
+// CheckConsoleSize returns Invalid, with the field "columns" or "rows", for a size
+// outside 1 to MaxConsoleSize.
 func CheckConsoleSize(columns, rows int) error {
 	for _, side := range []struct {
 		field string
@@ -75,35 +83,50 @@ func CheckConsoleSize(columns, rows int) error {
 	return nil
 }
 
-// Console is an open console. Read and Write carry what the person sees and types, without any framing of the hypervisor. They may be
-// called at the same time, each by one goroutine. Read ends with io.EOF when the other side has ended it, with net.ErrClosed after Close,
-// and with an error of a kind of the SDK else; a Write that comes too late fails for the same reason. Close ends it at once, also a
-// Read or a Write that waits, and may be called more than once; the caller closes.
+// Console is an open console. Read and Write carry the bytes of the protocol
+// without any framing of the hypervisor. One goroutine may read while another one
+// writes.
+//
+// Read returns io.EOF after the other side has ended the console, net.ErrClosed
+// after Close, and otherwise a *plugin.Error. A Write after the end fails for the
+// same reason. Close ends the console at once and unblocks a waiting Read or Write.
+// It may be called more than once. The caller of OpenConsole closes the console.
 type Console interface {
 	io.ReadWriteCloser
-	// Kind is what it carries.
+	// Kind returns the protocol of the console.
 	Kind() ConsoleKind
-	// Password is what a client of RFB answers the server's challenge with; empty where none is asked for, and for terminals.
+	// Password returns the password with which an RFB client answers the server's
+	// challenge (RFC 6143 section 7.2.2). It is empty for terminals and if the
+	// server asks for none.
 	Password() string
-	// Resize tells a terminal its size. A graphical console ignores it.
+	// Resize sets the size of a terminal, in characters. A graphical console
+	// ignores it.
 	Resize(ctx context.Context, columns, rows int) error
 }
 
-// ConsoleLimit is a console that cannot be opened on this release of the hypervisor with a token, whatever its privileges.
+// ConsoleLimit describes consoles that this release of the hypervisor cannot open
+// with an API token, whatever its privileges.
 type ConsoleLimit struct {
-	// Of is what it is about: the GuestKind ("vm", "container"), or "node".
-	Of   string
+	// Of is the GuestKind ("vm", "container") or "node".
+	Of string
+	// Kind is the protocol that is unavailable.
 	Kind ConsoleKind
-	// Reason says in a sentence for people which release of what is missing, and which is there.
+	// Reason is a sentence for people. It names the release that would be needed
+	// and the one that is installed.
 	Reason string
 }
 
-// Consoler is satisfied by hosts that give consoles. It needs the Console capability.
+// Consoler is implemented by hosts that open consoles. It needs the Console
+// capability.
 type Consoler interface {
-	// OpenConsole opens one and returns when bytes can flow, at the latest with ctx, which bounds the opening only. NotFound: the guest
-	// or node is not there. Conflict: the guest does not run. Invalid with the field "kind": it has no such console. Unsupported:
-	// this release cannot give it to tokens. Denied, Busy (no port or slot is free), Unreachable, Timeout as everywhere.
+	// OpenConsole opens a console and returns when bytes can flow. The context
+	// bounds the opening only, not the life of the console. A guest or node that
+	// does not exist is NotFound. A guest that is not running is Conflict. A kind
+	// of console that the guest does not have is Invalid with the field "kind". A
+	// release that cannot open it with a token is Unsupported. Busy means that the
+	// hypervisor has no free port or slot.
 	OpenConsole(ctx context.Context, spec ConsoleSpec) (Console, error)
-	// ConsoleLimits says what this release cannot do; none where everything works, and where it cannot be told.
+	// ConsoleLimits returns what this release cannot do. The list is empty if
+	// everything works, and if the driver cannot know.
 	ConsoleLimits(ctx context.Context) ([]ConsoleLimit, error)
 }

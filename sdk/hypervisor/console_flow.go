@@ -7,49 +7,65 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Bounds of what is under way on a console's call, in bytes: of one message, and of all that the other side has not taken.
+// Limits of a console's call, in bytes: the size of one message, and the data that
+// one side may send before the other side acknowledges it. The window keeps a slow
+// reader from filling the memory of the service or of the plugin.
 const (
 	consoleChunk  = 32 << 10
 	consoleWindow = 256 << 10
 )
 
-// consoleMessage is what either side sends, whichever it is.
+// consoleMessage is one message of a console's call in either direction. It carries
+// data, an acknowledgement of data (taken, in bytes), or a terminal size.
 type consoleMessage struct {
 	data          []byte
 	taken         int
 	columns, rows int
 }
 
-// consoleFlow is one side's end of a console's call: data in both directions, each bounded by what the other side has taken, and the last
-// size that was told. What is received waits here, so that the call's messages can always be received: an answer that nobody reads
-// must not hold up the word that the reader goes on.
+// consoleFlow is one end of a console's call. It carries data in both directions,
+// each limited by what the other side has acknowledged, and the latest terminal
+// size.
+//
+// Received data waits in the flow, so that the goroutine that receives messages
+// never blocks: an answer that nobody reads must not hold up the acknowledgements
+// behind it.
+//
+// The mutex mu protects all fields below it. The mutex sending is separate, because
+// a send may block while the other side is slow, and accept must go on then.
 type consoleFlow struct {
 	sending sync.Mutex // a stream takes one message at a time
 	send    func(consoleMessage) error
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	// under is what was sent and is not taken, held what was received and not said to be taken, untold the part of it that is taken.
+	// under counts bytes sent and not acknowledged by the other side. held counts
+	// bytes received and not acknowledged. untold is the part of held that the
+	// reader has consumed.
 	under, held, untold int
 	waiting             [][]byte
 	columns, rows       int // as told and not looked at, zero for none
 	ended               error
 }
 
+// newConsoleFlow returns a flow that sends its messages with send. The caller
+// passes received messages to accept and calls end when the call ends.
 func newConsoleFlow(send func(consoleMessage) error) *consoleFlow {
 	f := &consoleFlow{send: send}
 	f.changed = sync.NewCond(&f.mu)
 	return f
 }
 
-// tell sends one message.
+// tell sends one message. A gRPC stream allows only one sender at a time.
 func (f *consoleFlow) tell(m consoleMessage) error {
 	f.sending.Lock()
 	defer f.sending.Unlock()
 	return f.send(m)
 }
 
-// accept takes in what the other side has sent; an error is that side's fault.
+// accept takes a message from the other side. An error means that the other side
+// broke the protocol: it acknowledged more than was sent, or exceeded the window.
+// The caller then ends the call.
 func (f *consoleFlow) accept(m consoleMessage) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -68,7 +84,8 @@ func (f *consoleFlow) accept(m consoleMessage) error {
 	return nil
 }
 
-// close ends the flow for this side's own reason: what was received is dropped.
+// close ends the flow on behalf of this side. Received data is dropped, and a
+// waiting reader or writer gets net.ErrClosed.
 func (f *consoleFlow) close() {
 	f.end(net.ErrClosed)
 	f.mu.Lock()
@@ -76,7 +93,8 @@ func (f *consoleFlow) close() {
 	f.waiting, f.ended = nil, net.ErrClosed
 }
 
-// end ends the flow for a reason; the first one counts. What was received can still be read.
+// end ends the flow with a reason. The first reason wins. Data that was received
+// before can still be read.
 func (f *consoleFlow) end(reason error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -86,14 +104,16 @@ func (f *consoleFlow) end(reason error) {
 	f.changed.Broadcast()
 }
 
-// reason is why the flow has ended, nil while it goes on.
+// reason returns why the flow has ended, or nil while it is open.
 func (f *consoleFlow) reason() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.ended
 }
 
-// next waits for data or a size, and gives either.
+// next waits for data or a terminal size and returns one of them. A size takes
+// precedence over data that was received before it: only the latest size matters.
+// The error is the reason of the end, once all data is read.
 func (f *consoleFlow) next(p []byte) (n, columns, rows int, err error) {
 	f.mu.Lock()
 	for len(f.waiting) == 0 && f.columns == 0 && f.ended == nil {
@@ -118,7 +138,9 @@ func (f *consoleFlow) next(p []byte) (n, columns, rows int, err error) {
 	return n, 0, 0, nil
 }
 
-// took says that so much of the data is done with. It is told when it is worth a message.
+// took records that the reader has consumed n bytes. It acknowledges them once they
+// are a quarter of the window: one message for each keystroke would double the
+// traffic.
 func (f *consoleFlow) took(n int) error {
 	f.mu.Lock()
 	f.untold += n
@@ -132,7 +154,8 @@ func (f *consoleFlow) took(n int) error {
 	return f.tell(consoleMessage{taken: taken})
 }
 
-// Write sends data as the other side takes it.
+// Write sends data in chunks and waits while the window is full. It implements
+// io.Writer.
 func (f *consoleFlow) Write(p []byte) (sent int, err error) {
 	for sent < len(p) {
 		f.mu.Lock()
@@ -146,7 +169,8 @@ func (f *consoleFlow) Write(p []byte) (sent int, err error) {
 		n := min(len(p)-sent, consoleChunk, consoleWindow-f.under)
 		f.under += n
 		f.mu.Unlock()
-		// A message may not be changed once it is sent.
+		// The data is copied: gRPC may still read the message after the send, and
+		// the caller of Write may reuse its slice.
 		if err := f.tell(consoleMessage{data: append([]byte(nil), p[sent:sent+n]...)}); err != nil {
 			return sent, err
 		}

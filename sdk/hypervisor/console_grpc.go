@@ -182,7 +182,8 @@ func (s *consoleServer) OpenConsole(stream consoleStream) error {
 	})
 }
 
-// carry carries a console over its call until either has ended, and gives the reason: nil where the console's other side has ended it.
+// carry carries a console over its call until either has ended, and gives the
+// reason: nil where the console's other side has ended it.
 func carry(ctx context.Context, stream consoleStream, console Console) error {
 	flow := newConsoleFlow(func(m consoleMessage) error {
 		return stream.Send(&hypervisorv1.OpenConsoleResponse{Data: m.data, Taken: int32(m.taken)})

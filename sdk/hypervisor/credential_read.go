@@ -8,24 +8,31 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// CredentialReader is satisfied by drivers that check credentials before they are tried and kept. Of drivers that are none,
-// ReadToken does it.
+// CredentialReader is implemented by drivers that check and normalise credentials
+// before they are used and stored. For a driver that does not implement it, the
+// service calls ReadToken.
 type CredentialReader interface {
-	// ReadCredential gives what was entered as it is to be kept: the id of a certificate is found, line ends and what else differs
-	// without a meaning are made one form. It uses no network. Of its own answer it gives the same again. What cannot be a
-	// credential of its form is Invalid with the field "id" or "secret", and the error does not tell the secret. It is not
-	// called for forms that are OneTime.
+	// ReadCredential returns the credential in the form in which it is stored: it
+	// derives the ID of a certificate, and gives line ends and other insignificant
+	// differences one form. It does not use the network, and returns its own result
+	// unchanged when that is passed in again.
+	//
+	// Input that cannot be a credential of its form is Invalid with the field "id"
+	// or "secret". The error must not contain the secret. The method is not called
+	// for forms that are OneTime.
 	ReadCredential(ctx context.Context, entered endpoint.Credential) (endpoint.Credential, error)
 }
 
-// Bounds of a token in bytes: it stands in one line of a header.
+// Limits of a token in bytes. The token is sent in one line of an HTTP header.
 const (
 	maxTokenID     = 255
 	maxTokenSecret = 1024
 )
 
-// ReadToken checks an API token: its id and its secret are printable ASCII without spaces, and the id is not the whole token.
-// Faults are Invalid with the field "id" or "secret".
+// ReadToken checks an API token: its ID and its secret must be printable ASCII
+// without spaces, and the ID must not be the whole token. It returns the token
+// without spaces around the ID. An error is Invalid with the field "form", "id" or
+// "secret".
 func ReadToken(entered endpoint.Credential) (endpoint.Credential, error) {
 	entered.ID = strings.TrimSpace(entered.ID)
 	if entered.Form == "" {
@@ -35,7 +42,8 @@ func ReadToken(entered endpoint.Credential) (endpoint.Credential, error) {
 	case entered.Form != endpoint.FormToken:
 		return endpoint.Credential{}, invalid("form", "only API tokens are taken")
 	case strings.Contains(entered.ID, "="):
-		// Hypervisors print "id=secret" in one piece; pasted whole, the secret would be kept in the open.
+		// Hypervisors print "id=secret" as one string. If that were accepted as an
+		// ID, the secret would be stored unencrypted and shown.
 		return endpoint.Credential{}, invalid("id", "must be the token's id alone, without = and the secret")
 	case !plain(entered.ID, maxTokenID):
 		return endpoint.Credential{}, invalid("id", "must be a token's id of printable ASCII without spaces")
@@ -45,12 +53,12 @@ func ReadToken(entered endpoint.Credential) (endpoint.Credential, error) {
 	return entered, nil
 }
 
-// plain holds for what can stand in a header: printable ASCII without spaces.
+// plain reports whether s can be part of a header: printable ASCII without spaces.
 func plain(s string, most int) bool {
 	return s != "" && len(s) <= most && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// invalid is the error for a parameter that is not taken.
+// invalid returns an error of kind Invalid for a parameter.
 func invalid(field, message string) *plugin.Error {
 	err := plugin.Errorf(plugin.Invalid, "%s", message)
 	err.Field = field

@@ -1,22 +1,3 @@
-// Package hypervisor is what the author of a hypervisor driver sees of Hostler.
-//
-// A Driver runs in a process of its own. The service opens a Host for each call: an endpoint, how its certificate is
-// checked, and the one credential that the call's capability needs. A driver keeps nothing that matters between calls;
-// the service may kill it at any time and start it again. What every driver must do is in Driver and Host. All else is
-// an optional interface of one to five methods, listed in ability.go and found by type assertion on the host type
-// (RoleScripter, RoleOutputReader, CertificateReader, CredentialReader and Enroller on the driver), and the service asks As before
-// it calls one. The comments here are the contract; the protobuf files say only how it travels. The file sdk/DRIVER.md leads from an
-// empty folder to a driver that passes the conformance suite, drivertest.
-//
-// Credentials: Inventory, TaskLog and what only reads come with the credential of Monitoring. A job that changes a guest has that
-// of Lifecycle and calls Guest, Tasks and WaitTask with it too, so that its rights include reading guests and the tasks that it
-// started.
-//
-// Time: a call's context ends it within half a minute, an inventory too. Only WaitTask may last for hours. A call that goes on after
-// its context has ended holds a place that others wait for.
-//
-// Errors: every method returns a *plugin.Error for whatever the service should tell its users; any other error is Internal, and so is
-// a panic, which ends the call and not the process.
 package hypervisor
 
 import (
@@ -26,88 +7,129 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Driver makes hosts. Its methods may be called at the same time from several goroutines.
+// Driver opens hosts. Its methods may be called from several goroutines at the same
+// time. A driver that can do more implements RoleScripter, RoleOutputReader,
+// CertificateReader, CredentialReader or Enroller as well.
 type Driver interface {
-	// Info describes the driver. It must not use the network.
+	// Info returns the description of the driver. It must not use the network.
 	Info(ctx context.Context) (Info, error)
-	// Open gives a host for the target. It must be cheap and must not use the network: the first call does. The caller
-	// closes the host. Connections may be kept and shared between hosts of the same target.
+	// Open returns a Host for the target. It must be cheap and must not use the
+	// network; the first method call of the host does. The caller closes the host.
+	// A driver may keep connections and share them between hosts of the same
+	// target.
 	Open(ctx context.Context, target endpoint.Target) (Host, error)
 }
 
-// Host is one hypervisor endpoint seen through one credential. Its methods may be called at the same time.
+// Host is one hypervisor endpoint seen through one credential. Its methods may be
+// called from several goroutines at the same time.
 type Host interface {
-	// Version asks the endpoint for its release. It is the cheapest call that proves address, certificate and token.
+	// Version returns the release of the endpoint and what its certificate says. It
+	// is the cheapest call that proves that address, certificate and credential are
+	// right. A rejected credential is TokenRejected, a certificate that does not
+	// fit the target is Untrusted.
 	Version(ctx context.Context) (Version, error)
-	// Permissions compares what the credential may do with what its capability, Credential.Capability, needs. What is missing or
-	// too much is an answer and no error. Of a hypervisor that cannot tell, Missing and Extra are empty.
+	// Permissions compares the rights of the credential with those that its
+	// capability, Credential.Capability, needs. Missing or superfluous rights are a
+	// result, not an error. If the hypervisor cannot report rights, Missing and
+	// Extra are empty.
 	Permissions(ctx context.Context) (Permissions, error)
-	// Inventory reports all nodes, guests and storages of the endpoint's cluster in pages of at most a few hundred rows,
-	// each handed to page; an error from page ends the call and is returned. It is asked for every half minute, so the number of
-	// requests to the hypervisor must not grow with the number of guests. A page belongs to page once it was handed over. Guests that
-	// are missing in an inventory without error that is not Partial are taken to be gone: an answer that was cut is an error. An
-	// answer of the hypervisor that names no node is Protocol.
+	// Inventory reports all nodes, guests and storages of the endpoint's cluster.
+	// It passes them to page in pages of at most a few hundred rows. An error from
+	// page ends the call and is returned. A page belongs to the callback once it is
+	// passed: the driver must not change it afterwards.
+	//
+	// The service requests an inventory every half minute, so the number of
+	// requests to the hypervisor must not grow with the number of guests.
+	//
+	// The service considers a guest deleted if an inventory without error, and
+	// without Cluster.Partial, does not contain it. A driver must therefore return
+	// an error if an answer of the hypervisor was cut off. An answer that names no
+	// node is Protocol.
 	Inventory(ctx context.Context, query InventoryQuery, page func(Page) error) error
-	// Guest reads one guest's present state past any cache of the hypervisor. NotFound is proof: there is no such guest under
-	// that id on that node. A guest that the credential may not see is Denied, whether it is there or not, and one whose node cannot be
-	// asked is Unreachable.
+	// Guest reads the present state of one guest and bypasses any cache of the
+	// hypervisor. NotFound is proof that no guest with this ID exists on that node.
+	// A guest that the credential may not see is Denied, whether it exists or not.
+	// A guest whose node cannot be reached is Unreachable.
 	Guest(ctx context.Context, ref GuestRef) (Guest, error)
-	// Tasks lists the hypervisor's tasks, newest first, running ones included, with those that others started, and says how
-	// far back the list is complete.
+	// Tasks lists the hypervisor's tasks, newest first. The list contains running
+	// tasks and tasks that other users started. The result says how far back it is
+	// complete.
 	Tasks(ctx context.Context, query TaskQuery) (TaskList, error)
-	// TaskLog reads lines of one task's log. An unknown task is NotFound.
+	// TaskLog reads lines of the log of one task. An unknown task is NotFound.
 	TaskLog(ctx context.Context, taskID string, query LogQuery) (Log, error)
-	// WaitTask follows a task to its end: each new log line, counted from line `from` (0-based), is handed to line in
-	// order, then the result is returned. A task that ended badly is a result, not an error. It may be called again for
-	// the same task, after its end too. An error from line ends the call and is returned. An unknown task, which includes one that the
-	// hypervisor has forgotten, is NotFound: the service finds out from the guest's state what it can.
+	// WaitTask follows a task to its end. It passes each new log line to the
+	// callback, in order, beginning with line `from` (0-based), and then returns
+	// the result. A failed task is a result, not an error. An error from the
+	// callback ends the call and is returned.
+	//
+	// WaitTask may be called several times for the same task, also after the task
+	// has ended. An unknown task is NotFound. That includes a task that the
+	// hypervisor has forgotten; the service then looks at the state of the guest.
 	WaitTask(ctx context.Context, taskID string, from int, line func(LogLine) error) (TaskResult, error)
-	// Close releases what the host holds. It is called once, after the last call has returned.
+	// Close releases the resources of the host. It is called once, after the last
+	// call has returned.
 	Close() error
 }
 
-// Version is the answer of Host.Version.
+// Version is the result of Host.Version.
 type Version struct {
-	// Version is the full version, such as "9.2.11"; Release its first two parts.
+	// Version is the full version, such as "9.2.11". Release is its first two
+	// parts, such as "9.2".
 	Version string
 	Release string
-	// Fingerprint is the SHA-256 of the certificate that the endpoint showed, upper-case hexadecimal with colons.
+	// Fingerprint is the SHA-256 of the certificate that the endpoint showed:
+	// upper-case hexadecimal bytes with colons between them, as
+	// endpoint.Fingerprint returns it.
 	Fingerprint string
-	// NotAfter is when that certificate ends.
+	// NotAfter is the time at which that certificate expires.
 	NotAfter time.Time
-	// NotBefore is when it begins, CertificateNames what it is for, and CertificateIssuer who has signed it; empty where the driver
-	// does not tell. endpoint.CertificateNames and endpoint.CertificateIssuer read them.
+	// NotBefore is the time from which the certificate is valid, CertificateNames
+	// are the host names and addresses that it is issued for, and CertificateIssuer
+	// is the name of its issuer. They are zero if the driver does not report them.
+	// endpoint.CertificateNames and endpoint.CertificateIssuer read them from a
+	// certificate.
 	NotBefore         time.Time
 	CertificateNames  []string
 	CertificateIssuer string
-	// Node is the name of the node that answered, when the hypervisor tells it.
+	// Node is the name of the node that answered, empty if the hypervisor does not
+	// report it.
 	Node string
 }
 
-// Permissions is the answer of Host.Permissions. Privileges are the hypervisor's own identifiers, sorted.
+// Permissions is the result of Host.Permissions. Privileges are the hypervisor's
+// own identifiers, sorted.
 type Permissions struct {
-	// Missing are privileges that the capability needs and the credential lacks: a feature will fail.
+	// Missing lists privileges that the capability needs and the credential lacks:
+	// some feature will fail.
 	Missing []string
-	// Extra are privileges that the credential has and the capability does not need.
+	// Extra lists privileges that the credential has and the capability does not
+	// need.
 	Extra []string
-	// Recommended are privileges that this release of the hypervisor wants in addition and the credential lacks.
+	// Recommended lists privileges that this release of the hypervisor needs in
+	// addition for some features, and that the credential lacks.
 	Recommended []string
-	// Paths are the paths at which the needed privileges hold: "/" for everywhere, or scopes as Info.Scope names them.
+	// Paths lists the paths at which the needed privileges apply: "/" for
+	// everywhere, or scopes in the form of Info.Scope.
 	Paths []string
-	// Ends are when credentials end, the asked one or others of the same user, as far as the hypervisor tells; the service keeps those of
-	// credentials that it has. One that is not named is one of which nothing is known.
+	// Ends lists the expiry times of credentials that the hypervisor reported: of
+	// the credential itself and possibly of others of the same user. The service
+	// keeps those of credentials that it knows. A credential that is not in the
+	// list has an unknown expiry time.
 	Ends []CredentialEnd
-	// Version is what Host.Version tells, where the driver had to ask for it anyway; nil otherwise.
+	// Version is the result of Host.Version if the driver had to read it anyway,
+	// else nil. It saves the service a request.
 	Version *Version
-	// Remedy is a command for an administrator of the hypervisor, on one line, that gives the credential what is Missing and takes what
-	// its role has beyond need. Empty where nothing is to be mended, or the driver knows no such command.
+	// Remedy is a one-line command for an administrator of the hypervisor. It
+	// grants the credential what is Missing and removes from its role what it does
+	// not need. It is empty if nothing is wrong or if the driver knows no such
+	// command.
 	Remedy string
 }
 
-// CredentialEnd is when one credential ends.
+// CredentialEnd is the expiry time of one credential.
 type CredentialEnd struct {
-	// ID is the credential's, as in endpoint.Credential.
+	// ID is the ID of the credential, as in endpoint.Credential.
 	ID string
-	// At is zero for one that does not end.
+	// At is the expiry time. Zero means that the credential does not expire.
 	At time.Time
 }

@@ -8,28 +8,37 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Enroller is satisfied by drivers whose endpoint gives access against a one-time code. The service makes the credential
-// first and redeems the code for it, so that it knows for what the code may have been used whatever becomes of the answer.
+// Enroller is implemented by drivers whose endpoint grants access in exchange for a
+// one-time code. The service creates the credential and stores it first, and
+// redeems the code for it afterwards. If the answer to Redeem is lost, the service
+// still knows the credential that the code may have been used for.
 type Enroller interface {
-	// Inspect tells what a code says of itself. It uses no network. What cannot be a code is Invalid with the field "secret", and
-	// the error does not tell the code. An expired one is none of its errors.
+	// Inspect decodes the information in a code. It does not use the network. Input
+	// that cannot be a code is Invalid with the field "secret", and the error must
+	// not contain the code. An expired code is not an error.
 	Inspect(ctx context.Context, code plugin.Secret) (Code, error)
-	// NewCredential makes a credential that has access once a code was redeemed for it, in a form that is not OneTime. It uses no
-	// network, and never gives the same twice.
+	// NewCredential creates a credential that gains access once a code is redeemed
+	// for it. Its form is not OneTime. The method does not use the network and
+	// never returns the same credential twice.
 	NewCredential(ctx context.Context, capability endpoint.Capability) (endpoint.Credential, error)
-	// Redeem trades the code for access of the target's credential. It is sent once, whatever happens to the connection, and only
-	// over a connection whose certificate is the target's. A code that is unknown, used or expired is TokenRejected. These and
-	// Denied, Invalid, Untrusted, Forbidden and Refused mean that the code was not taken; any other error means that it may or may
-	// not have been.
+	// Redeem exchanges the code for access of the target's credential. The driver
+	// sends the request once, whatever happens to the connection, and only over a
+	// connection whose certificate fits the target.
+	//
+	// A code that is unknown, used or expired is TokenRejected. TokenRejected,
+	// Denied, Invalid, Untrusted, Forbidden and Refused mean that the code was not
+	// used. After any other error it may have been used.
 	Redeem(ctx context.Context, target endpoint.Target, code plugin.Secret) error
 }
 
-// Code is what a one-time code says of itself.
+// Code is the information in a one-time code.
 type Code struct {
-	// Addresses are where it says that the endpoint is, each "host:port".
+	// Addresses are the addresses of the endpoint in the code, each "host:port".
 	Addresses []string
-	// Fingerprint pins the endpoint's certificate, in the form of endpoint.Fingerprint; empty when the code does not tell it.
+	// Fingerprint is the fingerprint of the endpoint's certificate, in the form of
+	// endpoint.Fingerprint. It is empty if the code does not contain one.
 	Fingerprint string
-	// Expires is when it ends; zero when it does not tell.
+	// Expires is the time at which the code expires. It is zero if the code does
+	// not say.
 	Expires time.Time
 }

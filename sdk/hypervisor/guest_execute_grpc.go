@@ -26,7 +26,8 @@ func (h *remoteHost) RunInGuest(ctx context.Context, guest GuestRef, command Nod
 	if err := errors.Join(CheckContainer(guest), command.Check()); err != nil {
 		return NodeResult{}, firstOf(err)
 	}
-	// The derived context ends the plugin's half whichever way this returns, and with it the program.
+	// The derived context ends the plugin's half whichever way this returns,
+	// and with it the program.
 	callCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	call, err := h.guestExecutes().RunInGuest(callCtx)

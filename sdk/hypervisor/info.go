@@ -12,67 +12,88 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Info is what a driver says of itself. What it leaves empty is filled in by Describe.
+// Info is the description of a driver. Describe fills in defaults for empty fields.
 type Info struct {
-	// Name is the driver's short name, such as "pve": at most 63 lower-case letters, digits, "-" and "_". Version is its own release,
-	// at most 63 letters, digits and ".+_-". Both are pinned with the program, and hosts are kept under the name: it never changes.
+	// Name is the short name of the driver, such as "pve": at most 63 lower-case
+	// letters, digits, "-" and "_". Version is the release of the driver, at most
+	// 63 letters, digits and ".+_-". Both are pinned together with the program
+	// file. Hosts are stored under the name, so it must never change.
 	Name    string
 	Version string
-	// Product is the hypervisor's name for people, such as "Proxmox VE".
+	// Product is the name of the hypervisor for people.
 	Product string
-	// Abilities are the names of the optional interfaces that the driver satisfies, filled in by Serve. A driver leaves it nil.
+	// Abilities are the names of the optional interfaces that the driver
+	// implements. Serve fills them in; a driver leaves the field nil.
 	Abilities []string
-	// DefaultPort is added to an address without one; empty is "8006".
+	// DefaultPort is added to an address without a port. An empty value means
+	// "8006".
 	DefaultPort string
-	// Forms are how people hand over access, the usual one first; nil is one API token with its id. At least one is not OneTime.
+	// Forms are the ways in which people enter credentials, the usual one first.
+	// Nil means one form: an API token with its ID. At least one form must not be
+	// OneTime.
 	Forms []CredentialForm
-	// Capabilities are those that mean something at this hypervisor, Monitoring among them; nil is all. Nobody is asked for a
-	// credential of another one.
+	// Capabilities are those that exist at this hypervisor. Monitoring must be one
+	// of them. Nil means all. The service does not ask for credentials of other
+	// capabilities.
 	Capabilities []endpoint.Capability
-	// Actions are what guests can do, by their kind; a kind that is not named has those of the function Actions. The service offers and
-	// accepts no other. Without the ability Lifecycler they say nothing.
+	// Actions are the power actions of guests by kind. A kind without entry has
+	// those of the function Actions. The service neither offers nor accepts others.
+	// The field has no effect without the ability Lifecycler.
 	Actions []KindActions
-	// Scope is what rights can be narrowed to, as RoleScripter and Permissions have it; zero for nothing.
+	// Scope describes what rights can be limited to, for RoleScripter and
+	// Permissions. It is zero if rights cannot be limited.
 	Scope Scope
-	// Usual is what most hosts have; zero for nothing. A new guest gets it where it is there and nobody asks for another one.
+	// Usual contains the names that most hosts have. A new guest uses them if they
+	// exist on the node and the request names no others. It is zero if there are
+	// none.
 	Usual Usual
 }
 
-// Usual are names that most hosts of a hypervisor have in common; empty for none.
+// Usual contains names that most hosts of a hypervisor have in common. An empty
+// field means that there is none.
 type Usual struct {
-	// Storage is for the disks of guests, and Bridge is the network that they are attached to.
+	// Storage is the storage for the disks of guests. Bridge is the network that
+	// guests are attached to.
 	Storage, Bridge string
 }
 
-// CredentialForm is how access is entered and kept. Labels are for people.
+// CredentialForm describes one way to enter and store credentials. Labels are shown
+// to people.
 type CredentialForm struct {
-	// Name is FormToken, FormClientCertificate, FormJoinToken, or a word of the driver's own in small letters.
-	Name  string
+	// Name is endpoint.FormToken, another Form constant of package endpoint, or a
+	// word of the driver in lower case.
+	Name string
+	// Label is the name of the form for people.
 	Label string
-	// IDLabel is what the id is called, empty when none is entered: the driver finds it.
-	IDLabel     string
+	// IDLabel is the label of the ID field. It is empty if no ID is entered because
+	// the driver derives it.
+	IDLabel string
+	// SecretLabel is the label of the secret field.
 	SecretLabel string
-	// Multiline says that the secret has several lines, such as PEM.
+	// Multiline is true if the secret has several lines, such as PEM.
 	Multiline bool
-	// OneTime says that it is a code, which an Enroller trades for a credential of another form before anything is stored.
+	// OneTime is true for a code that an Enroller exchanges for a credential of
+	// another form before anything is stored.
 	OneTime bool
 }
 
-// KindActions are what one kind of guest can do.
+// KindActions are the actions of one kind of guest.
 type KindActions struct {
 	Kind    GuestKind
 	Actions []Action
 }
 
-// Scope is what rights can be narrowed to.
+// Scope describes what rights can be limited to.
 type Scope struct {
-	// Word is what people call it, such as "pool"; Holds what is in it, such as "guests and storages".
+	// Word is the hypervisor's term, such as "pool". Holds says what a scope
+	// contains, such as "guests and storages".
 	Word, Holds string
-	// Example is the path of one, such as "/pool/customers".
+	// Example is the path of a scope, such as "/pool/customers".
 	Example string
 }
 
-// Describe asks a driver for its Info and completes it. An Info that makes no sense is an error.
+// Describe reads the Info of a driver, fills in defaults and validates it. It
+// returns an error for an Info that breaks the rules of its fields.
 func Describe(ctx context.Context, driver Driver) (Info, error) {
 	info, err := driver.Info(ctx)
 	if err != nil {
@@ -96,7 +117,8 @@ func Describe(ctx context.Context, driver Driver) (Info, error) {
 	return info, nil
 }
 
-// Form is the form of that name, and the first one for an empty name.
+// Form returns the form with that name, or the first form if the name is empty. It
+// returns false if the form does not exist.
 func (info Info) Form(name string) (CredentialForm, bool) {
 	for _, f := range info.Forms {
 		if f.Name == name || name == "" {
@@ -106,10 +128,10 @@ func (info Info) Form(name string) (CredentialForm, bool) {
 	return CredentialForm{}, false
 }
 
-// Has reports whether a capability means something at the hypervisor.
+// Has reports whether the hypervisor has the capability.
 func (info Info) Has(c endpoint.Capability) bool { return slices.Contains(info.Capabilities, c) }
 
-// Knows reports whether guests of a kind can do an action.
+// Knows reports whether guests of a kind have the action.
 func (info Info) Knows(kind GuestKind, action Action) bool {
 	for _, of := range info.Actions {
 		if of.Kind == kind {
@@ -119,14 +141,18 @@ func (info Info) Knows(kind GuestKind, action Action) bool {
 	return slices.Contains(Actions(kind), action)
 }
 
-// Bounds of what a driver says of itself: it is shown to people and kept beside credentials.
+// Limits of an Info: the number of forms, and the bytes of a text. The texts are
+// shown to people and stored beside credentials.
 const (
 	maxForms = 8
 	maxLabel = 200
 )
 
+// formName is the shape of CredentialForm.Name, which is stored and part of the
+// API.
 var formName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
+// check validates a completed Info.
 func (info Info) check() error {
 	if port, err := strconv.ParseUint(info.DefaultPort, 10, 16); err != nil || port == 0 {
 		return fmt.Errorf("the default port is %.20q", info.DefaultPort)
@@ -161,6 +187,8 @@ func (info Info) check() error {
 	return nil
 }
 
+// checkForms validates the credential forms. At least one must be storable, or no
+// host could be added.
 func checkForms(forms []CredentialForm) error {
 	if len(forms) > maxForms {
 		return fmt.Errorf("there are %d forms of credentials", len(forms))
@@ -182,7 +210,8 @@ func checkForms(forms []CredentialForm) error {
 	return nil
 }
 
-// label holds for what can be shown on one line.
+// label reports whether text can be shown on one line: at most maxLabel bytes of
+// printable UTF-8.
 func label(text string) bool {
 	if len(text) > maxLabel || !utf8.ValidString(text) {
 		return false

@@ -36,8 +36,8 @@ func (s *server) Inventory(req *hypervisorv1.InventoryRequest, stream grpc.Serve
 	})
 }
 
-// What one message of an inventory carries at most, so that neither side holds more than this of a driver that hands
-// out larger pages.
+// What one message of an inventory carries at most, so that neither side holds
+// more than this of a driver that hands out larger pages.
 const (
 	pageRows    = 512
 	pageSamples = 8192
@@ -66,7 +66,8 @@ func cut[T any](rows []T, n int) (head, rest []T) {
 	return rows[:n:n], rows[n:]
 }
 
-// pageToProto and pageFromProto share the pointers of the figures between both forms: nobody writes to them.
+// pageToProto and pageFromProto share the pointers of the figures between both
+// forms: nobody writes to them.
 func pageToProto(page Page) *hypervisorv1.InventoryResponse {
 	out := &hypervisorv1.InventoryResponse{Restart: page.Restart, Nodes: nodesToProto(page.Nodes), Samples: samplesToProto(page.Samples)}
 	if c := page.Cluster; c != nil {

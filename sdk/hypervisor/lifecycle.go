@@ -5,7 +5,7 @@ import "context"
 // Action is a change of a guest's power state.
 type Action string
 
-// The actions. Which of them a kind of guest knows is the hypervisor's affair; see Info.Actions.
+// The power actions. Info.Actions says which of them a kind of guest has.
 const (
 	Start    Action = "start"
 	Stop     Action = "stop"     // at once, like pulling the plug
@@ -16,10 +16,11 @@ const (
 	Reset    Action = "reset"
 )
 
-// Operation is the word for a task that does the action.
+// Operation returns the operation of a task that performs the action.
 func (a Action) Operation() Operation { return Operation(a) }
 
-// Actions lists those that a guest kind knows where the driver's Info says nothing else: Pause, Resume and Reset are for VMs.
+// Actions returns the actions of a kind of guest for which Info.Actions has no
+// entry. Pause, Resume and Reset are for VMs only.
 func Actions(kind GuestKind) []Action {
 	if kind == Container {
 		return []Action{Start, Stop, Shutdown, Restart}
@@ -27,12 +28,17 @@ func Actions(kind GuestKind) []Action {
 	return []Action{Start, Stop, Shutdown, Restart, Pause, Resume, Reset}
 }
 
-// Lifecycler is satisfied by hosts that can change a guest's power state. Needs the Lifecycle capability.
+// Lifecycler is implemented by hosts that can change a guest's power state. It
+// needs the Lifecycle capability.
 type Lifecycler interface {
-	// Act sends the action once and never repeats it by itself, whatever happens to the connection: an error of kind
-	// Unreachable or Timeout means that it may or may not have been taken. It returns the id of the task that the
-	// hypervisor started, or an empty one when the action was done at once. A guest that is not there, or that has another UID, is
-	// NotFound; an action that its kind does not know is Invalid or Unsupported; one that does not fit its state, or has nothing to do,
-	// may be Conflict; a lock is Busy. Some hypervisors find these out in the task.
+	// Act sends the action once and never repeats it, whatever happens to the
+	// connection. An error of kind Unreachable or Timeout means that the hypervisor
+	// may or may not have accepted it. Act returns the ID of the task that the
+	// hypervisor started, or an empty ID if the action was complete at once.
+	//
+	// A guest that does not exist, or that has another UID, is NotFound. An action
+	// that the kind of guest does not have is Invalid or Unsupported. An action
+	// that does not fit the guest's state, or has no effect, may be Conflict. A
+	// locked guest is Busy. Some hypervisors report these failures in the task.
 	Act(ctx context.Context, ref GuestRef, action Action) (taskID string, err error)
 }

@@ -5,21 +5,25 @@ import (
 	"time"
 )
 
-// Member is what a node of a cluster tells of itself that seldom changes. What it does not tell is empty.
+// Member is information of a cluster node that rarely changes. A field that the
+// node does not report is empty.
 type Member struct {
-	// Version is the release that runs there, in the form of Version.Version.
+	// Version is the release of the node, in the form of Version.Version.
 	Version string
-	// Fingerprint and NotAfter are of the certificate that the node's own API shows.
+	// Fingerprint and NotAfter are the fingerprint and the expiry time of the
+	// certificate that the node's own API presents.
 	Fingerprint string
 	NotAfter    time.Time
-	// Subscription is nil where the hypervisor has no such thing.
+	// Subscription is nil if the hypervisor has no subscriptions.
 	Subscription *Subscription
 }
 
-// MemberReader is satisfied by hosts that tell such things of every node of their cluster. Needs the Monitoring capability.
+// MemberReader is implemented by hosts that report this for every node of their
+// cluster. It needs the Monitoring capability.
 type MemberReader interface {
-	// Member asks for one node, by at most three small requests. The service does so once a day for each node, in the course of polls.
-	// Names of nodes and nodes that are off are as for NodeReader. A part that cannot be read is empty; where nothing can, there is an
-	// error.
+	// Member reads the information of one node with at most three small requests.
+	// The service calls it once a day per node, between polls. Node names and
+	// offline nodes follow the rules of NodeReader. A part that cannot be read is
+	// empty; if no part can be read, Member returns an error.
 	Member(ctx context.Context, node string) (Member, error)
 }

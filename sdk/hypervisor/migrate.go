@@ -2,11 +2,13 @@ package hypervisor
 
 import "context"
 
-// OperationMigrate is the operation of moving a guest to another node of its cluster. Its task is of the guest, and on the node that it
+// OperationMigrate is the operation of moving a guest to another node of its
+// cluster. The hypervisor's task belongs to the guest and runs on the node that it
 // leaves.
 const OperationMigrate Operation = "migrate"
 
-// Codes of what is in the way of a migration, or comes with it. A driver may have others.
+// Codes of findings that block a migration or come with it, for
+// MigrationFinding.Code. A driver may use other codes too.
 const (
 	MigrationSameNode      = "same_node"
 	MigrationNodeOffline   = "node_offline"
@@ -23,61 +25,75 @@ const (
 	MigrationIncomplete    = "not_checked" // something could not be looked at
 )
 
-// MigrationQuery asks what a migration would meet.
+// MigrationQuery describes a planned migration.
 type MigrationQuery struct {
-	// Node is where the guest shall go.
+	// Node is the destination.
 	Node string
-	// Storage is where the disks shall be that lie on storages of the node alone; empty for storages of the same names.
+	// Storage receives the disks that are on local storages. An empty value uses
+	// storages of the same names on the destination.
 	Storage string
 }
 
-// MigrationCheck is what a migration would meet. Nothing is reserved by it. It may lack what Config, Snapshots, Placement and Guest tell:
-// the service looks there itself, with the token of Monitoring.
+// MigrationCheck is the result of Migrator.CheckMigration. It reserves nothing. It
+// need not repeat what Config, Snapshots, Placement and Guest report: the service
+// reads these itself, with the credential of Monitoring.
 type MigrationCheck struct {
-	// Live says that a guest which runs goes on running while it is moved; it is stopped and started otherwise.
+	// Live is true if a running guest keeps running during the migration. Otherwise
+	// it is stopped and started.
 	Live bool
-	// Nodes are those that the hypervisor lets the guest go to; nil where it does not tell.
+	// Nodes are the destinations that the hypervisor allows. It is nil if the
+	// hypervisor does not report them.
 	Nodes []string
-	// Blockers keep the migration from beginning or from ending well; Warnings do not.
+	// Blockers prevent the migration or make it fail. Warnings do not.
 	Blockers, Warnings []MigrationFinding
-	// Disks are those that lie on storages of the node alone, so that they are copied.
+	// Disks are the disks on local storages, which the migration copies.
 	Disks []MigrationDisk
-	// Resources are what of its node the guest uses, in the hypervisor's words, such as "hostpci0".
+	// Resources are resources of the node that the guest uses, in the hypervisor's
+	// words, such as "hostpci0".
 	Resources []string
 }
 
-// MigrationFinding is one thing that is in the way of a migration, or comes with it.
+// MigrationFinding is one blocker or warning of a migration.
 type MigrationFinding struct {
-	// Code is one of the Migration codes; Message says it in a sentence for users.
+	// Code is one of the Migration codes. Message explains it to users in one
+	// sentence.
 	Code, Message string
 }
 
-// MigrationDisk is a disk that is copied.
+// MigrationDisk is a disk that a migration copies.
 type MigrationDisk struct {
-	// Key is Disk.Key; empty for one that no key of the configuration names.
+	// Key is Disk.Key. It is empty for a volume that no key of the configuration
+	// refers to.
 	Key             string
 	Storage, Volume string
-	// SizeBytes is nil where the hypervisor does not say.
+	// SizeBytes is nil if the hypervisor does not report it.
 	SizeBytes *int64
 }
 
-// MigrationSpec is where a guest shall go, and how.
+// MigrationSpec describes a migration.
 type MigrationSpec struct {
+	// Node is the destination.
 	Node string
-	// Online moves a guest that runs without stopping it; Restart stops it and starts it on its new node. At most one of both; a guest
-	// that does not run needs neither.
+	// Online moves a running guest without stopping it. Restart stops it, moves it
+	// and starts it again. At most one of them is set. A stopped guest needs
+	// neither.
 	Online, Restart bool
-	// Storage as in MigrationQuery.
+	// Storage has the meaning of MigrationQuery.Storage.
 	Storage string
 }
 
-// Migrator is satisfied by hosts that can move guests between the nodes of their cluster. All of it needs the Lifecycle capability.
+// Migrator is implemented by hosts that can move guests between the nodes of their
+// cluster. All methods need the Lifecycle capability.
 type Migrator interface {
-	// CheckMigration tells what a migration would meet; what is in the way is an answer and no error. An unknown guest is NotFound, an
-	// unknown node Invalid with the field "node".
+	// CheckMigration reports what a migration would encounter. A blocker is a
+	// result, not an error. An unknown guest is NotFound, an unknown node is
+	// Invalid with the field "node".
 	CheckMigration(ctx context.Context, guest GuestRef, query MigrationQuery) (MigrationCheck, error)
-	// Migrate moves a guest and sends its request once, as the methods of Snapshotter do. A node or storage that does not do is Invalid
-	// with the field "node" or "storage"; a guest that runs, without Online or Restart, is Conflict; all of it at once or in the task.
-	// Where the hypervisor leaves the move to its own manager, the task may end before the guest is on its new node.
+	// Migrate starts a migration and sends its request once, as the methods of
+	// Snapshotter do. A node or storage that cannot be used is Invalid with the
+	// field "node" or "storage". A running guest without Online or Restart is
+	// Conflict. Both may be reported at once or in the task. If the hypervisor
+	// hands the move to its own manager, the task may end before the guest is on
+	// the new node.
 	Migrate(ctx context.Context, guest GuestRef, spec MigrationSpec) (taskID string, err error)
 }

@@ -2,7 +2,7 @@ package hypervisor
 
 import "context"
 
-// Types of interfaces of a node.
+// Types of network interfaces of a node, for Interface.Type.
 const (
 	InterfaceNIC     = "nic"
 	InterfaceBridge  = "bridge"
@@ -12,94 +12,119 @@ const (
 	InterfaceOVS     = "ovs_bridge"
 	InterfaceOVSBond = "ovs_bond"
 	// InterfaceOVSPort is a port of an Open vSwitch, InterfaceOVSInternal one of the node itself.
+	//
 	InterfaceOVSPort     = "ovs_port"
 	InterfaceOVSInternal = "ovs_internal"
 	InterfaceOther       = "other"
 )
 
-// OperationApplyNetwork is the operation of the task that puts staged changes of a node's network into force.
+// OperationApplyNetwork is the operation of the task that applies staged changes of
+// a node's network.
 const OperationApplyNetwork Operation = "network_apply"
 
-// Interface is a network interface of a node, as the node's configuration has it. What is not set is empty.
+// Interface is a network interface of a node as the node's configuration describes
+// it. A setting that is absent is empty.
 type Interface struct {
+	// Name is the kernel's name of the interface, such as "vmbr0".
 	Name string
 	// Type is one of the types of interfaces.
 	Type string
-	// Active says that the node has it at the moment. It is nothing that can be staged.
-	Active    bool
+	// Active is true if the interface is up at the moment. It cannot be staged.
+	Active bool
+	// Autostart is true if the interface comes up at boot.
 	Autostart bool
-	// CIDR and CIDR6 are its addresses with their prefixes, such as "192.0.2.10/24".
+	// CIDR and CIDR6 are the addresses with their prefix length, such as
+	// "192.0.2.10/24".
 	CIDR     string
 	Gateway  string
 	CIDR6    string
 	Gateway6 string
-	// Dynamic says that its IPv4 address, and maybe a gateway, come from the network (DHCP); Dynamic6 the same of IPv6 (DHCP or router
-	// advertisements). Neither can be staged: a change of such an interface may take that away.
+	// Dynamic is true if the IPv4 address, and possibly a gateway, come from DHCP.
+	// Dynamic6 is true if the IPv6 address comes from DHCP or from router
+	// advertisements. Neither can be staged: a change of such an interface may
+	// remove the setting.
 	Dynamic  bool
 	Dynamic6 bool
-	// Ports are the interfaces below a bridge or a bond.
+	// Ports are the interfaces that a bridge or a bond consists of.
 	Ports []string
-	// Device is the interface below a VLAN or an alias, and the switch of a port of Open vSwitch.
+	// Device is the interface below a VLAN or an alias, or the switch of an Open
+	// vSwitch port.
 	Device string
-	// VLAN is the tag of a VLAN, or of a port of Open vSwitch.
+	// VLAN is the tag of a VLAN or of an Open vSwitch port.
 	VLAN *int64
-	// VLANAware says that guests may use tags on a bridge; VLANs are those that they may use, such as "2-4094".
+	// VLANAware is true if guests may use VLAN tags on a bridge. VLANs lists the
+	// tags that they may use, such as "2-4094".
 	VLANAware bool
 	VLANs     string
-	// BondMode, BondPrimary and BondHash are a bond's, in the words of the Linux kernel.
+	// BondMode, BondPrimary and BondHash are the settings of a bond, in the words
+	// of the Linux kernel.
 	BondMode    string
 	BondPrimary string
 	BondHash    string
 	MTU         *int64
 	Comment     string
-	// AltNames are other names of the same interface. They cannot be staged.
+	// AltNames are alternative names of the interface. They cannot be staged.
 	AltNames []string
-	// Options are what else is set, in the hypervisor's words. They are shown, and stay as they are.
+	// Options are all other settings, in the hypervisor's words. The service
+	// displays them and leaves them unchanged.
 	Options map[string]string
 }
 
-// NodeNetwork is the network of a node.
+// NodeNetwork is the network configuration of a node.
 type NodeNetwork struct {
-	// Interfaces are those that there are once what is staged was applied.
+	// Interfaces is the configuration after the staged changes are applied.
 	Interfaces []Interface
-	// Current are those that are in force: the same where nothing is staged.
+	// Current is the configuration in effect. It equals Interfaces if nothing is
+	// staged.
 	Current []Interface
-	// Diff is what is staged, as a unified diff; empty where nothing is.
+	// Diff is the staged change as a unified diff. It is empty if nothing is
+	// staged.
 	Diff string
-	// Unclear says that Current was not to be told from the diff in full.
+	// Unclear is true if Current could not be derived from the diff completely.
 	Unclear bool
-	// Restore is what to type at the node's console to get back what is in force now, when it was applied; empty where nothing is staged.
+	// Restore is the text to type at the node's console to restore the present
+	// configuration after an apply. It is empty if nothing is staged.
 	Restore string
-	// Undo is a script for /bin/sh, run as root on the node by what may log in there; empty where nothing is staged, or the driver has none.
-	// With the argument "keep", before the apply, it keeps in the present folder what is in force. With "back" it puts that back into
-	// force if the node has what was staged, and leaves alone what is neither. It says what it does, and fails where it could not.
+	// Undo is a script for /bin/sh that runs as root on the node. It is empty if
+	// nothing is staged or if the driver has none. The service runs it with the
+	// argument "keep" before an apply: the script saves the present configuration
+	// in the working directory. With the argument "back" the script restores that
+	// configuration, if the node still has the staged one. It changes nothing if
+	// the node has neither. It prints what it does and fails if it could not do it.
 	Undo string
 }
 
-// InterfaceChange is an interface to stage.
+// InterfaceChange describes an interface to stage.
 type InterfaceChange struct {
+	// Node is the node of the interface.
 	Node string
-	// Want is all that it shall be.
+	// Want is the complete new configuration of the interface.
 	Want Interface
-	// Was is the interface as NodeNetwork gave it before; nil for a new one.
+	// Was is the interface as NodeNetwork returned it. It is nil for a new
+	// interface.
 	Was *Interface
 }
 
-// NetworkManager is satisfied by hosts whose nodes' networks can be changed: changes are staged and have no effect until they are
-// applied. Reading needs the Monitoring capability, all else Lifecycle.
-//
-// The methods that change something send their request once and never repeat it by themselves.
+// NetworkManager is implemented by hosts that can change the networks of their
+// nodes. Changes are staged and have no effect until they are applied. Reading
+// needs the Monitoring capability, the other methods need Lifecycle. The methods
+// that change something send their request once and never repeat it.
 type NetworkManager interface {
-	// NodeNetwork reads a node's interfaces and what is staged there, past any cache. What the token is not shown is Denied and not left
-	// out. An unknown node is NotFound or Invalid.
+	// NodeNetwork reads the interfaces of a node and the staged changes and
+	// bypasses any cache. If the credential may not see all of it, the result is
+	// Denied, never an incomplete list. An unknown node is NotFound or Invalid.
 	NodeNetwork(ctx context.Context, node string) (NodeNetwork, error)
-	// StageInterface stages a new interface, or a change of one. A name that is taken, or is not there, is Conflict; what does not fit is
-	// Invalid.
+	// StageInterface stages a new interface or a change of one. A new name that is
+	// taken, and a changed interface that does not exist, are Conflict. A
+	// configuration that is not accepted is Invalid.
 	StageInterface(ctx context.Context, change InterfaceChange) error
-	// StageRemoval stages that an interface is no more. One that is not there is NotFound.
+	// StageRemoval stages the removal of an interface. An unknown interface is
+	// NotFound.
 	StageRemoval(ctx context.Context, node, name string) error
-	// RevertNetwork drops all that is staged on a node, whoever has staged it. Nothing staged is no error.
+	// RevertNetwork discards all staged changes of a node, also those of other
+	// users. It succeeds if nothing is staged.
 	RevertNetwork(ctx context.Context, node string) error
-	// ApplyNetwork puts what is staged into force, and gives the task that does it. The node may be cut off by it.
+	// ApplyNetwork applies the staged changes and returns the task that does so.
+	// The node may become unreachable as a result.
 	ApplyNetwork(ctx context.Context, node string) (taskID string, err error)
 }

@@ -2,12 +2,16 @@ package hypervisor
 
 import "context"
 
-// NIC is a network interface of a guest, as it is configured.
+// NIC is the configuration of a network interface of a guest.
 type NIC struct {
-	// Key is the hypervisor's, such as "net0".
+	// Key is the hypervisor's name of the slot, such as "net0".
 	Key string
-	// Name is the interface's inside a container, such as "eth0"; empty for VMs.
-	Name     string
+	// Name is the name of the interface inside a container, such as "eth0". It is
+	// empty for VMs.
+	Name string
+	// Model is the hardware model that a VM sees. MAC is the hardware address.
+	// Bridge is the network of the node that the NIC is attached to. VLAN is its
+	// tag, nil for none.
 	Model    string
 	MAC      string
 	Bridge   string
@@ -16,31 +20,37 @@ type NIC struct {
 	MTU      *int64
 	Firewall bool
 	LinkDown bool
-	// IP, Gateway, IP6 and Gateway6 are what a container is configured with: an address with its prefix, "dhcp", "auto" or "manual".
+	// IP, Gateway, IP6 and Gateway6 are the addresses that a container is
+	// configured with: an address with its prefix length, "dhcp", "auto" or
+	// "manual".
 	IP, Gateway, IP6, Gateway6 string
-	// Pending is true when a change of it waits for a restart.
+	// Pending is true if a change of the NIC waits for a restart.
 	Pending bool
-	// Raw is the driver's own form of the NIC with what waits, which a change of it brings back; empty where the driver needs none.
+	// Raw is the driver's own encoding of the NIC, including pending changes. The
+	// service passes it back in NICChange. It is empty if the driver does not need
+	// it.
 	Raw string
 }
 
-// NICList is the answer of NICEditor.NICs.
+// NICList is the result of NICEditor.NICs.
 type NICList struct {
-	// Digest is Config.Digest.
+	// Digest is the Config.Digest of the configuration that was read.
 	Digest string
 	NICs   []NIC
 }
 
-// NICAddresses are the addresses that the guest itself tells of one of its interfaces.
+// NICAddresses are the addresses that the guest itself reports for one of its
+// interfaces.
 type NICAddresses struct {
-	// Name is the guest's word for the interface, and MAC says which NIC it is.
+	// Name is the guest's name of the interface. MAC identifies the NIC.
 	Name string
 	MAC  string
-	// Addresses are with their prefix, such as "10.0.0.5/24".
+	// Addresses have their prefix length, such as "10.0.0.5/24".
 	Addresses []string
 }
 
-// The fields of a NIC that a change can name.
+// The fields of a NIC that a change can contain, for NICChange.Fields and
+// NICChange.Clear.
 const (
 	NICBridge   = "bridge"
 	NICVLAN     = "tag"
@@ -54,28 +64,37 @@ const (
 	NICGateway6 = "gw6"
 )
 
-// NICChange is a change of a NIC. What is not named stays to the byte, options that the driver does not know included.
+// NICChange is a change of a NIC. A field that is not named keeps its value
+// exactly, and so do options that the driver does not know.
 type NICChange struct {
-	// Digest is that of the NICList that the change was made from; another one by now is Conflict with the
-	// field "digest". Empty takes any.
+	// Digest is the NICList.Digest that the change is based on. If the
+	// configuration has another digest, the result is Conflict with the field
+	// "digest". An empty value skips the check.
 	Digest string
-	// Raw is that of the NIC in the NICList that the change was made from.
+	// Raw is NIC.Raw from the NICList that the change is based on.
 	Raw string
-	// Set has the new values; of it only the fields that Fields names count.
+	// Set contains the new values. Only the fields that Fields names are used.
 	Set NIC
-	// Fields are those that get the values of Set, and Clear those that are removed.
+	// Fields names the fields that get the values of Set. Clear names the fields to
+	// remove.
 	Fields []string
 	Clear  []string
 }
 
-// NICEditor is satisfied by hosts that can tell and change a guest's network interfaces. ChangeNIC needs the Lifecycle capability, all
-// else the Monitoring one.
+// NICEditor is implemented by hosts that can read and change the network interfaces
+// of guests. ChangeNIC needs the Lifecycle capability, the other methods need
+// Monitoring.
 type NICEditor interface {
-	// NICs reads them past any cache, sorted by key. An unknown guest is NotFound.
+	// NICs reads the interfaces, sorted by key, and bypasses any cache. An unknown
+	// guest is NotFound.
 	NICs(ctx context.Context, guest GuestRef) (NICList, error)
-	// Addresses asks the guest itself. One that cannot tell, because it does not run or has no agent, is Conflict or Unsupported.
+	// Addresses reads the addresses from the guest itself. A guest that cannot
+	// report them, because it is stopped or has no agent, is Conflict or
+	// Unsupported.
 	Addresses(ctx context.Context, guest GuestRef) ([]NICAddresses, error)
-	// ChangeNIC changes one NIC in one request, sent once. An unknown NIC is NotFound; a value that does not do is Invalid with the
-	// field as it is named here, and one whose Raw is not that of the NIC is Conflict with the field "digest".
+	// ChangeNIC changes one NIC in one request, sent once. An unknown NIC is
+	// NotFound. A value that is not accepted is Invalid with the field, one of the
+	// constants above. A Raw that does not match the NIC is Conflict with the field
+	// "digest".
 	ChangeNIC(ctx context.Context, guest GuestRef, key string, change NICChange) error
 }

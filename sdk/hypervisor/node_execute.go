@@ -12,105 +12,140 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// NodeExecutor is satisfied by hosts whose machine can be logged in to. It needs no capability: the target's credential is a key of the
-// form endpoint.FormSSHKey, and Target.SSH says who logs in, at which port, and which host key the machine must prove to have. Only the
-// machine at the target's address is reached, and no other node of its cluster.
+// NodeExecutor is implemented by hosts whose machine accepts an SSH login. It needs
+// no capability: the credential of the target is a key of the form
+// endpoint.FormSSHKey, and Target.SSH has the user, the port and the host key that
+// the machine must prove. Only the machine at the target's address can be reached,
+// not the other nodes of its cluster.
 //
-// No text of the caller's is ever part of a command that a shell reads: a program gets exactly the arguments that were given, whatever
-// bytes are in them, and values of variables stand in no process's arguments. That is so because SSH has one text for a command (RFC 4254
-// section 6.5), which the user's shell reads, whichever that is: a driver makes that text of its own words alone, and sends all else over
-// the standard input.
+// No text of the caller becomes part of a command that a shell reads. SSH sends a
+// command as one string (RFC 4254 section 6.5), which the user's login shell
+// interprets, so a driver builds that string only from its own words and sends
+// everything else over the standard input. A program therefore gets exactly the
+// given arguments, whatever bytes they contain, and the values of variables do not
+// appear in the arguments of any process.
 //
-// All calls open a connection of their own and close it. A machine with another host key is Untrusted with Field endpoint.FieldHostKey and
-// the Fingerprint that was seen; one that does not take the key is TokenRejected. A connection that breaks before the end was told is
-// Unreachable, or Timeout where nothing was heard any more: what ran may have done all, some or nothing of it, and is never said to have
-// succeeded.
+// Each call opens its own connection and closes it. A machine with another host key
+// is Untrusted, with Field endpoint.FieldHostKey and the Fingerprint of the key
+// that it presented. A machine that does not accept the credential is
+// TokenRejected. A connection that breaks before the result arrives is Unreachable,
+// or Timeout if the machine stopped answering. The program may then have done all,
+// a part or nothing of its work; it is never reported as successful.
 type NodeExecutor interface {
-	// CheckLogin logs in, runs "true" and tells what it saw. It is the only call that takes any host key where none is pinned.
+	// CheckLogin logs in, runs "true" and returns what it saw. It is the only
+	// method that accepts any host key if none is pinned.
 	CheckLogin(ctx context.Context) (NodeLogin, error)
-	// RunOnNode runs a program to its end and gives how it ended, which is no error whatever the code: so it is for a program that is not
-	// there (127) or cannot be run (126). One that does not end within its limit, or when ctx ends, is killed with all that it has started
-	// and not put into the background of a session of its own, and that is Timeout. So it is on the machine when the connection breaks,
-	// at the end of the limit. A command is Invalid with the field as Check says; a directory that is not there is NotFound.
+	// RunOnNode runs a program to its end and returns how it ended. An exit code
+	// other than zero is not an error. A program that does not exist has the code
+	// 127, one that cannot be executed has 126, as in POSIX shells.
+	//
+	// A program that exceeds its limit, or is still running when ctx ends, is
+	// killed together with all of its children except those that moved to their own
+	// session. The result is Timeout. If the connection breaks, the machine kills
+	// the program at the end of the limit. A malformed command is Invalid with the
+	// field of NodeCommand.Check. A working directory that does not exist is
+	// NotFound.
 	RunOnNode(ctx context.Context, command NodeCommand, streams NodeStreams) (NodeResult, error)
-	// CopyToNode stores a file under its path with what content gives, exactly Size bytes: it is written beside that place, checked there
-	// and renamed, so that at no time anything but the whole old or the whole new file stands there. It belongs to root. A content of
-	// another length, one whose reader fails, and one without the SHA-256 that was given, store nothing: Invalid with the field "size" or
-	// "sha256", and the reader's own error. A folder that is not there is NotFound, and a path that is a folder Conflict. What a broken
-	// call leaves beside the place is named ".hostler-" and ten letters.
+	// CopyToNode stores a file with exactly file.Size bytes of content, owned by
+	// root, and returns its SHA-256. It writes a temporary file in the same folder,
+	// checks it and renames it, so that the path always has either the whole old or
+	// the whole new file.
+	//
+	// A content of another length is Invalid with the field "size", one with
+	// another SHA-256 than the given one is Invalid with the field "sha256", and an
+	// error of the reader is returned. Nothing is stored in these cases. A folder
+	// that does not exist is NotFound, and a path that is a folder is Conflict. A
+	// broken call may leave a temporary file whose name is ".hostler-" and ten
+	// letters.
 	CopyToNode(ctx context.Context, file NodeFile, content io.Reader) (sha256 string, err error)
-	// CopyFromNode writes a file of the machine into content. The answer has its path, mode, size and SHA-256. One that is larger than
-	// limit in bytes, also when it grows meanwhile, is Refused; what is no regular file Conflict; one that is not there NotFound.
-	// After an error content may have got a part.
+	// CopyFromNode writes a file of the machine to content. It returns the path,
+	// mode, size and SHA-256. A file larger than limit bytes, also one that grows
+	// during the copy, is Refused. A path that is not a regular file is Conflict,
+	// one that does not exist is NotFound. After an error, content may have
+	// received a part of the file.
 	CopyFromNode(ctx context.Context, path string, limit int64, content io.Writer) (NodeFile, error)
 }
 
-// NodeLogin is what a login has shown.
+// NodeLogin is the result of NodeExecutor.CheckLogin.
 type NodeLogin struct {
-	// HostKey is the fingerprint of the machine's key, as endpoint.HostKeyFingerprint gives it, and HostKeyType its algorithm, such as
+	// HostKey is the fingerprint of the machine's host key in the form of
+	// endpoint.HostKeyFingerprint. HostKeyType is the algorithm, such as
 	// "ssh-ed25519".
 	HostKey     string
 	HostKeyType string
-	User        string
-	// UserID is what the machine calls the user; 0 is root.
+	// User is the name of the user that logged in.
+	User string
+	// UserID is the numeric ID of the user on the machine. 0 is root.
 	UserID int
-	// Server is how the SSH server calls itself.
+	// Server is the identification string of the SSH server (RFC 4253 section 4.2).
 	Server string
 }
 
-// NodeCommand is a program to run. Its texts are bytes without NUL, and need not be UTF-8.
+// NodeCommand describes a program to run. Its texts are bytes without NUL and need
+// not be UTF-8.
 type NodeCommand struct {
-	// Program is an absolute path, or a name that is looked for in the usual folders of root's.
-	Program   string
+	// Program is an absolute path, or a name that is searched in root's usual
+	// folders.
+	Program string
+	// Arguments follow the program. Each has at most MaxNodeArgument bytes.
 	Arguments []string
-	// Environment are variables beside those of the login. Values are secrets to everybody but the program and root.
+	// Environment contains variables in addition to those of the login. Their
+	// values are visible to the program and to root only.
 	Environment []NodeVariable
-	// Directory is where it runs; empty is "/".
+	// Directory is the working directory. An empty value means "/".
 	Directory string
-	// Limit is how long it may run, to the second; zero leaves it to ctx, and is an hour where that has no deadline.
+	// Limit is the longest run time, rounded to seconds. Zero uses the deadline of
+	// ctx, or an hour if ctx has none.
 	Limit time.Duration
 }
 
-// NodeVariable is a variable of a program's environment.
+// NodeVariable is an environment variable of a program.
 type NodeVariable struct {
 	Name  string
 	Value plugin.Secret
 }
 
-// NodeStreams are a program's standard streams. Nil is an empty input, and output that nobody reads.
+// NodeStreams are the standard streams of a program. A nil Input is empty, a nil
+// output is discarded.
 type NodeStreams struct {
-	// Input is read while the program runs. A failure other than io.EOF ends the program, and is the call's error. A Read that waits when
-	// the program has ended is left alone: it may return after the call has.
+	// Input is read while the program runs. An error other than io.EOF ends the
+	// program and is returned. A Read that still waits when the program ends is
+	// abandoned: it may return after the call has returned.
 	Input io.Reader
-	// Output and Errors get what comes, each from one goroutine at a time. A failure of theirs ends the program, and is the call's error.
+	// Output and Errors receive the standard output and the standard error, each
+	// from one goroutine at a time. An error of theirs ends the program and is
+	// returned.
 	Output io.Writer
 	Errors io.Writer
 }
 
-// NodeResult is how a program has ended.
+// NodeResult says how a program ended.
 type NodeResult struct {
+	// ExitCode is the exit code, 0 to 255.
 	ExitCode int
-	// Signal is the one that has ended it, without "SIG", such as "KILL"; the ExitCode is 128 and more then. Empty for one that has ended
-	// by itself.
+	// Signal is the name of the signal that ended the program, without "SIG", such
+	// as "KILL". ExitCode is then 128 or more. It is empty if the program exited.
 	Signal string
 }
 
-// OK reports whether the program has ended by itself, and well.
+// OK reports whether the program exited with code 0.
 func (r NodeResult) OK() bool { return r.ExitCode == 0 && r.Signal == "" }
 
-// NodeFile is a file of a machine.
+// NodeFile describes a file on a machine.
 type NodeFile struct {
 	// Path is absolute and clean.
 	Path string
-	// Mode are its permissions, 0 to 0o777.
+	// Mode contains the permission bits, 0 to 0o777.
 	Mode uint32
-	// Size in bytes.
+	// Size is in bytes.
 	Size int64
-	// SHA256 in hexadecimal digits; empty is not checked.
+	// SHA256 is in hexadecimal digits. An empty value is not checked.
 	SHA256 string
 }
 
-// Bounds of commands, in bytes: what the kernel of a machine takes as arguments and as one of them, with room to spare.
+// Limits of a command in bytes: of one argument and of all together. They are below
+// the limits of the Linux kernel, MAX_ARG_STRLEN (128 KiB) and a quarter of the
+// stack (2 MiB) with room to spare for the login's environment.
 const (
 	MaxNodeArgument = 96 << 10
 	MaxNodeCommand  = 512 << 10
@@ -118,15 +153,20 @@ const (
 	MaxNodePath = 4000
 )
 
+// variableName is the shape of a portable variable name (POSIX.1-2017, Base
+// Definitions, section 8.1).
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
-// reserved are variables by which a shell lets itself be led, or that it does not let be set.
+// reserved lists variables that change how a shell behaves, or that a shell does
+// not allow to be set.
 var reserved = map[string]bool{"IFS": true, "ENV": true, "BASH_ENV": true, "SHELLOPTS": true, "BASHOPTS": true, "OPTIND": true,
 	"PPID": true, "UID": true, "EUID": true, "PS4": true}
 
-// Check refuses what no driver may run, as Invalid with its field: a NUL, a program that is no name and no clean absolute path, a variable
-// without a proper name or of the shell's own, a directory that is not absolute, what is too long. Drivers call it first; over a
-// connection that was done.
+// Check returns Invalid, with the field, for a command that no driver may run: a
+// NUL byte, a program that is neither a name nor a clean absolute path, a variable
+// with a malformed or reserved name, a relative working directory, or a text that
+// is too long. Drivers call it first. A command that came over a plugin connection
+// is already checked.
 func (c NodeCommand) Check() error {
 	switch {
 	case c.Program == "" || strings.HasPrefix(c.Program, "-") || strings.ContainsRune(c.Program, 0) || len(c.Program) > MaxNodePath:
@@ -162,7 +202,10 @@ func (c NodeCommand) Check() error {
 	return nil
 }
 
-// Check refuses what no driver may store, as Invalid with its field. Drivers call it first; over a connection that was done.
+// Check returns Invalid, with the field, for a file that no driver may store: a bad
+// path, a mode with set-user-ID or similar bits, a negative size or a malformed
+// SHA-256. Drivers call it first. A file that came over a plugin connection is
+// already checked.
 func (f NodeFile) Check() error {
 	if err := CheckNodePath(f.Path); err != nil {
 		return err
@@ -179,7 +222,8 @@ func (f NodeFile) Check() error {
 	return nil
 }
 
-// CheckNodePath refuses a path that is not absolute, not clean or the root, as Invalid with the field "path".
+// CheckNodePath returns Invalid with the field "path" for a path that is not
+// absolute, not clean, the root, or longer than MaxNodePath.
 func CheckNodePath(name string) error {
 	if !cleanPath(name) {
 		return invalidNode("path", "a path is absolute, without . and .., and has at most %d bytes and no NUL", MaxNodePath)
@@ -187,10 +231,14 @@ func CheckNodePath(name string) error {
 	return nil
 }
 
+// cleanPath reports whether name is an absolute path in its shortest form. Such a
+// path has no ".." with which a caller could leave a folder that was checked
+// before.
 func cleanPath(name string) bool {
 	return path.IsAbs(name) && name != "/" && path.Clean(name) == name && !strings.ContainsRune(name, 0) && len(name) <= MaxNodePath
 }
 
+// invalidNode returns an error of kind Invalid for a field of a command or file.
 func invalidNode(field, format string, args ...any) error {
 	err := plugin.Errorf(plugin.Invalid, format, args...)
 	err.Field = field

@@ -47,7 +47,8 @@ func (h *remoteHost) RunOnNode(ctx context.Context, command NodeCommand, streams
 	if err := command.Check(); err != nil {
 		return NodeResult{}, err
 	}
-	// The derived context ends the plugin's half whichever way this returns, and with it the program.
+	// The derived context ends the plugin's half whichever way this returns,
+	// and with it the program.
 	callCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	call, err := h.nodeExecutes().RunOnNode(callCtx)
@@ -112,8 +113,8 @@ type inputError struct{ error }
 
 func (e inputError) Unwrap() error { return e.error }
 
-// sendNodeData sends all of a reader, which may be nil, in messages. Each has bytes of its own: they may not be changed once they are
-// sent.
+// sendNodeData sends all of a reader, which may be nil, in messages. Each has
+// bytes of its own: they may not be changed once they are sent.
 func sendNodeData(from io.Reader, send func([]byte) error) error {
 	if from == nil {
 		return nil

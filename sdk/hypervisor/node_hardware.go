@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// HardwareSection is one part of what a node tells of its hardware; each is asked for by itself.
+// HardwareSection is one part of a node's hardware information. Each part is read
+// separately, because some are slow.
 type HardwareSection string
 
-// The sections.
+// The sections of a node's hardware information.
 const (
 	HardwareDisks        HardwareSection = "disks"
 	HardwareInterfaces   HardwareSection = "interfaces"
@@ -18,20 +19,22 @@ const (
 	HardwareSystem       HardwareSection = "system" // name servers and clock
 )
 
-// HardwareSections are all of them.
+// HardwareSections returns all sections.
 func HardwareSections() []HardwareSection {
 	return []HardwareSection{HardwareDisks, HardwareInterfaces, HardwarePCI, HardwareServices, HardwareSubscription, HardwareSystem}
 }
 
-// HardwareQuery asks for one section of one node.
+// HardwareQuery selects one section of one node.
 type HardwareQuery struct {
 	Node    string // the exact name, as in an inventory
 	Section HardwareSection
-	// Health asks the disks themselves for health and wear, which wakes those that sleep. Only HardwareDisks heeds it.
+	// Health also reads health and wear from the disks themselves. That wakes disks
+	// that are asleep. Only HardwareDisks uses it.
 	Health bool
 }
 
-// NodeHardware is the section that was asked for; all others are empty. A figure that the hypervisor did not give is nil, a text
+// NodeHardware is the result of HardwareReader.NodeHardware. Only the requested
+// section is set. A figure that the hypervisor did not report is nil, a text is
 // empty.
 type NodeHardware struct {
 	Disks        []NodeDisk
@@ -42,7 +45,7 @@ type NodeHardware struct {
 	System       *NodeSystem
 }
 
-// The kinds of disks.
+// Kinds of disks, for NodeDisk.Kind.
 const (
 	DiskHDD  = "hdd"
 	DiskSSD  = "ssd"
@@ -50,13 +53,13 @@ const (
 	DiskUSB  = "usb"
 )
 
-// The healths of a disk.
+// Health of a disk, for NodeDisk.Health.
 const (
 	HealthPassed = "passed"
 	HealthFailed = "failed"
 )
 
-// NodeDisk is a disk of a node.
+// NodeDisk is a physical disk of a node.
 type NodeDisk struct {
 	Path   string // such as "/dev/sda"
 	Kind   string // one of the kinds, or empty
@@ -65,19 +68,24 @@ type NodeDisk struct {
 	Serial string
 	WWN    string
 	Size   *int64 // bytes
-	// RPM is how fast it turns; nil for one that does not.
+	// RPM is the rotational speed. It is nil for a disk that does not rotate.
 	RPM *int64
-	// Use is what is on it in the hypervisor's words, such as "LVM"; empty for a disk that is free.
+	// Use says what is on the disk, in the hypervisor's words, such as "LVM". It is
+	// empty for an unused disk.
 	Use string
-	// Health is HealthPassed, HealthFailed, or empty when the disk was not asked or does not tell.
+	// Health is HealthPassed, HealthFailed, or empty if it was not read or the disk
+	// does not report it.
 	Health string
-	// Wear is how much of an SSD's life is used up, 0 to 100; nil like Health.
+	// Wear is the used part of an SSD's life, 0 to 100 percent. It is nil under the
+	// same conditions as Health.
 	Wear *int64
-	// Wakes is true for a disk that may sleep and would be woken by asking for its health.
+	// Wakes is true for a disk that may be asleep and would wake up if its health
+	// were read.
 	Wakes bool
 }
 
-// NodeInterface is a network interface of a node, physical or not, as it is in force.
+// NodeInterface is a network interface of a node, physical or virtual, in its
+// present state.
 type NodeInterface struct {
 	Name string
 	// Type is one of the types of Interface.
@@ -90,7 +98,7 @@ type NodeInterface struct {
 	Comment   string
 }
 
-// PCIDevice is a device on a node's PCI bus. Its numbers are hexadecimal, such as "0x10de".
+// PCIDevice is a device on a node's PCI bus. IDs are hexadecimal, such as "0x10de".
 type PCIDevice struct {
 	Address    string // such as "0000:01:00.0"
 	Class      string
@@ -102,7 +110,7 @@ type PCIDevice struct {
 	Mediated   bool   // it can be divided into mediated devices
 }
 
-// NodeService is one of the services that the hypervisor watches on a node.
+// NodeService is one of the system services that the hypervisor watches on a node.
 type NodeService struct {
 	Name        string
 	Description string
@@ -111,20 +119,20 @@ type NodeService struct {
 	Enabled     string // such as "enabled" or "masked"
 }
 
-// Subscription is what the node's maker is paid for.
+// Subscription is the support subscription of a node.
 type Subscription struct {
 	Status  string // such as "active", "expired" or "notfound"
 	Product string
 	Level   string
 	Message string
-	// Key is masked: no more than the prefix that names the product.
+	// Key is masked: it contains at most the prefix that names the product.
 	Key     string
 	Sockets *int64
 	Due     string // a date, such as "2027-01-31"
 	Checked time.Time
 }
 
-// NodeSystem is how a node finds names and what its clock says.
+// NodeSystem contains the name servers and the clock of a node.
 type NodeSystem struct {
 	Nameservers  []string
 	SearchDomain string
@@ -132,11 +140,13 @@ type NodeSystem struct {
 	Clock        time.Time
 }
 
-// HardwareReader is satisfied by hosts that tell of a node's hardware. Needs the Monitoring capability.
+// HardwareReader is implemented by hosts that report the hardware of their nodes.
+// It needs the Monitoring capability.
 type HardwareReader interface {
-	// NodeHardware asks the node for one section; it is called for a user who waits and never by the poll loop. Names of nodes
-	// and nodes that are off are as for NodeReader. A section that the hypervisor does not have, or does not know the name of, is
-	// Unsupported. One that the token may not read, or that would show less than there is for want of a privilege, is Denied.
-	// Nothing of a section is a secret.
+	// NodeHardware reads one section from a node. The service calls it for a user
+	// who waits, never in the poll loop. Node names and offline nodes follow the
+	// rules of NodeReader. A section that the hypervisor does not have is
+	// Unsupported. A section that the credential may not read, or only in part, is
+	// Denied. No section contains secrets.
 	NodeHardware(ctx context.Context, query HardwareQuery) (NodeHardware, error)
 }

@@ -2,22 +2,25 @@ package hypervisor
 
 import "context"
 
-// PowerCommand is what a node itself is told.
+// PowerCommand is a power command for a node.
 type PowerCommand string
 
-// The commands.
+// The power commands.
 const (
 	PowerReboot   PowerCommand = "reboot"
 	PowerShutdown PowerCommand = "shutdown"
 )
 
-// PowerCommands are all of them.
+// PowerCommands returns all power commands.
 func PowerCommands() []PowerCommand { return []PowerCommand{PowerReboot, PowerShutdown} }
 
-// NodePowerer is satisfied by hosts that can reboot their nodes and switch them off. Needs the NodePower capability, and no other.
+// NodePowerer is implemented by hosts that can reboot and shut down their nodes. It
+// needs the NodePower capability and no other.
 type NodePowerer interface {
-	// PowerNode tells a node what to do, and returns once it has taken that: guests that run there are shut down first, as the hypervisor
-	// is set, while the node still answers. What comes of it is told by NodeReader. Names of nodes are as for NodeReader; a node that is
-	// off is Unreachable. A command that the hypervisor does not know is Unsupported.
+	// PowerNode sends a command to a node and returns when the node has accepted
+	// it. The node shuts its guests down first, as its configuration says, and
+	// still answers meanwhile; NodeReader shows the progress. Node names follow the
+	// rules of NodeReader. An offline node is Unreachable. A command that the
+	// hypervisor does not have is Unsupported.
 	PowerNode(ctx context.Context, node string, command PowerCommand) error
 }

@@ -7,22 +7,29 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// MaxRoleOutput is how many bytes of a script's output are read.
+// MaxRoleOutput is the largest output of a role script in bytes.
 const MaxRoleOutput = 64 << 10
 
-// RoleOutputReader is satisfied by a RoleScripter that can read what its script has printed, as an administrator copied it from a
-// terminal: with prompts, borders, wrapped lines, repetitions and the script itself before it. TerminalLines takes such things away.
+// RoleOutputReader is implemented by a RoleScripter that can read the output of its
+// script, as an administrator copied it from a terminal: with prompts, borders,
+// wrapped lines, repetitions and the script itself in front. TerminalLines removes
+// such additions.
 type RoleOutputReader interface {
-	// ReadRoleOutput finds the credentials in a script's output. It uses no network. An output without any, one that is cut off, one with
-	// two credentials for one capability and one of more than MaxRoleOutput bytes are Invalid with the field "output", and the error
-	// tells nothing of the output. Nothing is taken for a credential that does not look exactly like one.
+	// ReadRoleOutput finds the credentials in the output of a role script. It does
+	// not use the network. An output without credentials, one that is cut off, one
+	// with two credentials for the same capability, and one with more than
+	// MaxRoleOutput bytes are Invalid with the field "output". The error must not
+	// contain any part of the output. Only text that looks exactly like a
+	// credential is taken for one.
 	ReadRoleOutput(ctx context.Context, output plugin.Secret) (RoleOutput, error)
 }
 
-// RoleOutput is what a script's output tells.
+// RoleOutput is the result of RoleOutputReader.ReadRoleOutput.
 type RoleOutput struct {
-	// Made are credentials as people would enter them, in order of their capabilities, at most one for each: the form may be OneTime.
+	// Made contains the credentials in the form in which people would enter them,
+	// ordered by capability, at most one for each. The form may be OneTime.
 	Made []endpoint.Credential
-	// Kept are the capabilities, other than these, whose credential was there before the script ran, so that it is not printed.
+	// Kept contains the other capabilities: their credential existed before the
+	// script ran, so the script cannot print its secret.
 	Kept []endpoint.Capability
 }

@@ -7,7 +7,8 @@ import (
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
 )
 
-// metricNumber is the wire form of Sample.Metric. A metric that is not here is left out.
+// metricNumber maps Sample.Metric to its number on the wire. A metric that is not
+// in the map is not sent.
 var metricNumber = map[string]hypervisorv1.Metric{
 	"cpu":          hypervisorv1.Metric_METRIC_CPU,
 	"memory":       hypervisorv1.Metric_METRIC_MEMORY,
@@ -21,6 +22,7 @@ var metricNumber = map[string]hypervisorv1.Metric{
 	"load":         hypervisorv1.Metric_METRIC_LOAD,
 }
 
+// metricName is the inverse of metricNumber.
 var metricName = func() map[hypervisorv1.Metric]string {
 	names := make(map[hypervisorv1.Metric]string, len(metricNumber))
 	for name, number := range metricNumber {
@@ -29,8 +31,8 @@ var metricName = func() map[hypervisorv1.Metric]string {
 	return names
 }()
 
-// samplesToProto puts neighbouring samples of one thing into one series: thousands of figures then cost three arrays
-// and not as many messages.
+// samplesToProto groups consecutive samples of one node, guest or storage into
+// series. Thousands of samples then cost three arrays and not as many messages.
 func samplesToProto(samples []Sample) []*hypervisorv1.SampleSeries {
 	var out []*hypervisorv1.SampleSeries
 	var series *hypervisorv1.SampleSeries
@@ -56,6 +58,7 @@ func samplesToProto(samples []Sample) []*hypervisorv1.SampleSeries {
 	return out
 }
 
+// sameSubject reports whether two samples are of the same node, guest or storage.
 func sameSubject(a, b *Sample) bool {
 	if a.Node != b.Node || a.Storage != b.Storage {
 		return false
@@ -66,7 +69,8 @@ func sameSubject(a, b *Sample) bool {
 	return a.Guest != nil && b.Guest != nil && *a.Guest == *b.Guest
 }
 
-// samplesFromProto takes the shortest column as the length of a series, whatever a plugin sent.
+// samplesFromProto uses the shortest column as the length of a series, because a
+// faulty plugin may send columns of different lengths.
 func samplesFromProto(in []*hypervisorv1.SampleSeries) []Sample {
 	total := 0
 	for _, s := range in {

@@ -9,24 +9,32 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Service is a driver as plugin.Serve takes it. It registers the gRPC services of exactly those optional interfaces that
-// the driver and its host type satisfy, and Info reports them.
+// Service is a driver in the form that plugin.Serve takes. It registers the gRPC
+// services of exactly those optional interfaces that the driver and its host type
+// implement, and Info reports their names:
+//
+//	plugin.Serve(plugin.ServeConfig{Logger: plugin.NewLogger(), Services: []plugin.Service{
+//		hypervisor.Service{Driver: driver, HostType: (*Host)(nil)},
+//	}})
 type Service struct {
+	// Driver is the driver to serve.
 	Driver Driver
-	// HostType is a typed nil of what Driver.Open returns, such as (*pve.Host)(nil): its methods are looked at and never
+	// HostType is a typed nil of the type that Driver.Open returns, such as
+	// (*Host)(nil). Its method set decides about the abilities. No method of it is
 	// called.
 	HostType Host
 }
 
 var _ plugin.Service = Service{}
 
-// Describe is the driver's Info with the abilities found.
+// Describe returns the kind, name, version and abilities of the driver. It
+// implements plugin.Service.
 func (s Service) Describe(ctx context.Context) (plugin.Description, error) {
 	info, err := s.info(ctx)
 	return info.description(), err
 }
 
-// Register adds HypervisorService and a service for each ability.
+// Register registers HypervisorService and a gRPC service for each ability.
 func (s Service) Register(registrar grpc.ServiceRegistrar) error {
 	if err := s.check(); err != nil {
 		return err
@@ -37,7 +45,7 @@ func (s Service) Register(registrar grpc.ServiceRegistrar) error {
 	return nil
 }
 
-// info is the driver's Info, complete, with the abilities found.
+// info returns the complete Info of the driver, with the abilities.
 func (s Service) info(ctx context.Context) (Info, error) {
 	if err := s.check(); err != nil {
 		return Info{}, err
@@ -50,10 +58,12 @@ func (s Service) info(ctx context.Context) (Info, error) {
 	return info, nil
 }
 
+// description returns the part of the Info that all kinds of plugins have.
 func (info Info) description() plugin.Description {
 	return plugin.Description{Kind: plugin.KindHypervisor, Name: info.Name, Version: info.Version, Abilities: info.Abilities}
 }
 
+// check returns an error if a field of the service is missing.
 func (s Service) check() error {
 	if s.Driver == nil || s.HostType == nil {
 		return errors.New("a hypervisor service needs a driver and its host type")

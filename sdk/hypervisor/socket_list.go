@@ -2,11 +2,13 @@ package hypervisor
 
 import "context"
 
-// SocketLister is satisfied by hosts that can tell at which ports the programs of a container listen. Like GuestExecutor it needs a target
-// that logs in to the machine, and its guests are refused alike.
+// SocketLister is satisfied by hosts that can tell at which ports the programs
+// of a container listen. Like GuestExecutor it needs a target that logs in to
+// the machine, and its guests are refused alike.
 type SocketLister interface {
-	// Sockets reads the kernel's own tables of the container's network. A container that uses its machine's network is Unsupported: what
-	// listens there is not its own.
+	// Sockets reads the kernel's own tables of the container's network. A
+	// container that uses its machine's network is Unsupported: what listens
+	// there is not its own.
 	Sockets(ctx context.Context, guest GuestRef) (SocketList, error)
 }
 
@@ -30,12 +32,14 @@ const (
 // Socket is one that a program listens at, or that takes datagrams from anybody.
 type Socket struct {
 	Protocol string
-	// Address is the local one. An unspecified one is all addresses: that of IPv6 mostly takes IPv4, too. An IPv4 address is never told in
-	// its form of IPv6, and none with a zone.
+	// Address is the local one. An unspecified one is all addresses: that of
+	// IPv6 mostly takes IPv4, too. An IPv4 address is never told in its form of
+	// IPv6, and none with a zone.
 	Address string
 	// Port is 1 to 65535.
 	Port int
-	// Program is the name of a process that has it, at most 64 bytes in one line, as the process calls itself; empty where none is known.
+	// Program is the name of a process that has it, at most 64 bytes in one
+	// line, as the process calls itself; empty where none is known.
 	Program string
 	// UserID is the owner's id as the container counts; nil where it has none there.
 	UserID *int64

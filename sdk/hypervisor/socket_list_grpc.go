@@ -44,7 +44,8 @@ func socketToProto(s Socket) *hypervisorv1.Socket {
 		Program: wire.Text(s.Program), UserId: s.UserID}
 }
 
-// socketListFromProto leaves out what is more than was agreed: a plugin gone wrong must not fill the service's memory.
+// socketListFromProto leaves out what is more than was agreed: a plugin gone
+// wrong must not fill the service's memory.
 func socketListFromProto(l *hypervisorv1.SocketsResponse) SocketList {
 	sockets := l.GetSockets()
 	most := min(len(sockets), MaxSockets)

@@ -20,9 +20,11 @@ type StorageKey struct {
 	Name string
 	// Type is one of those of values.
 	Type string
-	// Values are those that there may be; nil for any of the type. Of a list they are those of its words.
+	// Values are those that there may be; nil for any of the type. Of a list
+	// they are those of its words.
 	Values []string
-	// Min and Max bound integers; nil for no bound. MaxLength bounds texts in characters; 0 for no bound.
+	// Min and Max bound integers; nil for no bound. MaxLength bounds texts in
+	// characters; 0 for no bound.
 	Min, Max  *int64
 	MaxLength int64
 	// Required keys are given when a storage is attached. Fixed ones cannot be changed later.
@@ -72,17 +74,18 @@ type StorageChange struct {
 	Clear []string
 }
 
-// StorageManager is satisfied by hosts whose storages can be attached and detached. Reading needs the Monitoring capability, all else
-// Lifecycle.
+// StorageManager is satisfied by hosts whose storages can be attached and
+// detached. Reading needs the Monitoring capability, all else Lifecycle.
 //
-// The methods that change something send their request once and never repeat it by themselves. No error has the value of a secret in it.
+// The methods that change something send their request once and never repeat it
+// by themselves. No error has the value of a secret in it.
 type StorageManager interface {
 	// StorageTypes tells which types there are. It asks nobody.
 	StorageTypes(ctx context.Context) ([]StorageType, error)
 	// StorageDefinition reads one past any cache. An unknown storage is NotFound.
 	StorageDefinition(ctx context.Context, name string) (StorageDefinition, error)
-	// AttachStorage makes the hypervisor know a storage. A name that is taken is Conflict, a key that does not fit Invalid with its
-	// name as the field.
+	// AttachStorage makes the hypervisor know a storage. A name that is taken
+	// is Conflict, a key that does not fit Invalid with its name as the field.
 	AttachStorage(ctx context.Context, spec StorageSpec) error
 	// EditStorage changes a definition. A stale digest is Conflict with the field "digest".
 	EditStorage(ctx context.Context, change StorageChange) error

@@ -9,14 +9,17 @@ import (
 type TaskQuery struct {
 	// Limit is the most tasks to return, 1 to 500.
 	Limit int
-	// Node narrows to one node; empty means all. The task of a request about a guest is of the node in the guest's ref.
+	// Node narrows to one node; empty means all. The task of a request about a
+	// guest is of the node in the guest's ref.
 	Node string
-	// Guest narrows to one guest by its kind and ID, on whichever node its tasks ran: the tasks of an earlier guest of the same
-	// ID may be among them.
+	// Guest narrows to one guest by its kind and ID, on whichever node its
+	// tasks ran: the tasks of an earlier guest of the same ID may be among
+	// them.
 	Guest *GuestRef
 	// Since leaves out tasks that started before it, by the hypervisor's clock.
 	Since time.Time
-	// Errors leaves only tasks that ended and did not end well: failed ones and those of unknown end.
+	// Errors leaves only tasks that ended and did not end well: failed ones and
+	// those of unknown end.
 	Errors bool
 }
 
@@ -24,14 +27,18 @@ type TaskQuery struct {
 type TaskList struct {
 	// Tasks are ordered newest first.
 	Tasks []Task
-	// CompleteSince is from when on the list misses nothing, by the hypervisor's clock: each task that matches the query, that
-	// the credential has started itself, and that started at this time or later but before the call, is in Tasks, whether it
-	// runs or has ended. A hypervisor that lists a task late has some seconds for it. Zero says that there is no such time, or that
-	// it is not known; running tasks are listed all the same. What the query leaves out counts as listed, except what Limit cut
-	// off. A hypervisor that never forgets a task gives time.Unix(0, 0).
+	// CompleteSince is from when on the list misses nothing, by the
+	// hypervisor's clock: each task that matches the query, that the credential
+	// has started itself, and that started at this time or later but before the
+	// call, is in Tasks, whether it runs or has ended. A hypervisor that lists
+	// a task late has some seconds for it. Zero says that there is no such
+	// time, or that it is not known; running tasks are listed all the same.
+	// What the query leaves out counts as listed, except what Limit cut off. A
+	// hypervisor that never forgets a task gives time.Unix(0, 0).
 	//
-	// The service takes a request whose task is not listed to have gone nowhere only as far back as this, and may then make it
-	// again. A driver in doubt says a later time, or zero.
+	// The service takes a request whose task is not listed to have gone nowhere
+	// only as far back as this, and may then make it again. A driver in doubt
+	// says a later time, or zero.
 	CompleteSince time.Time
 }
 
@@ -49,13 +56,15 @@ const (
 	TaskUnknown = "unknown" // it ended and the hypervisor does not know how
 )
 
-// Operation is what a task does, in one word of ours: an Action or one of the Operation constants of the optional
-// interfaces. It says what was asked, not for which guest.
+// Operation is what a task does, in one word of ours: an Action or one of the
+// Operation constants of the optional interfaces. It says what was asked, not
+// for which guest.
 type Operation string
 
 // Task is one task of the hypervisor.
 type Task struct {
-	// ID is the hypervisor's own identifier, such as a UPID: 1 to 300 bytes, which people may hand in as well.
+	// ID is the hypervisor's own identifier, such as a UPID: 1 to 300 bytes,
+	// which people may hand in as well.
 	ID   string
 	Node string
 	// Type is the hypervisor's word for what the task does, such as "qmstart".
@@ -64,13 +73,16 @@ type Task struct {
 	Operation Operation
 	// GuestID is the id that the guest had then; empty for a task that is about no guest.
 	GuestID GuestID
-	// User and TokenID are who started it: TokenID is the Credential.ID, or what follows "!" in one whose first part is User. By it the
-	// service knows its own tasks: where the hypervisor does not tell, TokenID is empty and TaskList.CompleteSince zero, for else
-	// a request that was carried out counts as one that never arrived, and is sent again.
+	// User and TokenID are who started it: TokenID is the Credential.ID, or
+	// what follows "!" in one whose first part is User. By it the service knows
+	// its own tasks: where the hypervisor does not tell, TokenID is empty and
+	// TaskList.CompleteSince zero, for else a request that was carried out
+	// counts as one that never arrived, and is sent again.
 	User    string
 	TokenID string
 	Status  string
-	// Error is the hypervisor's text for a task that failed, and what it has of one whose end is unknown.
+	// Error is the hypervisor's text for a task that failed, and what it has of
+	// one whose end is unknown.
 	Error   string
 	Started time.Time
 	// Ended is zero while the task runs.
@@ -83,7 +95,8 @@ type TaskResult struct {
 	Status string
 	// Message is the hypervisor's own word for the end.
 	Message string
-	// Missing, Path and Remedy are those of plugin.Error, for a task that failed for want of privileges.
+	// Missing, Path and Remedy are those of plugin.Error, for a task that
+	// failed for want of privileges.
 	Missing []string
 	Path    string
 	Remedy  string
@@ -112,14 +125,16 @@ type Log struct {
 type LogLine struct {
 	N    int
 	Text string
-	// Share is how much of the task is done by this line, more than 0 and 1 at most; 0 where the line does not tell. What a driver
-	// cannot know it leaves out: people wait by it.
+	// Share is how much of the task is done by this line, more than 0 and 1 at
+	// most; 0 where the line does not tell. What a driver cannot know it leaves
+	// out: people wait by it.
 	Share float64
 }
 
 // TaskStopper is satisfied by hosts that can stop a running task. Needs the Lifecycle capability.
 type TaskStopper interface {
-	// StopTask asks the hypervisor to stop a task. A task that has ended is no error; an unknown one is NotFound. It
-	// returns when the hypervisor has taken the request: WaitTask tells the end.
+	// StopTask asks the hypervisor to stop a task. A task that has ended is no
+	// error; an unknown one is NotFound. It returns when the hypervisor has
+	// taken the request: WaitTask tells the end.
 	StopTask(ctx context.Context, taskID string) error
 }

@@ -100,8 +100,8 @@ func resultFromProto(r *hypervisorv1.TaskResult) TaskResult {
 		Backup: r.GetBackup()}
 }
 
-// What one message of a log carries at most, and what of one line: nobody reads a line of a megabyte, and it would be a
-// message that cannot be sent.
+// What one message of a log carries at most, and what of one line: nobody reads
+// a line of a megabyte, and it would be a message that cannot be sent.
 const (
 	chunkLines = 1000
 	chunkBytes = 1 << 20

@@ -8,8 +8,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Sequences by which programs colour text and move the cursor (ECMA-48 sections 5.3 and 5.4): those with parameters, strings to their
-// end, and short ones. A string that does not end goes on to the end of its line.
+// Sequences by which programs colour text and move the cursor (ECMA-48 sections
+// 5.3 and 5.4): those with parameters, strings to their end, and short ones. A
+// string that does not end goes on to the end of its line.
 var sequences = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]`)
 
 // flat makes one of the characters that look alike, and takes away those that are not seen.
@@ -19,9 +20,11 @@ var flat = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029
 // ruled is a line of a table that has nothing in it.
 var ruled = regexp.MustCompile(`^[ +|=~-]*$`)
 
-// TerminalLines are the lines of what was copied from a terminal without what a terminal, a shell or the way here has added: colours
-// and movements of the cursor, the borders of tables and windows, continuation prompts and marks of quotation, spaces at the ends and
-// characters that are not seen. Empty lines stay: they end what may go on in the next line.
+// TerminalLines are the lines of what was copied from a terminal without what a
+// terminal, a shell or the way here has added: colours and movements of the
+// cursor, the borders of tables and windows, continuation prompts and marks of
+// quotation, spaces at the ends and characters that are not seen. Empty lines
+// stay: they end what may go on in the next line.
 func TerminalLines(copied plugin.Secret) []string {
 	var lines []string
 	for line := range strings.SplitSeq(flat.Replace(sequences.ReplaceAllLiteralString(string(copied), "")), "\n") {

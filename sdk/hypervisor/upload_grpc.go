@@ -42,7 +42,8 @@ func (s *uploadServer) CheckUpload(ctx context.Context, req *hypervisorv1.CheckU
 
 // Upload sends the file over a lane where the plugin joins it, else in the messages of the stream.
 func (h *remoteHost) Upload(ctx context.Context, spec UploadSpec, file io.Reader) (string, error) {
-	// The derived context ends the plugin's half of the stream whichever way this returns, and with it the request to the hypervisor.
+	// The derived context ends the plugin's half of the stream whichever way
+	// this returns, and with it the request to the hypervisor.
 	streamCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := h.uploads().Upload(streamCtx)
@@ -158,7 +159,8 @@ func (r *laneReader) Read(p []byte) (int, error) {
 		r.ended = errors.Join(r.stream.Context().Err(), wire.ErrLane, err)
 		return n, r.ended
 	}
-	// A sender that dies ends the lane, too: only the end of the stream says that this is the end of the file.
+	// A sender that dies ends the lane, too: only the end of the stream says
+	// that this is the end of the file.
 	if _, r.ended = r.stream.Recv(); r.ended == nil {
 		r.ended = wire.ErrLane
 	}

@@ -8,8 +8,9 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Ability is one optional interface of a kind: its name, who may satisfy it, and the gRPC service that carries it. S is what
-// the kind's gRPC services are made of.
+// Ability is one optional interface of a kind of plugin: its name, the value that
+// may implement it, and the gRPC service that carries it. S is the type from which
+// the kind's gRPC services are created.
 type Ability[S any] struct {
 	name     string
 	optional reflect.Type
@@ -17,19 +18,23 @@ type Ability[S any] struct {
 	register func(grpc.ServiceRegistrar, S)
 }
 
-// AbilityOf makes an ability of an optional interface. holder gives the value, which may be a typed nil, whose type is asked
-// whether it satisfies the interface; register adds the gRPC service to a server and is called only when it does.
+// AbilityOf declares an ability. The function holder returns the value whose type
+// decides whether the plugin has the ability; it may return a typed nil. The
+// function register adds the gRPC service to a server. It is called only if the
+// plugin has the ability.
 func AbilityOf[Optional, S any](name string, holder func(S) any, register func(grpc.ServiceRegistrar, S)) Ability[S] {
 	return Ability[S]{name: name, optional: reflect.TypeFor[Optional](), holder: holder, register: register}
 }
 
-// Claimer is satisfied by what stands for a plugin in the service. It has the methods of every optional interface in Go;
-// Can tells which of them the plugin claims to answer.
+// Claimer is implemented by values that represent a plugin in the service. Such a
+// value has the methods of every optional interface. Can reports which of them the
+// plugin really answers.
 type Claimer interface {
 	Can(ability string) bool
 }
 
-// has reports whether v satisfies the ability, and claims it where its methods prove nothing.
+// has reports whether v has the ability. If v represents a plugin, its methods
+// prove nothing, so has also asks what the plugin claims.
 func (a Ability[S]) has(v any) bool {
 	if v == nil || !reflect.TypeOf(v).Implements(a.optional) {
 		return false
@@ -38,10 +43,11 @@ func (a Ability[S]) has(v any) bool {
 	return !ok || claimer.Can(a.name)
 }
 
-// Abilities is the table of a kind's abilities, in the order in which a Description names them.
+// Abilities is the table of a kind's abilities. A Description lists them in this
+// order.
 type Abilities[S any] []Ability[S]
 
-// Names are the abilities that are there in s.
+// Names returns the names of the abilities that s has.
 func (all Abilities[S]) Names(s S) []string {
 	var names []string
 	for _, a := range all {
@@ -52,7 +58,7 @@ func (all Abilities[S]) Names(s S) []string {
 	return names
 }
 
-// Register adds the gRPC services of the abilities that are there in s.
+// Register registers the gRPC services of the abilities that s has.
 func (all Abilities[S]) Register(registrar grpc.ServiceRegistrar, s S) {
 	for _, a := range all {
 		if a.has(a.holder(s)) {
@@ -61,8 +67,9 @@ func (all Abilities[S]) Register(registrar grpc.ServiceRegistrar, s S) {
 	}
 }
 
-// As gives v as one of the table's optional interfaces when v has that ability, in this process or behind a plugin. It
-// panics when the interface is none of the table's.
+// As returns v as one of the table's optional interfaces, and true if v has that
+// ability, in this process or behind a plugin. It panics if the interface is not in
+// the table, because that is a mistake of the programmer.
 func As[Optional, S any](table Abilities[S], v any) (Optional, bool) {
 	if !abilityOf[Optional](table).has(v) {
 		var none Optional
@@ -71,9 +78,11 @@ func As[Optional, S any](table Abilities[S], v any) (Optional, bool) {
 	return v.(Optional), true
 }
 
-// NameOf is the name that the table has for one of its optional interfaces. It panics when the interface is none of the table's.
+// NameOf returns the name of an optional interface in the table. It panics if the
+// interface is not in the table.
 func NameOf[Optional, S any](table Abilities[S]) string { return abilityOf[Optional](table).name }
 
+// abilityOf returns the table's entry of an optional interface, or panics.
 func abilityOf[Optional, S any](table Abilities[S]) Ability[S] {
 	i := slices.IndexFunc(table, func(a Ability[S]) bool { return a.optional == reflect.TypeFor[Optional]() })
 	if i < 0 {
@@ -82,13 +91,14 @@ func abilityOf[Optional, S any](table Abilities[S]) Ability[S] {
 	return table[i]
 }
 
-// Claims is what a kind's client knows of its plugin: embed it. Until a description is set, everything is taken to be
-// claimed, and a call that the plugin does not answer is Unsupported. Its methods may be called at the same time.
+// Claims is what a kind's client knows of its plugin. Client types embed it. Until
+// a description is set, every ability counts as claimed, and a call that the plugin
+// does not answer is Unsupported. Claims is safe for concurrent use.
 type Claims struct {
 	description atomic.Pointer[Description]
 }
 
-// SetDescription records what the plugin said of itself, and replaces what was known before.
+// SetDescription stores the description of the plugin and replaces an earlier one.
 func (c *Claims) SetDescription(d Description) { c.description.Store(&d) }
 
 // Described reports whether the plugin's description is known.
@@ -100,7 +110,8 @@ func (c *Claims) Can(ability string) bool {
 	return d == nil || slices.Contains(d.Abilities, ability)
 }
 
-// CanAt reports whether the plugin claims an ability at a kind of scope. A description without scopes claims each at all of them.
+// CanAt reports whether the plugin has an ability at a kind of scope. A description
+// without scopes has each ability at all of them.
 func (c *Claims) CanAt(scope, ability string) bool {
 	d := c.description.Load()
 	if d == nil || d.Scopes == nil {

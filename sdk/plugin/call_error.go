@@ -9,17 +9,21 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// ErrGone is in the error of every call that failed because the plugin process is not there: it died, was never started,
-// or is being restarted. The call may or may not have been carried out.
+// ErrGone is wrapped by the error of every call that failed because the plugin
+// process is not running: it died, was never started, or is being restarted. The
+// call may or may not have been carried out.
 var ErrGone = errors.New("the plugin is not running")
 
-// CallError turns what a gRPC call gave into what the caller should see. In this order:
+// CallError turns the error of a gRPC call into the error that the caller gets. In
+// this order:
 //
-//   - nil stays nil, and an *Error of the connection itself what it is;
-//   - a call that failed in the plugin is its *Error;
-//   - when ctx has ended it is ctx's error, so that the caller's own cancellation is never taken for a dead plugin;
-//   - a connection that is gone is ErrGone;
-//   - all else is an *Error of kind Internal.
+//   - nil stays nil, and an *Error or ErrGone of the connection itself is returned
+//     unchanged;
+//   - a call that failed in the plugin returns the plugin's *Error;
+//   - if ctx has ended, its error is returned, so that a cancellation by the caller
+//     is never taken for a dead plugin;
+//   - a broken connection is ErrGone;
+//   - everything else is an *Error of kind Internal.
 func CallError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -44,10 +48,11 @@ func CallError(ctx context.Context, err error) error {
 	}
 	switch s.Code() {
 	case codes.Unavailable, codes.Canceled:
-		// Nobody but the caller cancels a call, so that a canceled one without an ended context was cut by a side that stopped.
+		// Only the caller cancels a call. If its context has not ended, the call
+		// was canceled by a side that stopped.
 		return fmt.Errorf("%w: %s", ErrGone, s.Message())
 	case codes.DeadlineExceeded:
-		// The plugin's clock was a moment ahead of ours.
+		// The deadline passed in the plugin a moment earlier than here.
 		return fmt.Errorf("calling the plugin: %w", context.DeadlineExceeded)
 	case codes.Unimplemented:
 		return &Error{Kind: Unsupported, Message: "the plugin does not support this"}

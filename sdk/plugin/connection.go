@@ -10,18 +10,20 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// VersionedSet is what a host gives go-plugin's client as VersionedPlugins.
+// VersionedSet returns the value for VersionedPlugins of go-plugin's client, on the
+// service's side.
 func VersionedSet() map[int]goplugin.PluginSet {
 	return map[int]goplugin.PluginSet{ProtocolVersion: {setName: &set{}}}
 }
 
-// Connection is the host's connection to one plugin process. It ends with the process.
+// Connection is the service's connection to one plugin process. It is safe for
+// concurrent use and ends with the process.
 type Connection struct {
 	*grpc.ClientConn
 	done context.Context
 }
 
-// Connect gives the connection of a started plugin.
+// Connect returns the connection to a plugin that was started.
 func Connect(client goplugin.ClientProtocol) (*Connection, error) {
 	got, err := client.Dispense(setName)
 	if err != nil {
@@ -30,16 +32,16 @@ func Connect(client goplugin.ClientProtocol) (*Connection, error) {
 	return got.(*Connection), nil
 }
 
-// Done is closed when the process has ended.
+// Done returns a channel that is closed when the process has ended.
 func (c *Connection) Done() <-chan struct{} { return c.done.Done() }
 
-// Describe asks the plugin what it serves.
+// Describe returns the description of each kind that the plugin serves.
 func (c *Connection) Describe(ctx context.Context) ([]Description, error) {
 	return describeOver(ctx, c)
 }
 
-// DescribeKind asks the plugin at the other end of a connection for what it says of one kind. One that does not serve the kind
-// is Unsupported.
+// DescribeKind returns the plugin's description of one kind. A plugin that does not
+// serve the kind is Unsupported.
 func DescribeKind(ctx context.Context, conn grpc.ClientConnInterface, kind string) (Description, error) {
 	all, err := describeOver(ctx, conn)
 	if err != nil {
@@ -53,6 +55,7 @@ func DescribeKind(ctx context.Context, conn grpc.ClientConnInterface, kind strin
 	return Description{}, Errorf(Unsupported, "the plugin serves no %s", kind)
 }
 
+// describeOver calls PluginService.Describe.
 func describeOver(ctx context.Context, conn grpc.ClientConnInterface) ([]Description, error) {
 	answer, err := pluginv1.NewPluginServiceClient(conn).Describe(ctx, &pluginv1.DescribeRequest{})
 	if err != nil {
@@ -75,7 +78,7 @@ func scopesFromProto(scopes []*pluginv1.ScopeAbilities) (out []ScopeAbilities) {
 	return out
 }
 
-// Ping asks the plugin for a sign of life.
+// Ping checks the health of the plugin with the gRPC health protocol.
 func (c *Connection) Ping(ctx context.Context) error {
 	answer, err := grpc_health_v1.NewHealthClient(c).Check(ctx, &grpc_health_v1.HealthCheckRequest{
 		Service: goplugin.GRPCServiceName,

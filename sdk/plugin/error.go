@@ -6,7 +6,9 @@ import (
 	"fmt"
 )
 
-// ErrorKind is what went wrong, in the few words that the service acts on. Kinds survive the way from plugin to service.
+// ErrorKind classifies a failure. The list is closed and short: the service chooses
+// its reaction, such as an HTTP status or a retry, by the kind alone. Kinds survive
+// the way from the plugin to the service.
 type ErrorKind string
 
 // The kinds of errors.
@@ -27,40 +29,51 @@ const (
 	Internal      ErrorKind = "internal"
 )
 
-// Error is a failure that the service tells its users about. Message never holds a secret.
+// Error is a failure that the service reports to its users. Its texts must not
+// contain a secret.
 type Error struct {
+	// Kind is one of the kinds. Message is one sentence for people, in lower case
+	// and without a full stop.
 	Kind    ErrorKind
 	Message string
-	// Missing are the privileges that a Denied call lacked, "A|B" for alternatives; Path is where.
+	// Missing lists the privileges that a Denied call lacked, "A|B" for
+	// alternatives. Path is the place at which they are needed.
 	Missing []string
 	Path    string
-	// Remedy is the command that grants what a Denied call lacked, for whoever may run it at the endpoint; empty where there is none.
+	// Remedy is the command that grants the missing privileges, for an
+	// administrator of the endpoint. It is empty if the driver knows none.
 	Remedy string
-	// Field is the parameter of an Invalid call.
+	// Field is the name of the parameter of an Invalid call, and the part of a
+	// Conflict or Untrusted one that the method's comment names.
 	Field string
-	// Fingerprint is the certificate seen by an Untrusted call.
+	// Fingerprint is the fingerprint that an Untrusted call saw.
 	Fingerprint string
 	cause       error
 }
 
-// Errorf makes an Error; a %w among the verbs becomes its cause.
+// Errorf returns an Error with a formatted message. The operand of %w becomes its
+// cause.
 func Errorf(kind ErrorKind, format string, args ...any) *Error {
 	wrapped := fmt.Errorf(format, args...)
 	return &Error{Kind: kind, Message: wrapped.Error(), cause: errors.Unwrap(wrapped)}
 }
 
+// Error implements the interface error. It returns the kind and the message.
 func (e *Error) Error() string { return string(e.Kind) + ": " + e.Message }
 
-// Unwrap gives the cause to errors.Is and errors.As. It does not survive the way from plugin to service.
+// Unwrap returns the cause for errors.Is and errors.As. The cause does not survive
+// the way from the plugin to the service.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Because sets the cause, whose text stays out of the Message, and returns the error.
+// Because sets the cause, whose text does not become part of the Message, and
+// returns the same error.
 func (e *Error) Because(cause error) *Error {
 	e.cause = cause
 	return e
 }
 
-// KindOf is the kind of the Error in err. Any other error is Timeout when a deadline ended it, and Internal otherwise.
+// KindOf returns the kind of the Error in err. An error without an Error in it is
+// Timeout if it wraps context.DeadlineExceeded, and Internal otherwise.
 func KindOf(err error) ErrorKind {
 	var e *Error
 	if errors.As(err, &e) {

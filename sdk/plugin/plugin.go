@@ -1,22 +1,3 @@
-// Package plugin is what all kinds of plugins share: how a plugin process is started and recognised, how it says what it
-// serves, how failures travel, and how it notices that its host is gone.
-//
-// A plugin is a program that the service starts over hashicorp/go-plugin and calls over gRPC on a unix socket with
-// mutual TLS. Its main function calls Serve with one Service for each kind that it serves (a hypervisor driver, a
-// catalog source, a firewall backend) and never returns while the service lives:
-//
-//	func main() {
-//		logger := plugin.NewLogger()
-//		plugin.Serve(plugin.ServeConfig{
-//			Logger:   logger,
-//			Services: []plugin.Service{hypervisor.Service{Driver: pve.New(logger), HostType: (*pve.Host)(nil)}},
-//		})
-//	}
-//
-// Methods return an *Error for whatever the service should tell its users; any other error is Internal. The server that Serve
-// makes puts it into the gRPC status, and the client side of each kind gets it back with CallError. A plugin keeps nothing
-// that matters: the service may kill it at any time. It gets no environment but what the handshake needs, and no secret but in
-// messages.
 package plugin
 
 import (
@@ -26,11 +7,12 @@ import (
 	"google.golang.org/grpc"
 )
 
-// ProtocolVersion is the version of what plugin and service say to each other. It changes only when old and new cannot
-// talk; additions to the protobuf files do not change it.
+// ProtocolVersion is the version of the protocol between plugin and service. It
+// changes only if old and new programs cannot talk to each other. Additions to the
+// protobuf files do not change it.
 const ProtocolVersion = 1
 
-// FilePrefix begins the file name of every plugin program.
+// FilePrefix is the beginning of the file name of every plugin program.
 const FilePrefix = "hostler-plugin-"
 
 // The kinds of plugins.
@@ -40,19 +22,21 @@ const (
 	KindFirewall   = "firewall"
 )
 
-// Kinds lists them.
+// Kinds returns all kinds of plugins.
 func Kinds() []string { return []string{KindHypervisor, KindCatalog, KindFirewall} }
 
-// WatchEnv names the environment variable that holds the number of a file descriptor from which the plugin reads: its
-// end means that the service is gone. Serve does so by itself.
+// WatchEnv is the environment variable with the number of a file descriptor that
+// the plugin reads from. End of file means that the service is gone. Serve reads
+// it; plugin authors need not.
 const WatchEnv = "HOSTLER_PLUGIN_WATCH_FD"
 
-// LevelEnv names the environment variable that holds the level of the service's log, such as "info". NewLogger takes it,
-// so that a plugin does not write what the service throws away.
+// LevelEnv is the environment variable with the level of the service's log, such as
+// "info". NewLogger uses it, so that a plugin does not write lines that the service
+// drops.
 const LevelEnv = "HOSTLER_PLUGIN_LOG_LEVEL"
 
-// Handshake is the magic cookie by which a plugin knows that it was started by the service and not by a person. It is
-// no secret and no protection.
+// Handshake returns the magic cookie by which a plugin recognises that the service
+// started it, and not a person. It is not a secret and protects nothing.
 func Handshake() goplugin.HandshakeConfig {
 	return goplugin.HandshakeConfig{
 		MagicCookieKey:   "HOSTLER_PLUGIN",
@@ -60,29 +44,36 @@ func Handshake() goplugin.HandshakeConfig {
 	}
 }
 
-// Service is one kind that a plugin process serves.
+// Service is one kind that a plugin process serves. The packages of the kinds
+// implement it.
 type Service interface {
-	// Describe says what is served. It is called once at start and must not use the network.
+	// Describe returns what is served. It is called once at start and must not use
+	// the network.
 	Describe(ctx context.Context) (Description, error)
-	// Register adds the kind's gRPC services. It is called once, after Describe and before the first call.
+	// Register registers the gRPC services of the kind. It is called once, after
+	// Describe and before the first call.
 	Register(registrar grpc.ServiceRegistrar) error
 }
 
-// Description is what a plugin says of one kind that it serves.
+// Description describes one kind that a plugin serves.
 type Description struct {
-	// Kind is one of the kinds, Name the short name of what is served, such as "pve", Version its own release.
+	// Kind is one of the kinds. Name is the short name of what is served, and
+	// Version is its release.
 	Kind    string
 	Name    string
 	Version string
-	// Abilities are the optional interfaces that it satisfies, in the words of its kind.
+	// Abilities are the names of the optional interfaces that it implements, as the
+	// package of the kind defines them.
 	Abilities []string
-	// Scopes tell which abilities each kind of scope has, where the plugin's kind has scopes; nil for the kind's own default.
+	// Scopes list the abilities of each kind of scope, for kinds of plugins that
+	// have scopes. Nil means that every scope has all Abilities.
 	Scopes []ScopeAbilities
 }
 
-// ScopeAbilities are the abilities that a kind of scope has.
+// ScopeAbilities are the abilities of one kind of scope.
 type ScopeAbilities struct {
-	// Kind is in the words of the plugin's kind, such as "cluster".
+	// Kind is the kind of scope, such as "cluster". The package of the plugin's
+	// kind defines them.
 	Kind      string
 	Abilities []string
 }

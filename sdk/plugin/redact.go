@@ -8,10 +8,13 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// shortLine is the length up to which a line of a secret of several is none by itself, such as the lines that begin and end PEM.
+// shortLine is the length up to which a line or word of a multi-line secret is not
+// removed on its own. Shorter ones, such as a word of a PEM header, appear in
+// ordinary texts.
 const shortLine = 16
 
-// withLines adds to a secret its lines and their words, where it has several: an error may tell one of them.
+// withLines returns a secret and, if it has several lines, its lines and their
+// words: an error may quote only one of them.
 func withLines(secret string) []string {
 	all := []string{secret}
 	add := func(part string) {
@@ -31,8 +34,10 @@ func withLines(secret string) []string {
 	return all
 }
 
-// secretsOf collects the fields of text and of bytes of a request that its protobuf file marks with debug_redact, those of messages in
-// lists too. It is called for failed calls only: a driver that puts its credential into an error or a panic must not put it into a log.
+// secretsOf collects the secrets of a request: the string and bytes fields that the
+// protobuf file marks with debug_redact, including those of nested messages and
+// lists. It is called for failed calls only. A driver that puts its credential into
+// an error or a panic must not get it into a log.
 func secretsOf(req any) []string {
 	m, ok := req.(proto.Message)
 	if !ok {
@@ -43,6 +48,8 @@ func secretsOf(req any) []string {
 	return secrets
 }
 
+// collect appends the secrets of m to secrets. Maps are skipped: no request has a
+// secret in one.
 func collect(m protoreflect.Message, secrets *[]string) {
 	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		switch {
@@ -64,10 +71,12 @@ func collect(m protoreflect.Message, secrets *[]string) {
 	})
 }
 
-// shortBytes is how long a value of bytes is that is cut out: such as variables have, "1" or "yes", would tear every text apart.
+// shortBytes is the shortest bytes value that is removed from texts. Shorter ones
+// are values of variables such as "1" or "yes", whose removal would make every text
+// unreadable.
 const shortBytes = 8
 
-// marked reports whether a field has debug_redact.
+// marked reports whether a field has the option debug_redact.
 func marked(field protoreflect.FieldDescriptor) bool {
 	options, ok := field.Options().(*descriptorpb.FieldOptions)
 	return ok && options.GetDebugRedact()

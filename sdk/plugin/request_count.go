@@ -12,19 +12,22 @@ import (
 	pluginv1 "github.com/hostler/hostler/sdk/proto/hostler/plugin/v1"
 )
 
-// RequestCount is what a plugin process has sent to one address since it was last asked.
+// RequestCount is the number of requests that a plugin process has sent to one
+// address since the last TakeRequests.
 type RequestCount struct {
-	// Address is that of the target, as the calls had it.
+	// Address is the address of the target in the calls.
 	Address string
-	// Requests counts those that were tried, and those that were tried again.
+	// Requests counts attempts, including retries.
 	Requests int64
-	// Busy is how long they kept the other side at work: from a connection to the end of the answer.
+	// Busy is the total time for which the requests kept the other side busy: from
+	// the connection to the end of the response.
 	Busy time.Duration
 }
 
-// CountRequest counts one request to the address that the call of ctx is about, which kept it busy for so long. CountRequests does this
-// for what goes over HTTP. The service shows both figures for each host, and nothing where a plugin counts nothing. Outside of a call of
-// the service it does nothing.
+// CountRequest counts one request to the target of the call of ctx, which kept it
+// busy for that time. CountRequests does this for HTTP. The service shows both
+// figures for each host, and nothing if the plugin does not count. Outside of a
+// call of the service CountRequest does nothing.
 func CountRequest(ctx context.Context, busy time.Duration) {
 	a, ok := ctx.Value(accountKey{}).(*account)
 	if !ok {
@@ -36,16 +39,18 @@ func CountRequest(ctx context.Context, busy time.Duration) {
 	a.ledger.add(a.address(), max(busy, 0))
 }
 
-// Waiting marks requests by which a hypervisor is only waited for, such as one that is answered when a task has ended: they count, and
-// their time does not.
+// Waiting marks requests that only wait for a hypervisor, such as one that is
+// answered when a task ends. They count, but their time does not.
 func Waiting(ctx context.Context) context.Context { return context.WithValue(ctx, waitingKey{}, true) }
 
+// accountKey and waitingKey are keys of context values.
 type (
 	accountKey struct{}
 	waitingKey struct{}
 )
 
-// account is where the requests of one call are counted. The address of a stream is known with its first message.
+// account is where the requests of one call are counted. The address of a streaming
+// call is known only after its first message.
 type account struct {
 	ledger *ledger
 	mu     sync.Mutex
@@ -58,7 +63,7 @@ func (a *account) address() string {
 	return a.at
 }
 
-// open notes the address of a request that has one.
+// open stores the address of a request that has a target.
 func (a *account) open(req any) {
 	reaching, ok := req.(interface{ GetTarget() *pluginv1.Target })
 	if !ok {
@@ -69,10 +74,11 @@ func (a *account) open(req any) {
 	a.at = reaching.GetTarget().GetAddress()
 }
 
-// maxAddresses bounds what is remembered while nobody asks.
+// maxAddresses limits the number of addresses that are remembered while the service
+// does not ask.
 const maxAddresses = 10_000
 
-// ledger has the counts of a process. Its methods may be called at the same time.
+// ledger contains the counts of a process. It is safe for concurrent use.
 type ledger struct {
 	mu   sync.Mutex
 	sent map[string]*RequestCount
@@ -80,12 +86,13 @@ type ledger struct {
 
 func newLedger() *ledger { return &ledger{sent: map[string]*RequestCount{}} }
 
-// with is the context of a call whose requests are counted, and its account.
+// with returns the context of a call whose requests are counted, and its account.
 func (l *ledger) with(ctx context.Context) (context.Context, *account) {
 	a := &account{ledger: l}
 	return context.WithValue(ctx, accountKey{}, a), a
 }
 
+// add counts one request. A new address is ignored once the ledger is full.
 func (l *ledger) add(address string, busy time.Duration) {
 	if address == "" {
 		return
@@ -104,7 +111,7 @@ func (l *ledger) add(address string, busy time.Duration) {
 	c.Busy += busy
 }
 
-// take gives what there is, by address, and begins anew.
+// take returns the counts, sorted by address, and resets them.
 func (l *ledger) take() []RequestCount {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,7 +123,8 @@ func (l *ledger) take() []RequestCount {
 	return counts
 }
 
-// TakeRequests answers PluginService with the counts of the server that NewServer made.
+// TakeRequests implements PluginService. It returns the counts of the server that
+// NewServer created.
 func (d *describer) TakeRequests(ctx context.Context, _ *pluginv1.TakeRequestsRequest) (*pluginv1.TakeRequestsResponse, error) {
 	answer := &pluginv1.TakeRequestsResponse{}
 	if a, ok := ctx.Value(accountKey{}).(*account); ok {
@@ -127,8 +135,9 @@ func (d *describer) TakeRequests(ctx context.Context, _ *pluginv1.TakeRequestsRe
 	return answer, nil
 }
 
-// TakeRequests asks the plugin at the other end of a connection what it has sent to hypervisors since it was last asked. One that was
-// built before there was this question is Unsupported.
+// TakeRequests returns the requests that a plugin has sent to hypervisors since the
+// last call, and resets the counts. A plugin that was built with an older SDK is
+// Unsupported.
 func TakeRequests(ctx context.Context, conn grpc.ClientConnInterface) ([]RequestCount, error) {
 	answer, err := pluginv1.NewPluginServiceClient(conn).TakeRequests(ctx, &pluginv1.TakeRequestsRequest{})
 	if err != nil {

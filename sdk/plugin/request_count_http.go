@@ -11,16 +11,19 @@ import (
 	"time"
 )
 
-// CountRequests is next with every request counted, as CountRequest says. It is for the http.Client of a driver; what a client tries
-// again counts again. A request that finds no connection counts as one that kept nobody busy, and one that its caller gives up before it
-// was sent does not count.
+// CountRequests wraps the transport of a driver's http.Client and counts every
+// request with CountRequest. A retry by the client counts again. A request that
+// gets no connection counts with no time. A request that its caller cancels before
+// it was sent does not count.
 func CountRequests(next http.RoundTripper) http.RoundTripper { return &counting{next} }
 
+// counting is the transport that CountRequests returns.
 type counting struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
+	// Without an account the request is not part of a call of the service.
 	if _, ok := ctx.Value(accountKey{}).(*account); !ok {
 		return c.next.RoundTrip(req)
 	}
@@ -33,6 +36,8 @@ func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
 		},
 		WroteHeaders: func() { sent.Store(true) },
 	})
+	// The count is added once: at the end of the body, when the body is closed, or
+	// when there is none.
 	done := sync.OnceFunc(func() {
 		busy := time.Duration(0)
 		if began := connected.Load(); began != nil {
@@ -47,7 +52,9 @@ func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	// The body of a connection that became another protocol's is written to as well, and may stay open for hours.
+	// After a switch of protocols the body is also written to, and may stay open
+	// for hours, as a console does. Its time would not say how busy the hypervisor
+	// was.
 	if _, both := resp.Body.(io.Writer); both || resp.StatusCode == http.StatusSwitchingProtocols {
 		done()
 		return resp, nil
@@ -56,14 +63,15 @@ func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections is what http.Client's method of that name asks for.
+// CloseIdleConnections makes http.Client.CloseIdleConnections work through the
+// wrapper.
 func (c *counting) CloseIdleConnections() {
 	if closer, ok := c.next.(interface{ CloseIdleConnections() }); ok {
 		closer.CloseIdleConnections()
 	}
 }
 
-// countedBody counts its request when it has come to its end, or is left.
+// countedBody counts its request at its end, or when it is closed.
 type countedBody struct {
 	io.ReadCloser
 	done func()

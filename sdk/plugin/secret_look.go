@@ -6,21 +6,29 @@ import (
 	"strings"
 )
 
-// Secrets that are known by their look, wherever they stand and whoever wrote them.
+// Patterns of secrets that are recognised by their form, wherever they appear and
+// whoever wrote them.
 var (
-	// pemKey is a private key in PEM, to its end line or to the end of the text where that is cut off.
+	// pemKey is a private key in PEM, up to its end line or to the end of the text
+	// if it is cut off.
 	pemKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`)
-	// encoded is base64, plain or for URLs, of JSON ("eyJ" is `{"`) or of a DER sequence (which begins with "M").
+	// encoded is base64, standard or URL-safe, of JSON ("eyJ" is `{"`) or of a DER
+	// sequence (which begins with "M").
 	encoded = regexp.MustCompile(`(eyJ|M)[A-Za-z0-9+/_-]{28,}={0,2}`)
-	// userInURL is a URL with a password, and queryInURL one with a query, which often has a token. JSON may escape the slashes.
+	// userInURL is a URL with a password. queryInURL is a URL with a query, which
+	// often contains a token. JSON may escape the slashes.
 	userInURL  = regexp.MustCompile(`(://|:\\/\\/)[^\s/?#@:"'<>\\]*:[^\s/?#"'<>\\]*@`)
 	queryInURL = regexp.MustCompile(`((?:://|:\\/\\/)[^\s?#"'<>]+\?)[^\s#"'<>]+`)
 )
 
-// HideSecrets puts a placeholder in the place of every secret in a text that comes from elsewhere: of the given secrets, in whatever
-// spelling (as they are, URL-escaped, escaped for JSON or HTML, in base64), and of what is known by its look, which is private keys in
-// PEM or as the base64 of DER, one-time codes that are the base64 of JSON with a secret, and the passwords and queries of URLs. A text
-// without any is returned as it is.
+// HideSecrets replaces every secret in an untrusted text with a placeholder. It
+// finds the given secrets in each spelling that a server may repeat them in:
+// unchanged, URL-escaped, escaped for JSON or HTML, and in base64. It also finds
+// secrets by their form: private keys in PEM or as base64 of DER, one-time codes
+// that are base64 of JSON with a secret, and the passwords and queries of URLs. A
+// text without secrets is returned unchanged.
+//
+// The run time is linear in the length of the text.
 func HideSecrets(text string, secrets ...string) string {
 	text = hideGiven(text, secrets)
 	if strings.Contains(text, ":/") || strings.Contains(text, `:\/`) {
@@ -41,11 +49,13 @@ func HideSecrets(text string, secrets ...string) string {
 	})
 }
 
-// maxTries bounds the places of a run at which a secret may begin: the time that a long text takes grows with its length alone.
+// maxTries limits the positions at which a secret may begin in one run of base64
+// letters, so that the run time grows only linearly with the text.
 const maxTries = 256
 
-// secretIn is where a secret begins in a run of base64 letters; -1 for nowhere. What stands before may be a word that the run was
-// glued to. Where there are too many places to look at, what is left counts as one.
+// secretIn returns the position at which a secret begins in a run of base64
+// letters, or -1. Letters before it may be a word that the run was joined to. If
+// the run has too many candidate positions, the rest counts as a secret.
 func secretIn(run string) int {
 	tries := 0
 	for i := range len(run) {
@@ -64,17 +74,19 @@ func secretIn(run string) int {
 	return -1
 }
 
-// maxCode is how many letters of a run are looked at for a code.
+// maxCode is the number of letters of a run that are decoded to look for a one-time
+// code.
 const maxCode = 8192
 
-// isCode holds for JSON that has a secret, cut off or not.
+// isCode reports whether a run is JSON with a secret, possibly cut off.
 func isCode(run string) bool {
 	return strings.Contains(strings.ToLower(string(decode(run[:min(len(run), maxCode)]))), `secret"`)
 }
 
-// isKey holds for the beginning of a private key: a DER sequence that begins with the number 0 or 1, as PKCS #8, PKCS #1 and
-// SEC 1 have it, and goes on with an algorithm, a number or a string of octets. Certificates, requests, public keys and signatures
-// begin otherwise.
+// isKey reports whether a run is the beginning of a private key: a DER sequence
+// that begins with the version 0 or 1, as in PKCS #8 (RFC 5958), PKCS #1 (RFC 8017)
+// and SEC 1 (RFC 5915), followed by an algorithm, a number or an octet string.
+// Certificates, certificate requests, public keys and signatures begin differently.
 func isKey(run string) bool {
 	der := decode(run[:min(len(run), 24)])
 	if len(der) < 8 || der[0] != 0x30 {
@@ -91,13 +103,15 @@ func isKey(run string) bool {
 	if len(body) < 6 || body[0] != 0x02 || body[1] != 0x01 || body[2] > 1 {
 		return false
 	}
-	// A request for a certificate has its subject's name in the place of the algorithm, which begins with an identifier.
+	// A certificate request has the name of its subject at the place of the
+	// algorithm, and the name does not begin with an object identifier.
 	return body[3] == 0x30 && body[5] == 0x06 || body[3] == 0x02 || body[3] == 0x04
 }
 
+// oneAlphabet turns URL-safe base64 into standard base64.
 var oneAlphabet = strings.NewReplacer("-", "+", "_", "/")
 
-// decode decodes as much as there is of either alphabet.
+// decode decodes as much of run as possible, in either alphabet.
 func decode(run string) []byte {
 	run = oneAlphabet.Replace(strings.TrimRight(run, "="))
 	if len(run)%4 == 1 {

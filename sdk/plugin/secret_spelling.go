@@ -12,8 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// hideGiven replaces secrets in a text, in each spelling that a server may repeat them in: as they are, URL-escaped, escaped for JSON or
-// HTML, in base64 with other text before and behind them, and up to maxEscapes of these one in the other.
+// hideGiven replaces the given secrets in a text, in each spelling that a server
+// may repeat them in: unchanged, URL-escaped, escaped for JSON or HTML, in base64
+// with other text around them, and up to maxEscapes of these nested in one another.
 func hideGiven(text string, secrets []string) string {
 	f := finder{}
 	for _, secret := range secrets {
@@ -27,21 +28,24 @@ func hideGiven(text string, secrets []string) string {
 }
 
 const (
-	// maxEscapes is how many escapes in one another are undone.
+	// maxEscapes is the number of nested escapes that are undone.
 	maxEscapes = 3
-	// shortForm is the length up to which a piece of base64 could be part of any word.
+	// shortForm is the length up to which a piece of base64 could be part of any
+	// word.
 	shortForm = 5
 )
 
-// finder looks for secrets in readings of a text.
+// finder searches for secrets in a text and in the readings that undo its escapes.
+// All positions refer to the original text.
 type finder struct {
 	plain, encoded []string
 	found          []span
 }
 
-// span is a part of the text, in bytes.
+// span is a part of the text, in bytes, from inclusive to exclusive.
 type span struct{ from, to int }
 
+// add adds a secret with all of its base64 forms.
 func (f *finder) add(secret string) {
 	if secret == "" {
 		return
@@ -53,7 +57,9 @@ func (f *finder) add(secret string) {
 	}
 }
 
-// inBase64 returns the letters of base64 that depend on the secret alone, for each number of bytes that may stand before it.
+// inBase64 returns the base64 letters that depend on the secret alone, one form for
+// each alignment: 0, 1 or 2 bytes of other text may precede the secret in its group
+// of three.
 func inBase64(secret string) (forms []string) {
 	for before := range 3 {
 		letters := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), secret...))
@@ -65,13 +71,16 @@ func inBase64(secret string) (forms []string) {
 	return forms
 }
 
-// read looks for the secrets in a reading, and in those that undo its escapes.
+// read searches for the secrets in a reading, and then in the readings that undo
+// one more kind of escape.
 func (f *finder) read(r reading, depth int) {
 	for _, secret := range f.plain {
 		r.each(r.text, secret, func(from, to int) { f.found = append(f.found, span{r.place(from), r.place(to)}) })
 	}
 	letters := oneAlphabet.Replace(r.text)
 	for _, form := range f.encoded {
+		// The whole base64 run is cut out, because the letters next to the secret
+		// may encode parts of it.
 		r.each(letters, form, func(from, to int) { // with all that is encoded with it
 			for from > 0 && isBase64(r.text[from-1]) {
 				from--
@@ -92,11 +101,12 @@ func (f *finder) read(r reading, depth int) {
 	}
 }
 
+// isBase64 reports whether c is a letter of either base64 alphabet.
 func isBase64(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_'
 }
 
-// cut puts a placeholder in the place of what was found.
+// cut replaces what was found with placeholders. Overlapping parts become one.
 func (f *finder) cut(text string) string {
 	slices.SortFunc(f.found, func(a, b span) int { return cmp.Or(a.from-b.from, a.to-b.to) })
 	var out strings.Builder
@@ -112,13 +122,15 @@ func (f *finder) cut(text string) string {
 	return out.String()
 }
 
-// reading is a text without some of its escapes.
+// reading is the text after some of its escapes were undone.
 type reading struct {
 	text string
-	// at is where each byte, and the end, stands in the text that was given; nil for that text itself.
+	// at maps each byte of the reading, and its end, to the position in the
+	// original text. It is nil for the original text itself.
 	at []int32
 }
 
+// place returns the position in the original text.
 func (r reading) place(i int) int {
 	if r.at == nil {
 		return i
@@ -126,7 +138,8 @@ func (r reading) place(i int) int {
 	return int(r.at[i])
 }
 
-// each calls found for each place of a part in a text as long as the reading's.
+// each calls found for each occurrence of part in text, which has the same length
+// as the reading.
 func (r reading) each(text, part string, found func(from, to int)) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], part)
@@ -138,7 +151,8 @@ func (r reading) each(text, part string, found func(from, to int)) {
 	}
 }
 
-// undo returns the reading without one kind of escapes; changed is false where it has none.
+// undo returns the reading with one kind of escapes undone. It returns false if
+// there are none.
 func (r reading) undo(e *escape) (plain reading, changed bool) {
 	if strings.IndexByte(r.text, e.mark) < 0 {
 		return r, false
@@ -162,13 +176,15 @@ func (r reading) undo(e *escape) (plain reading, changed bool) {
 	return reading{text.String(), at}, changed
 }
 
-// escape is one way to write letters as others. undo returns what the escape at the beginning of a text stands for, and its length; zero
-// where there is none.
+// escape is one way to write characters as others. Its function undo returns what
+// the escape at the beginning of a text stands for, and the length of the escape,
+// or zero if the text does not begin with one.
 type escape struct {
 	mark byte
 	undo func(text string) (plain string, length int)
 }
 
+// escapes lists those of URLs (percent and plus), of JSON and Go, and of HTML.
 var escapes = []escape{
 	{'%', undoPercent},
 	{'+', func(string) (string, int) { return " ", 1 }},
@@ -176,6 +192,7 @@ var escapes = []escape{
 	{'&', undoEntity},
 }
 
+// undoPercent decodes "%41" (RFC 3986 section 2.1).
 func undoPercent(text string) (string, int) {
 	if len(text) < 3 {
 		return "", 0
@@ -187,7 +204,9 @@ func undoPercent(text string) (string, int) {
 	return string([]byte{byte(code)}), 3
 }
 
-// undoBackslash knows the escapes of JSON and of Go.
+// undoBackslash decodes the escapes of JSON strings and Go literals. JSON writes
+// characters outside the basic plane as a pair of surrogates, which UnquoteChar
+// refuses.
 func undoBackslash(text string) (string, int) {
 	if len(text) < 2 {
 		return "", 0
@@ -212,6 +231,7 @@ func undoBackslash(text string) (string, int) {
 	return string([]byte{byte(letter)}), len(text) - len(rest)
 }
 
+// undoEntity decodes a character reference of HTML, such as "&amp;".
 func undoEntity(text string) (string, int) {
 	const longest = 12
 	end := strings.IndexByte(text[:min(len(text), longest)], ';') + 1

@@ -13,16 +13,18 @@ import (
 	"google.golang.org/grpc"
 )
 
-// ServeConfig is what a plugin serves.
+// ServeConfig configures Serve.
 type ServeConfig struct {
-	// Services are the kinds that the process serves, at least one, no kind twice.
+	// Services are the kinds that the process serves: at least one, and each kind
+	// at most once.
 	Services []Service
-	// Logger writes to the service's log; nil takes NewLogger.
+	// Logger writes to the service's log. Nil means NewLogger.
 	Logger hclog.Logger
 }
 
-// NewLogger gives a logger whose lines the service reads from the plugin's standard error and writes into its own log
-// under the plugin's name.
+// NewLogger returns a logger that writes JSON lines to the standard error of the
+// plugin. The service reads them and writes them into its own log under the
+// plugin's name. The level comes from LevelEnv, with Info as default.
 func NewLogger() hclog.Logger {
 	level := hclog.LevelFromString(os.Getenv(LevelEnv))
 	if level == hclog.NoLevel {
@@ -31,8 +33,9 @@ func NewLogger() hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Level: level, Output: os.Stderr, JSONFormat: true})
 }
 
-// Serve serves until the service asks the process to stop or is gone, and then ends the process. It is the last call of
-// a plugin's main function. What keeps it from starting is told on standard error, with exit code 1.
+// Serve runs the plugin until the service stops it or is gone, and then exits the
+// process. It must be the last call of the plugin's main function. An error that
+// prevents the start is printed to standard error, and the exit code is 1.
 func Serve(cfg ServeConfig) {
 	if cfg.Logger == nil {
 		cfg.Logger = NewLogger()
@@ -42,21 +45,24 @@ func Serve(cfg ServeConfig) {
 		os.Exit(1)
 	}
 	watchHost(cfg.Logger)
-	// A service manager signals the whole group at once, but the service still needs its plugins while it stops.
+	// A service manager signals the whole process group, but the service still
+	// needs its plugins while it stops.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig: Handshake(),
 		VersionedPlugins: map[int]goplugin.PluginSet{
 			ProtocolVersion: {setName: &set{services: cfg.Services}},
 		},
-		// Without this go-plugin would log its own start at info level.
+		// Without a name of its own, go-plugin would log its start at info level as
+		// if the plugin had done so.
 		Logger:     cfg.Logger.Named("go-plugin"),
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server { return NewServer(cfg.Logger, opts...) },
 	})
 	os.Exit(0)
 }
 
-// describe asks each service what it is.
+// describe collects the descriptions of all services. It returns an error if there
+// are none, if one has no kind or name, or if a kind occurs twice.
 func describe(ctx context.Context, services []Service) (*pluginv1.DescribeResponse, error) {
 	if len(services) == 0 {
 		return nil, fmt.Errorf("nothing to serve")

@@ -13,12 +13,14 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// window is the flow-control window in bytes of a stream and of the connection: large enough that the pages of an
-// inventory do not wait for acknowledgements.
+// window is the flow-control window of a stream and of the connection, in bytes. It
+// is large enough for the pages of an inventory not to wait for acknowledgements.
 const window = 1 << 20
 
-// NewServer makes the gRPC server that Serve uses, for tests that want the same treatment of errors and panics. Every
-// error becomes a status that carries an Error, every panic in a driver an internal one; causes go to the logger.
+// NewServer returns the gRPC server that Serve uses. Tests use it for the same
+// treatment of errors and panics. Every error of a method becomes a status that
+// carries an Error, and every panic becomes an Internal one. Causes and stacks go
+// to the logger only.
 func NewServer(logger hclog.Logger, opts ...grpc.ServerOption) *grpc.Server {
 	g := guard{logger: logger, ledger: newLedger()}
 	return grpc.NewServer(append(opts,
@@ -29,11 +31,11 @@ func NewServer(logger hclog.Logger, opts ...grpc.ServerOption) *grpc.Server {
 	)...)
 }
 
-// maxAnswer limits one message from a plugin in bytes: what is long comes in parts, and a plugin gone wrong must not fill
-// the service's memory.
+// maxAnswer limits one message from a plugin, in bytes. Long results are split into
+// several messages, and a faulty plugin must not fill the service's memory.
 const maxAnswer = 16 << 20
 
-// DialOptions are the client's half of NewServer's settings.
+// DialOptions returns the client's options that match NewServer.
 func DialOptions() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithInitialWindowSize(window),
@@ -42,12 +44,13 @@ func DialOptions() []grpc.DialOption {
 	}
 }
 
-// guard stands between gRPC and the drivers.
+// guard is the pair of interceptors between gRPC and the drivers.
 type guard struct {
 	logger hclog.Logger
 	ledger *ledger
 }
 
+// unary handles a call with one request and one response.
 func (g guard) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (resp any, err error) {
 	if !ours(info.FullMethod) {
 		return handle(ctx, req)
@@ -66,6 +69,7 @@ func (g guard) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h
 	return resp, nil
 }
 
+// stream handles a streaming call.
 func (g guard) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) (err error) {
 	if !ours(info.FullMethod) {
 		return handle(srv, ss)
@@ -83,7 +87,8 @@ func (g guard) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo
 	return nil
 }
 
-// watched remembers a stream's first message, which has the target.
+// watched is a stream that remembers its first received message, which contains the
+// target and the secrets.
 type watched struct {
 	grpc.ServerStream
 	ctx     context.Context // of the one call that the stream is
@@ -102,14 +107,20 @@ func (w *watched) RecvMsg(m any) error {
 	return err
 }
 
-// ours tells our services from go-plugin's own and the health check.
+// ours reports whether a method belongs to Hostler, and not to go-plugin or the
+// health service.
 func ours(method string) bool { return strings.HasPrefix(method, "/hostler.") }
 
-// encode makes the status of a failed call.
+// encode returns the status for the error of a call. Secrets of the request are
+// removed from every text.
 func (g guard) encode(ctx context.Context, method string, err error, secrets []string) error {
+	// A call that ended with its context is reported as such, so that it is not
+	// taken for a failure of the driver.
 	if ended := ctx.Err(); ended != nil && (errors.Is(err, ended) || status.Code(err) == codes.Canceled) {
 		return status.FromContextError(ended).Err()
 	}
+	// An ability that is not registered stays Unimplemented; CallError turns it
+	// into Unsupported.
 	if s, ok := status.FromError(err); ok && errorIn(s) == nil && s.Code() == codes.Unimplemented {
 		return err
 	}
@@ -120,7 +131,8 @@ func (g guard) encode(ctx context.Context, method string, err error, secrets []s
 	return statusOf(e, secrets...)
 }
 
-// panicked makes the status of a call whose driver panicked and logs where.
+// panicked logs the panic of a driver with its stack, and returns the status for
+// it.
 func (g guard) panicked(method string, value any, secrets []string) error {
 	text := HideSecrets(fmt.Sprint(value), secrets...)
 	g.logger.Error("driver panicked", "method", method, "panic", text, "stack", HideSecrets(string(debug.Stack()), secrets...))

@@ -9,11 +9,12 @@ import (
 	"google.golang.org/grpc"
 )
 
-// setName is the one entry of go-plugin's plugin set. We do not use its set for our kinds: one process serves several,
-// and which ones is asked with Describe.
+// setName is the only entry of go-plugin's plugin set. Kinds are not entries of the
+// set, because one process serves several; Describe reports them.
 const setName = "hostler"
 
-// set registers all services of a process on its one gRPC server, and gives the service the connection.
+// set registers all services of a process with its gRPC server, and returns the
+// connection on the service's side.
 type set struct {
 	goplugin.NetRPCUnsupportedPlugin
 	services []Service
@@ -21,17 +22,18 @@ type set struct {
 
 var _ goplugin.GRPCPlugin = (*set)(nil)
 
-// GRPCServer registers everything that the process serves.
+// GRPCServer registers everything that the process serves. It implements
+// goplugin.GRPCPlugin.
 func (s *set) GRPCServer(_ *goplugin.GRPCBroker, server *grpc.Server) error {
 	return Register(server, s.services...)
 }
 
-// GRPCClient gives the connection itself.
+// GRPCClient returns the connection. It implements goplugin.GRPCPlugin.
 func (s *set) GRPCClient(ctx context.Context, _ *goplugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
 	return &Connection{ClientConn: conn, done: ctx}, nil
 }
 
-// Register adds the services and PluginService to a server, as Serve does.
+// Register registers the services and PluginService with a server, as Serve does.
 func Register(registrar grpc.ServiceRegistrar, services ...Service) error {
 	described, err := describe(context.Background(), services)
 	if err != nil {
@@ -46,7 +48,7 @@ func Register(registrar grpc.ServiceRegistrar, services ...Service) error {
 	return nil
 }
 
-// describer answers PluginService.
+// describer implements PluginService.
 type describer struct {
 	pluginv1.UnimplementedPluginServiceServer
 	described *pluginv1.DescribeResponse

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// codeOf is the gRPC code for each kind. Unavailable, Canceled and Unknown are left to the transport, so that a dead plugin
-// is never taken for a dead endpoint.
+// codeOf maps kinds to gRPC codes. Unavailable, Canceled and Unknown are reserved
+// for the transport, so that a dead plugin is never taken for a dead endpoint.
 var codeOf = map[ErrorKind]codes.Code{
 	NotFound:      codes.NotFound,
 	Denied:        codes.PermissionDenied,
@@ -29,10 +29,12 @@ var codeOf = map[ErrorKind]codes.Code{
 	Internal:      codes.Internal,
 }
 
-// maxMessage limits an error's text in bytes: it travels in a header, and an endpoint may answer with a whole page.
+// maxMessage limits the text of an error in bytes. It travels in an HTTP/2 header,
+// and an endpoint may answer with a whole web page.
 const maxMessage = 4096
 
-// errorOf finds the Error in what a method of a plugin returned. An error without one is Internal with its text, or Timeout.
+// errorOf returns the Error in err. An error without one becomes Internal or
+// Timeout, with its text as message.
 func errorOf(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -41,7 +43,8 @@ func errorOf(err error) *Error {
 	return &Error{Kind: KindOf(err), Message: err.Error()}
 }
 
-// statusOf makes the gRPC status that carries e. secrets are cut out of every text.
+// statusOf returns the gRPC status that carries e. The secrets are removed from
+// every text.
 func statusOf(e *Error, secrets ...string) error {
 	code, ok := codeOf[e.Kind]
 	if !ok {
@@ -62,7 +65,8 @@ func statusOf(e *Error, secrets ...string) error {
 	return full.Err()
 }
 
-// errorIn gets the Error back out of a status; nil when there is none. An unknown kind becomes Internal.
+// errorIn returns the Error in a status, or nil. An unknown kind, which a newer
+// plugin may send, becomes Internal.
 func errorIn(s *status.Status) *Error {
 	for _, d := range s.Details() {
 		if p, ok := d.(*pluginv1.Failure); ok {
@@ -79,7 +83,8 @@ func errorIn(s *status.Status) *Error {
 	return nil
 }
 
-// clean makes s fit for protobuf, which takes valid UTF-8 only, and for a header.
+// clean shortens s and replaces invalid UTF-8, which protobuf and gRPC headers
+// refuse.
 func clean(s string) string {
 	if len(s) > maxMessage {
 		s = s[:maxMessage] + "…"

@@ -10,12 +10,14 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// hostCheck is how often a plugin without a watched descriptor looks whether its parent is still the one that started it.
+// hostCheck is the interval at which a plugin without a pipe checks whether its
+// parent process has changed.
 const hostCheck = time.Second
 
-// watchHost ends the process when the service is gone, however it went. The service hands down the reading end of a pipe
-// whose writing end only it holds: the kernel closes that with the service. A host that gives none is watched by
-// the parent's process id, which changes when the parent dies.
+// watchHost exits the process when the service is gone, however it ended. The
+// service passes the reading end of a pipe and keeps the only writing end, which
+// the kernel closes when the service dies. If there is no pipe, watchHost compares
+// the ID of the parent process, which changes when the parent dies.
 func watchHost(logger hclog.Logger) {
 	gone := func() {
 		logger.Warn("the service is gone, ending")
@@ -23,6 +25,7 @@ func watchHost(logger hclog.Logger) {
 	}
 	fd, err := strconv.ParseUint(os.Getenv(WatchEnv), 10, 31)
 	if err == nil && fd > 2 {
+		// Programs that the plugin starts must not inherit the descriptor.
 		syscall.CloseOnExec(int(fd)) // what the plugin starts has no business with it
 		pipe := os.NewFile(uintptr(fd), "host")
 		go func() {

@@ -23,6 +23,8 @@ func Latest(ctx context.Context, source Source, trusted []Key) (m *Manifest, raw
 	return m, raw, key, err
 }
 
+// small reads a small file whole. It reads one byte more than allowed, to tell
+// a file of exactly that size from a larger one.
 func small(ctx context.Context, source Source, name string) ([]byte, error) {
 	body, err := source.Open(ctx, name)
 	if err != nil {
@@ -80,11 +82,13 @@ func Download(ctx context.Context, source Source, want File, path string, progre
 	return nil
 }
 
+// counter counts the bytes of a download and tells them.
 type counter struct {
 	tell func(int64)
 	n    *int64
 }
 
+// Write counts. It never fails.
 func (c counter) Write(p []byte) (int, error) {
 	*c.n += int64(len(p))
 	if c.tell != nil {

@@ -43,6 +43,8 @@ func ParseKey(text []byte) (Key, error) {
 	return keyOf(public)
 }
 
+// keyOf makes a key of its public half. Its id is the beginning of the hash of
+// its DER form.
 func keyOf(public ed25519.PublicKey) (Key, error) {
 	der, err := x509.MarshalPKIXPublicKey(public)
 	if err != nil {

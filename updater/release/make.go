@@ -48,6 +48,8 @@ func Pack(from, tarball string, date time.Time) (file File, err error) {
 	return File{Name: filepath.Base(tarball), Size: info.Size(), SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
+// pack writes a folder into an archive, in the order of names and with one date
+// for all: two builds of the same tree are equal byte by byte.
 func pack(archive *tar.Writer, from string, date time.Time) error {
 	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {

@@ -96,6 +96,8 @@ func ParseManifest(raw []byte) (*Manifest, error) {
 	return &m, nil
 }
 
+// check refuses a manifest that cannot be right. It is called after the
+// signature was verified, because a signer errs too.
 func (m *Manifest) check() error {
 	if m.Schema != Schema {
 		return fmt.Errorf("it is of schema %d and this program knows %d", m.Schema, Schema)
@@ -125,6 +127,7 @@ func (m *Manifest) check() error {
 	return errors.Join(errs...)
 }
 
+// checkFiles checks the list of archives.
 func (m *Manifest) checkFiles() error {
 	if len(m.Files) == 0 || len(m.Files) > 32 {
 		return errors.New("files names no tarball, or too many")
@@ -146,6 +149,7 @@ func (m *Manifest) checkFiles() error {
 	return nil
 }
 
+// checkKeys checks the keys that the release brings and withdraws.
 func (m *Manifest) checkKeys() error {
 	if len(m.Keys) > 16 || len(m.Withdrawn) > 64 {
 		return errors.New("keys or withdrawn names too many keys")
@@ -180,6 +184,7 @@ func validVersion(v string) bool {
 	return len(v) <= 64 && semver.Canonical("v"+v) == "v"+v
 }
 
+// isHTTPS reports whether a text is an https address.
 func isHTTPS(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil

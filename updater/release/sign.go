@@ -31,6 +31,7 @@ func NewSigner() (*Signer, error) {
 	return signerOf(private)
 }
 
+// signerOf makes a signer of a private key.
 func signerOf(private ed25519.PrivateKey) (*Signer, error) {
 	public, ok := private.Public().(ed25519.PublicKey)
 	if !ok {

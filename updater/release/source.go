@@ -37,10 +37,14 @@ func NewSource(place string, options SourceOptions) (Source, error) {
 	return newServer(u, options), nil
 }
 
+// folder is a source on this computer, for machines without the Internet.
 type folder string
 
+// String gives the path.
 func (f folder) String() string { return string(f) }
 
+// Open opens a file of the folder. A name with a separator is refused: it comes
+// from a manifest.
 func (f folder) Open(_ context.Context, name string) (io.ReadCloser, error) {
 	if name != filepath.Base(name) {
 		return nil, fmt.Errorf("%q is no plain file name", name)
@@ -72,6 +76,7 @@ type SourceOptions struct {
 	Whole time.Duration
 }
 
+// server is a source at an HTTPS server.
 type server struct {
 	base        *url.URL
 	client      *retryablehttp.Client
@@ -83,6 +88,8 @@ type server struct {
 // maxRedirects that are followed, all to https.
 const maxRedirects = 5
 
+// newServer makes a source of a server. Attempts are repeated, and each has its
+// own bound.
 func newServer(base *url.URL, options SourceOptions) *server {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
@@ -124,6 +131,7 @@ func newServer(base *url.URL, options SourceOptions) *server {
 		asking: time.Duration(client.RetryMax+1) * (2*options.Idle + client.RetryWaitMax)}
 }
 
+// String gives the address.
 func (s *server) String() string { return s.base.String() }
 
 // Open asks for the file and for nothing else: no cookie, no version, no name of this installation.
@@ -186,11 +194,14 @@ var (
 	errSlow = errors.New("the server sends too slowly")
 )
 
+// newPatient bounds a body: in the time between two reads by idle, and as a
+// whole by whole. Close must be called.
 func newPatient(ctx context.Context, body io.ReadCloser, idle, whole time.Duration, cancel context.CancelCauseFunc) *patient {
 	return &patient{ctx: ctx, body: body, idle: idle, cancel: cancel,
 		timer: time.AfterFunc(idle, func() { cancel(errIdle) }), end: time.AfterFunc(whole, func() { cancel(errSlow) })}
 }
 
+// Read reads and starts the time between two reads again.
 func (p *patient) Read(b []byte) (int, error) {
 	n, err := p.body.Read(b)
 	if n > 0 {
@@ -203,6 +214,7 @@ func (p *patient) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Close stops the timers and closes the body.
 func (p *patient) Close() error {
 	p.timer.Stop()
 	p.end.Stop()

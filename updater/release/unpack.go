@@ -43,6 +43,8 @@ func Unpack(ctx context.Context, tarball io.Reader, dir string) error {
 	return root.Close()
 }
 
+// unpacker writes the entries of an archive below one folder. os.Root keeps it
+// inside, whatever the names in the archive are.
 type unpacker struct {
 	root *os.Root
 	// left is how many bytes may still be written.
@@ -50,6 +52,7 @@ type unpacker struct {
 	seen map[string]bool
 }
 
+// all writes all entries.
 func (u *unpacker) all(ctx context.Context, archive *tar.Reader) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -71,6 +74,8 @@ func (u *unpacker) all(ctx context.Context, archive *tar.Reader) error {
 	}
 }
 
+// one writes an entry. It refuses what a release never has: names that are not
+// plain, a name that comes twice, links and devices.
 func (u *unpacker) one(header *tar.Header, content io.Reader) error {
 	name := strings.TrimSuffix(header.Name, "/")
 	if !plainPath(name) {
@@ -92,6 +97,7 @@ func (u *unpacker) one(header *tar.Header, content io.Reader) error {
 	return fmt.Errorf("%w: %s is neither a folder nor a regular file", ErrArchive, name)
 }
 
+// file writes a file, of at most the size that its header says.
 func (u *unpacker) file(name string, header *tar.Header, content io.Reader) (err error) {
 	if header.Size > u.left {
 		return fmt.Errorf("%w: it unpacks to more than %d bytes", ErrArchive, int64(MaxUnpacked))

@@ -37,6 +37,9 @@ func Verify(manifest, signatures []byte, trusted []Key) (*Manifest, Key, error) 
 	return m, key, nil
 }
 
+// signedBy gives the trusted key that signed the manifest. One good signature
+// is enough, so that a release can be signed with an old and a new key while
+// keys change.
 func signedBy(manifest, signatures []byte, trusted []Key) (Key, error) {
 	lines := strings.Fields(string(signatures))
 	if len(lines) == 0 || len(lines) > maxSignatures {

@@ -74,6 +74,8 @@ func RequireOn(ctx context.Context, teamID int64, role identity.Role) error {
 	return nil
 }
 
+// tooLow returns the problem of a caller whose role is too low. It names the
+// role that is needed, which the caller may tell an admin.
 func tooLow(role identity.Role) *problem.Error {
 	return problem.New(problem.CodeForbidden, "this needs the role %s", role).With("role", role.String())
 }
@@ -129,6 +131,8 @@ func (a *API) checkOrigin(o *Operation, r *http.Request) error {
 	return a.origins.Check(r)
 }
 
+// errForeignPage refuses a WebSocket or a form that another web site opened in
+// the user's browser: the browser sends the cookie along.
 var errForeignPage = errors.New("the page is not below the base URL")
 
 // entitled refuses an operation whose feature is switched off.
@@ -210,6 +214,7 @@ func (o *Operation) scope() string {
 	return o.resource() + ":write"
 }
 
+// resource returns the resource of the API key scopes that the operation needs.
 func (o *Operation) resource() string {
 	if o.Spec.Scope != "" {
 		return o.Spec.Scope

@@ -30,6 +30,8 @@ type writer struct {
 	copy *bytes.Buffer
 }
 
+// WriteHeader writes the status once. A second call, as after an error in the
+// middle of an answer, is ignored.
 func (w *writer) WriteHeader(status int) {
 	if !w.begun {
 		w.begun, w.status = true, status
@@ -37,6 +39,8 @@ func (w *writer) WriteHeader(status int) {
 	}
 }
 
+// Write implements http.ResponseWriter. It drops the rest of an answer that has
+// failed, and keeps a copy of the answer if one is needed.
 func (w *writer) Write(p []byte) (int, error) {
 	if w.discard {
 		return len(p), nil
@@ -151,6 +155,7 @@ func (a *API) fail(ctx context.Context, p *problem.Error) {
 	_, _ = q.w.Write(document(p, q.id)) // the reader may be gone
 }
 
+// logProblem logs a problem with its cause, which the caller does not see.
 func (a *API) logProblem(q *request, p *problem.Error) {
 	name := ""
 	if q.operation != nil {

@@ -23,6 +23,7 @@ type overlong struct {
 	fits int
 }
 
+// Error implements error.
 func (e *overlong) Error() string {
 	return fmt.Sprintf("the response exceeds %d MiB", MaxAnswer>>20)
 }
@@ -57,11 +58,15 @@ func bounded(w io.Writer, v any) error {
 	return err
 }
 
+// marshalers is the interface of types that write their own JSON, whose size is
+// unknown in advance.
 var marshalers = reflect.TypeFor[json.Marshaler]()
 
 // limitedWriter refuses writes of more than MaxAnswer bytes. A json.Encoder writes a value with one call.
 type limitedWriter struct{ io.Writer }
 
+// Write refuses an answer larger than MaxAnswer before any of it is sent, so
+// that the caller gets a problem and not half a document.
 func (w limitedWriter) Write(p []byte) (int, error) {
 	if len(p) > MaxAnswer {
 		return 0, &overlong{}

@@ -21,6 +21,7 @@ import (
 	"github.com/hostler/hostler/core/proxy"
 )
 
+// Defaults of a Spec's limits.
 const (
 	defaultTimeout = 60 * time.Second
 	defaultMaxBody = 1 << 20
@@ -208,13 +209,17 @@ type request struct {
 	params route.Params
 }
 
+// requestKey is the key of the request in a context.
 type requestKey struct{}
 
+// requestOf returns the request of a context, or nil outside of one.
 func requestOf(ctx context.Context) *request {
 	q, _ := ctx.Value(requestKey{}).(*request)
 	return q
 }
 
+// safeID is the form of a client's request ID that is accepted. Others could
+// forge lines in the log.
 var safeID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // ServeHTTP gives the request its id and the answer its security headers, runs the operation, and turns a panic into a

@@ -180,6 +180,8 @@ func (o *Operation) action(params route.Params) string {
 	})
 }
 
+// short cuts a text of the client to what the audit trail stores. The client
+// chooses its length.
 func short(value string) string {
 	const most = 200
 	if len(value) > most {

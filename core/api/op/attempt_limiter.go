@@ -8,6 +8,7 @@ import (
 	"github.com/hostler/hostler/core/audit"
 )
 
+// Limits of the audit rows for refused attempts.
 const (
 	// attemptRows is how many refused attempts get a row each in a window: of one user, and of callers who are not known for one
 	// operation and one reason. Whatever is beyond shares one row by operation and reason: nobody may fill the database with what they
@@ -38,6 +39,7 @@ type attemptKey struct {
 	attemptReason
 }
 
+// attemptReason is what refused attempts are counted by.
 type attemptReason struct{ action, code string }
 
 // attemptCount is a window: how many attempts got a row each, and the others.
@@ -46,6 +48,8 @@ type attemptCount struct {
 	further map[attemptReason]*furtherAttempts
 }
 
+// furtherAttempts counts the attempts beyond the limit and keeps the last one
+// as an example.
 type furtherAttempts struct {
 	count int
 	last  audit.Entry

@@ -9,6 +9,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
+// Settings of the row that reports a gap in the audit trail.
 const (
 	// defaultGapRetry is the time between two tries to tell of a gap in the trail.
 	defaultGapRetry = 5 * time.Second
@@ -86,6 +87,7 @@ func (g *gap) end() {
 	time.AfterFunc(g.retry, g.end)
 }
 
+// newGap returns the gap of an API, whose row is written through the recorder.
 func newGap(a *API) *gap {
 	return &gap{retry: a.config.GapRetry, write: func(ctx context.Context, entry audit.Entry) error {
 		return a.config.Recorder.Record(ctx, entry)

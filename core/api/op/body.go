@@ -22,6 +22,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
+// Limits of reading a body.
 const (
 	defaultBodyTime = 30 * time.Second
 	// maxPublicBody is the largest body of callers who need not be known, in bytes.
@@ -108,6 +109,7 @@ func says(body []byte) bool {
 	return text != "" && text != "null" && text != "{}"
 }
 
+// tooLarge returns the problem of a body that exceeds its limit.
 func tooLarge(limit int64) *problem.Error {
 	return problem.New(problem.CodeTooLarge, "the request body is larger than %s", problem.Size(limit))
 }

@@ -18,6 +18,9 @@ type walked struct {
 	named bool
 }
 
+// walkFields checks the Go type of an input or output, and all types that it
+// contains, for fields that the API cannot describe. It visits each type once,
+// because types may be recursive.
 func walkFields(id string, t reflect.Type, named bool, seen map[walked]bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map {
 		t = t.Elem()
@@ -59,6 +62,9 @@ func checkSchema(id string, registry huma.Registry, s *huma.Schema) (limited boo
 	return walkSchema(id, registry, s, map[*huma.Schema]bool{})
 }
 
+// walkSchema reports whether the fast validator supports a schema and
+// everything below it. An operation with another schema is validated by the
+// library.
 func walkSchema(id string, registry huma.Registry, s *huma.Schema, seen map[*huma.Schema]bool) bool {
 	for s != nil && s.Ref != "" {
 		s = registry.SchemaFromRef(s.Ref)
@@ -89,6 +95,7 @@ func anyValue(t reflect.Type) bool {
 	return t.Kind() == reflect.Interface
 }
 
+// isOptionalType reports whether t is an Optional.
 func isOptionalType(t reflect.Type) bool {
 	_, ok := reflect.Zero(t).Interface().(interface{ given() bool })
 	return ok

@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
+// Settings of downloads.
 const (
 	// fileChunk is how much of a file is gathered before it goes out; until then a failure is an ordinary problem.
 	fileChunk = 64 << 10
@@ -128,6 +129,7 @@ func (f *File) send() error {
 	return nil
 }
 
+// stop ends the download with its first error and cancels the handler.
 func (f *File) stop(cause error) error {
 	if f.err == nil {
 		f.err = cause

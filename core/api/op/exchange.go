@@ -83,6 +83,7 @@ func (a *API) serve(operation *Operation, declared *huma.Operation, bind func(hu
 	})
 }
 
+// timeout returns how long the handler may take.
 func (o *Operation) timeout() time.Duration {
 	if o.Spec.Timeout > 0 {
 		return o.Spec.Timeout
@@ -104,6 +105,8 @@ type exchange struct {
 
 var _ huma.Context = (*exchange)(nil)
 
+// Operation and the following methods implement huma.Context on a request whose
+// body has been read and checked already.
 func (e *exchange) Operation() *huma.Operation  { return e.declared }
 func (e *exchange) Context() context.Context    { return e.ctx }
 func (e *exchange) TLS() *tls.ConnectionState   { return e.r.TLS }
@@ -130,10 +133,12 @@ func (e *exchange) Header(name string) string {
 // SetReadDeadline does nothing: the body was read before huma is asked.
 func (e *exchange) SetReadDeadline(time.Time) error { return nil }
 
+// Version implements huma.Context.
 func (e *exchange) Version() huma.ProtoVersion {
 	return huma.ProtoVersion{Proto: e.r.Proto, ProtoMajor: e.r.ProtoMajor, ProtoMinor: e.r.ProtoMinor}
 }
 
+// EachHeader implements huma.Context.
 func (e *exchange) EachHeader(call func(name, value string)) {
 	for name, values := range e.r.Header {
 		for _, value := range values {
@@ -142,6 +147,8 @@ func (e *exchange) EachHeader(call func(name, value string)) {
 	}
 }
 
+// GetMultipartForm implements huma.Context. Forms are read by Upload, as a
+// stream.
 func (e *exchange) GetMultipartForm() (*multipart.Form, error) { return nil, http.ErrNotMultipart }
 
 // SetStatus keeps the status until there is a body to write, so that an answer that cannot be marshalled can still

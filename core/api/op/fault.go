@@ -36,6 +36,8 @@ type refusal struct {
 
 var _ huma.StatusError = (*refusal)(nil)
 
+// Error, GetStatus, ContentType and MarshalJSON make a refusal usable as an
+// error of the library.
 func (r *refusal) Error() string                { return http.StatusText(r.status) }
 func (r *refusal) GetStatus() int               { return r.status }
 func (r *refusal) ContentType(string) string    { return "application/problem+json" }
@@ -82,8 +84,11 @@ func elsewhere(faults, found []problem.Fault) []problem.Fault {
 	})
 }
 
+// bodyMissing reports whether a message of the library says that there is no
+// body.
 func bodyMissing(msg string) bool { return msg == "request body is required" }
 
+// inBody reports whether a fault is in the body.
 func inBody(f problem.Fault) bool { return f.Loc[0] == "body" }
 
 // tidy drops repetitions, limits the number and puts unknown keys last, sorted: huma walks a map to find them.
@@ -203,6 +208,7 @@ func split(location string) []any {
 // decodeMark begins and divides the message of a decoding error: huma keeps only the text of such an error.
 const decodeMark = "\x1e"
 
+// kindMessages are the texts of faults for which the library has none.
 var kindMessages = map[string]string{
 	"int_type": "expected integer", "float_type": "expected number", "string_type": "expected string",
 	"bool_type": "expected boolean", "list_type": "expected array", "dict_type": "expected object", "value_error": "not valid",

@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
+// Limits of a JSON body.
 const (
 	// maxDepth of nested objects and arrays in a body.
 	maxDepth = 32

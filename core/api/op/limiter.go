@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
+// Limits of requests without a caller, by address.
 const (
 	// An office behind one address logs in within this; a flood is over it in no time.
 	defaultPublicRequests = 200
@@ -33,6 +34,8 @@ type limiter struct {
 	swept time.Time
 }
 
+// newLimiter returns a token bucket per address with a burst of that many
+// requests.
 func newLimiter(requests int, perSecond float64) *limiter {
 	gap := time.Duration(float64(time.Second) / perSecond)
 	return &limiter{gap: gap, burst: time.Duration(requests) * gap, most: mostAddresses, now: time.Now, paid: map[string]time.Time{}}

@@ -28,6 +28,8 @@ func declareNulls(registry huma.Registry, prefix string, done map[string]bool) {
 	}
 }
 
+// declareNullsOf marks the properties of a struct's schema that may be null, by
+// the struct's Go types.
 func declareNullsOf(s *huma.Schema, t reflect.Type) {
 	if t == nil || t.Kind() != reflect.Struct {
 		return

@@ -20,6 +20,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
+// Names of the headers for idempotent requests.
 const (
 	onceHeader     = "Idempotency-Key"
 	replayedHeader = "Idempotent-Replayed"
@@ -27,6 +28,7 @@ const (
 	maxOnceKey = 255
 )
 
+// onceKey is the form of an idempotency key: visible ASCII.
 var onceKey = regexp.MustCompile(`^[!-~]{1,255}$`)
 
 // keptHeaders are the headers of an answer that a replay has too.
@@ -80,6 +82,9 @@ type inFlight struct {
 	keys map[idempotency.Key]bool
 }
 
+// enter records that a request with the key is being served. It returns false
+// if one is already, so that a retry which overtakes the first request is not
+// carried out as well.
 func (f *inFlight) enter(k idempotency.Key) (leave func(), ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

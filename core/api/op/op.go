@@ -1,18 +1,3 @@
-// Package op turns one declaration into one operation of the HTTP API. From
-//
-//	op.Post(a, "/api/v1/vms/:vm_id/snapshots", h.create, op.Spec{
-//		ID: "create_vm_snapshot", Summary: "Take a snapshot of a VM", Tag: "VMs",
-//		Role: identity.Operator, On: op.VM, Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.snapshot_create"},
-//	})
-//
-// come the route, the caller, the role, the key scope, the entitlement, the input with all its faults in one 422, the
-// audit row, the problem documents and the OpenAPI page. A handler is func(ctx, *I) (*O, error): I has fields tagged
-// path, query or header and a Body, O has a Body and header fields. Binding, validation and schemas are huma's; what a
-// caller may do, and in which order a request is refused, is decided here:
-//
-//	401 → role or key scope 403 → entitlement 403 → input 422 → existence 404 → state 409
-//
-// A thing outside the caller's teams is answered exactly like one that does not exist.
 package op
 
 import (
@@ -60,10 +45,12 @@ const (
 	groupParam = "group"
 )
 
+// onNames are the names of On in the OpenAPI document and in path parameters.
 var onNames = [...]string{Instance: "instance", Anywhere: "anywhere", Host: "host", VM: "vm", App: "app", Job: "job", Backup: "backup",
 	Draft: "draft", Channel: "channel", Alert: "alert", Recording: "recording", Entry: "entry",
 	Node: "node", Group: "group"}
 
+// String returns the name.
 func (o On) String() string { return onNames[o] }
 
 // param is the path parameter that names the thing; "" when the operation is on none.
@@ -215,6 +202,7 @@ type List[T any] struct {
 	Body  []T
 }
 
+// fill makes the list of an empty answer [] and not null.
 func (l *List[T]) fill() {
 	if l.Body == nil {
 		l.Body = []T{}

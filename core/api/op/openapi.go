@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
+// schemaPrefix is the prefix of references to schemas.
 const schemaPrefix = "#/components/schemas/"
 
 // newDocument is the OpenAPI document before any operation is in it. base is where clients find the service; nil where the
@@ -97,12 +98,14 @@ type validationDocument struct {
 	RequestID string          `json:"request_id"`
 }
 
+// faultDocument describes a fault in the OpenAPI document.
 type faultDocument struct {
 	Loc  []any  `json:"loc" doc:"body, query, path or header, then the keys and indexes that lead to the fault"`
 	Msg  string `json:"msg" doc:"What is wrong, for people; never the rejected value"`
 	Type string `json:"type" doc:"What is wrong, for machines" example:"missing"`
 }
 
+// documentNames are the names of the schemas that clients are generated from.
 var documentNames = map[reflect.Type]string{
 	reflect.TypeFor[problemDocument]():    "Problem",
 	reflect.TypeFor[validationDocument](): "HTTPValidationError",
@@ -181,6 +184,7 @@ func (a *API) nameBodies(id string, input, output reflect.Type) {
 	}
 }
 
+// pascal converts an operation ID to the name of a Go or TypeScript type.
 func pascal(id string) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(id, func(r rune) bool { return r == '_' || r == '-' }) {
@@ -286,6 +290,7 @@ func errorTable() []map[string]any {
 	return table
 }
 
+// introduction is the text at the top of the OpenAPI document.
 func introduction() string {
 	var b strings.Builder
 	b.WriteString(`Hostler manages virtual machines and app containers on hypervisor hosts.

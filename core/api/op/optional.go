@@ -51,6 +51,7 @@ func (o Optional[T]) Schema(r huma.Registry) *huma.Schema {
 	return &s
 }
 
+// given reports whether the field was present in the body.
 func (o Optional[T]) given() bool { return o.Set }
 
 // changesNothing reports whether a PATCH body has Optional fields and neither these nor others were given.

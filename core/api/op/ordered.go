@@ -17,6 +17,7 @@ import (
 // object is a JSON object that keeps its order.
 type object []member
 
+// member is one member of a JSON object whose order is kept.
 type member struct {
 	key   string
 	value any // object, []any or json.RawMessage
@@ -198,6 +199,8 @@ func (a *API) exemplify(content map[string]*huma.MediaType) {
 // maxExample is how deep an example goes; types may contain themselves.
 const maxExample = 8
 
+// example builds an example value for a schema, in the order of the struct's
+// fields. The depth bounds recursive schemas.
 func (a *API) example(s *huma.Schema, depth int) any {
 	var fields []string
 	if s.Ref != "" {
@@ -246,6 +249,7 @@ func (a *API) example(s *huma.Schema, depth int) any {
 	return nil
 }
 
+// exampleText returns an example for a string of a format.
 func exampleText(s *huma.Schema) string {
 	switch s.Format {
 	case "date-time":

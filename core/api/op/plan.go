@@ -35,6 +35,8 @@ type plannedAnswer struct{ plan *plan.Plan }
 
 var _ huma.StatusError = plannedAnswer{}
 
+// Error, GetStatus, ContentType and MarshalJSON let a plan travel as the error
+// of a handler.
 func (plannedAnswer) Error() string                  { return "a plan" }
 func (plannedAnswer) GetStatus() int                 { return http.StatusOK }
 func (plannedAnswer) ContentType(string) string      { return "application/json" }

@@ -30,6 +30,8 @@ type readers struct {
 	all  int
 }
 
+// newReaders returns a limiter of answers that are open at the same time, for
+// each user.
 func newReaders(most int) *readers { return &readers{most: most, open: map[int64]int{}} }
 
 // enter counts one more of the context's caller until leave is called, or is a problem of code rate_limited. Callers who are

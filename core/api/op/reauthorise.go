@@ -16,6 +16,7 @@ type Rights interface {
 	Watch(userID int64) (woken <-chan struct{}, stop func())
 }
 
+// Settings of the repeated check of a caller's rights during a long answer.
 const (
 	// reauthoriseGap is the least time between two looks of one answer that were woken: a storm of wake-ups becomes a few.
 	reauthoriseGap = 100 * time.Millisecond
@@ -73,6 +74,7 @@ func (q *request) ended(ctx context.Context, end func(cause error)) bool {
 	return true
 }
 
+// pause waits for a duration, or until the context ends.
 func pause(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return

@@ -8,6 +8,8 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
+// Settings of the search for the outcome of a change whose commit was not
+// acknowledged.
 const (
 	// settleTime is how long the outcome of a change is asked for whose commit was not answered.
 	settleTime = time.Hour

@@ -18,6 +18,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
+// Defaults of sockets.
 const (
 	// defaultMessage is the largest message of a socket where its declaration says nothing, in bytes.
 	defaultMessage = 64 << 10

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
+// Settings of event streams.
 const (
 	// defaultKeepAlive is below the time after which proxies cut a silent connection.
 	defaultKeepAlive = 15 * time.Second
@@ -95,6 +96,8 @@ func head(b *bytes.Buffer, id, event string) error {
 // Open begins the answer without an event, so that the reader sees at once that the stream stands.
 func (s *EventStream) Open() error { return s.write([]byte(":\n\n")) }
 
+// write sends bytes of the stream with a deadline. It returns the stream's
+// error after the end.
 func (s *EventStream) write(p []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,6 +24,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
+// Settings of uploads.
 const (
 	// defaultUpload is the largest upload where its declaration says nothing, in bytes.
 	defaultUpload = 1 << 30

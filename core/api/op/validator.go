@@ -40,6 +40,7 @@ var (
 	errUnbound = errors.New("cannot be bound")
 )
 
+// Thresholds of the validator.
 const (
 	// fewKeys are compared one by one; more are looked up in a map.
 	fewKeys = 16
@@ -66,11 +67,14 @@ func (v *validator) amiss(msg, kind string) error {
 	return v.enough()
 }
 
+// misfit records a fault of the schema and returns an error when there are
+// enough faults.
 func (v *validator) misfit(msg, kind string) error {
 	v.misfits = append(v.misfits, problem.Fault{Loc: v.loc(), Msg: msg, Type: kind})
 	return v.enough()
 }
 
+// enough returns an error when no further faults are looked for.
 func (v *validator) enough() error {
 	if len(v.raw)+len(v.misfits) >= maxFaults {
 		return errEnough
@@ -101,6 +105,7 @@ func (v *validator) value(s *huma.Schema) error {
 	return v.number(s, v.bare())
 }
 
+// resolve follows references to the schema itself.
 func (v *validator) resolve(s *huma.Schema) *huma.Schema {
 	for s != nil && s.Ref != "" {
 		s = v.registry.SchemaFromRef(s.Ref)
@@ -124,6 +129,8 @@ func (v *validator) judge(s *huma.Schema, value any) error {
 	return nil
 }
 
+// object validates a JSON object while it is read, without building a tree of
+// it.
 func (v *validator) object(s *huma.Schema) error {
 	v.at++
 	if s != nil && s.Type != huma.TypeObject {
@@ -211,6 +218,7 @@ func (v *validator) member(s *huma.Schema, key string, twice bool) error {
 	return v.value(property)
 }
 
+// array validates a JSON array, element by element.
 func (v *validator) array(s *huma.Schema) error {
 	v.at++
 	if s != nil && s.Type != huma.TypeArray {
@@ -246,6 +254,7 @@ func (v *validator) array(s *huma.Schema) error {
 	return nil
 }
 
+// string validates a JSON string.
 func (v *validator) string(s *huma.Schema) error {
 	written := v.quoted()
 	if msg, kind := written.unfit(); kind != "" {

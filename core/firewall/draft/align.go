@@ -2,12 +2,14 @@ package draft
 
 import "slices"
 
-// pair is an element that two lists have in common, by its places in both.
+// pair is an element that two lists have in common, by its indexes in both.
 type pair struct{ from, to int }
 
-// align pairs the elements that two lists have in common in the same order, as many as there can be. Where several such choices exist, it
-// passes over elements of to rather than of from. It needs memory for a few numbers per element, and time for each element of one list
-// with each of the other.
+// align finds a longest common subsequence of two lists and returns its
+// elements as pairs. If there are several, it skips elements of to rather than
+// of from. The algorithm is Hirschberg's (Communications of the ACM 18, 1975):
+// time in the product of the lengths, but memory only in their sum. A table for
+// two lists of ten thousand rules would need 400 MB.
 func align[T comparable](from, to []T) []pair {
 	known := map[T]int32{}
 	number := func(list []T) []int32 {
@@ -27,7 +29,7 @@ func align[T comparable](from, to []T) []pair {
 	return a.pairs
 }
 
-// alignment is the work of align, on numbers that stand for the elements.
+// alignment is the state of align, with numbers in place of the elements.
 type alignment struct {
 	from, to []int32
 	pairs    []pair
@@ -36,7 +38,8 @@ type alignment struct {
 	common, cross []int32
 }
 
-// between pairs from[i:n] with to[j:m]. It finds where the way through the table meets the row in the middle, and goes both halves.
+// between pairs from[i:n] with to[j:m]. It finds where a best path through the
+// table crosses the middle row, and continues with both halves.
 func (a *alignment) between(i, n, j, m int) {
 	for i < n && j < m && a.from[i] == a.to[j] {
 		a.pairs = append(a.pairs, pair{i, j})

@@ -16,8 +16,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// aside is a scope that the hypervisor refuses to put back, or to show: the others are put back without it. It is tried again for a while,
-// as a guest that moves to another node is not found for a moment.
+// aside is a scope that the hypervisor refuses to restore or to show. The
+// others are restored without it. It is tried again for a while, because a
+// guest that moves to another node is unknown for a moment.
 type aside struct {
 	Since time.Time `json:"since"`
 	Why   string    `json:"why"`
@@ -25,20 +26,24 @@ type aside struct {
 	Gone bool `json:"gone,omitempty"`
 }
 
-// believed is after how many times Store.Retry a hypervisor's refusal is taken for its last word: ten minutes.
+// believed is the number of times Store.Retry after which a refusal counts as
+// final: ten minutes by default.
 const believed = 300
 
-// refusal is the error of a step of a scope.
+// refusal is the error of a step, with its scope.
 type refusal struct {
 	scope int
 	err   error
 }
 
+// Error returns the text of the cause.
 func (r *refusal) Error() string { return r.err.Error() }
 
+// Unwrap returns the cause.
 func (r *refusal) Unwrap() error { return r.err }
 
-// forGood reports whether an error is one of the thing that was asked for, which no contact with the hypervisor ends.
+// forGood reports whether an error concerns the object itself, so that no retry
+// helps. Errors of the connection do not.
 func forGood(err error) bool {
 	var of *plugin.Error
 	if errors.As(err, &of) {
@@ -47,12 +52,12 @@ func forGood(err error) bool {
 	return slices.Contains([]problem.Code{problem.CodeNotFound, problem.CodeUnsupported, problem.CodeUnsupportedAtScope}, problem.CodeOf(err))
 }
 
-// notFound reports whether an error says that the thing is not there.
+// notFound reports whether an error says that the object does not exist.
 func notFound(err error) bool {
 	return plugin.KindOf(err) == plugin.NotFound || problem.CodeOf(err) == problem.CodeNotFound
 }
 
-// reason is job.Explain with what exactly was not valid.
+// reason is job.Explain, with the details of an invalid value.
 func reason(err error) string {
 	var of *plugin.Error
 	if errors.As(err, &of) && of.Kind == plugin.Invalid {
@@ -61,7 +66,8 @@ func reason(err error) string {
 	return job.Explain(err)
 }
 
-// setAside notes that a scope is left out of the present try, and why.
+// setAside records that a scope is left out of this attempt, and why. The time
+// of the first refusal stays.
 func (w *work) setAside(i int, err error, gone bool) {
 	if w.Aside == nil {
 		w.Aside = map[int]*aside{}
@@ -74,7 +80,8 @@ func (w *work) setAside(i int, err error, gone bool) {
 	w.out[i] = err
 }
 
-// unsettled is the error of a scope that may yet be put back, or nil.
+// unsettled returns the error of a scope that may still be restored, or nil.
+// While there is one the job does not end.
 func (w *work) unsettled() error {
 	for _, i := range slices.Sorted(maps.Keys(w.out)) {
 		if a := w.Aside[i]; a != nil && !w.absent[i] && time.Since(a.Since) < believed*cmp.Or(w.Retry, defaultRetry) {
@@ -84,12 +91,13 @@ func (w *work) unsettled() error {
 	return nil
 }
 
-// gone reports whether a scope is not there any more.
+// gone reports whether a scope does not exist any more.
 func (w *work) gone(i int) bool {
 	return w.absent[i] || w.out[i] != nil && w.denied[i] == nil && w.Aside[i] != nil && w.Aside[i].Gone
 }
 
-// lacking names the scopes that are not there any more, as a sentence without its end, and reports whether others were left out.
+// lacking names the scopes that do not exist any more, in a sentence without
+// its end, and reports whether others were left out.
 func (w *work) lacking() (text string, others bool) {
 	var all []string
 	for _, i := range slices.Sorted(maps.Keys(w.out)) {
@@ -108,7 +116,8 @@ func (w *work) lacking() (text string, others bool) {
 	return strings.Join(all, ", ") + " are not there any more", others
 }
 
-// readEach reads scopes one by one, and sets those aside that cannot be read for a reason of their own.
+// readEach reads scopes one by one, and sets those aside that cannot be read
+// for a reason of their own. It is used after reading all at once has failed.
 func (w *work) readEach(ctx context.Context, scopes []sdk.Scope, of []int) (read map[int]sdk.State, err error) {
 	read = map[int]sdk.State{}
 	for k, i := range of {
@@ -138,7 +147,8 @@ func (w *work) readEach(ctx context.Context, scopes []sdk.Scope, of []int) (read
 	return read, nil
 }
 
-// nodeRemoved reports whether a scope is that of a node which the cluster does not have any more.
+// nodeRemoved reports whether a scope belongs to a node that the cluster does
+// not have any more.
 func (w *work) nodeRemoved(ctx context.Context, of *stored) (bool, error) {
 	if of.Kind != "node" {
 		return false, nil

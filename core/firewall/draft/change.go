@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// On says whose firewall a change is about.
+// On names the scope of a change.
 type On struct {
 	Kind  string `json:"kind" enum:"cluster,node,vm,app,group" example:"vm"`
 	ID    int64  `json:"id,omitempty" minimum:"1" example:"12" doc:"Id of the VM or the app"`
@@ -19,7 +19,8 @@ type On struct {
 	Group string `json:"group,omitempty" maxLength:"64" example:"webserver" doc:"Name of the security group"`
 }
 
-// Rule is a rule, or what of one shall change.
+// Rule is a new rule, or the fields of a rule that change; nil leaves a field
+// unchanged.
 type Rule struct {
 	Type     *string `json:"type,omitempty" enum:"in,out,forward,group" example:"in" doc:"group stands for the rules of the security group that action names"`
 	Action   *string `json:"action,omitempty" minLength:"1" maxLength:"64" example:"ACCEPT"`
@@ -36,14 +37,14 @@ type Rule struct {
 	Comment  *string `json:"comment,omitempty" maxLength:"1024" example:"administrators"`
 }
 
-// Member is a member of a set.
+// Member is a member of an IP set.
 type Member struct {
 	CIDR    string `json:"cidr" minLength:"1" maxLength:"512" example:"192.0.2.0/24" doc:"An address, a network, or what else the hypervisor takes. It names the member"`
 	NoMatch bool   `json:"nomatch,omitempty" doc:"Takes the addresses out of the set that a larger member brought in"`
 	Comment string `json:"comment,omitempty" maxLength:"1024"`
 }
 
-// Change is one change of a draft. Which of the fields it needs its action says.
+// Change is one change of a draft. Its action decides which fields it needs.
 type Change struct {
 	On      On                `json:"scope"`
 	Action  string            `json:"action" enum:"create_rule,change_rule,delete_rule,move_rule,create_alias,change_alias,delete_alias,create_ipset,delete_ipset,add_member,change_member,remove_member,change_options,create_group,change_group,delete_group" example:"create_rule"`
@@ -57,7 +58,7 @@ type Change struct {
 	Options map[string]string `json:"options,omitempty" doc:"New values of options by name: 1 and 0 for those that are on or off, an empty text for one that shall not be set any more"`
 }
 
-// The actions.
+// These are the actions, and the limits of a change.
 const (
 	createRule, changeRule, deleteRule, moveRule   = "create_rule", "change_rule", "delete_rule", "move_rule"
 	createAlias, changeAlias, deleteAlias          = "create_alias", "change_alias", "delete_alias"
@@ -68,21 +69,23 @@ const (
 	maxRules, maxMembers, maxOptions, maxOptionKey = 2000, 5000, 100, 64
 )
 
-// maxListed bounds the rules of a scope that a draft changes: all of them before are compared with all of them after.
+// maxListed limits the rules of a scope in a draft. align compares all rules
+// before with all after, which takes time in the product.
 const maxListed = 10_000
 
-// where is the place in the request's body of what a change comes from.
+// where is the path of a value in the request's body, for faults.
 type where []any
 
-// change is the place of the n-th change.
+// change returns the path of the change at index n.
 func change(n int) where { return where{"body", "changes", n} }
 
-// at is a fault of something of the body.
+// at returns a fault at a path.
 func at(in where, msg string, loc ...any) error {
 	return problem.InvalidField(msg, "value_error", slices.Concat(in, loc)...)
 }
 
-// inBody makes a fault of the request of what the firewall's own checks say.
+// inBody turns an error of the sdk's checks into a fault at a path of the
+// request. Other errors stay.
 func inBody(in where, err error, part ...any) error {
 	var e *plugin.Error
 	if errors.As(err, &e) {
@@ -94,7 +97,8 @@ func inBody(in where, err error, part ...any) error {
 	return err
 }
 
-// apply makes a change of a state, whose lists it changes in place: see owned. With an error, the state is of no more use.
+// apply makes the change in a state and modifies its lists; the caller has made
+// the state its own with owned. After an error the state is unusable.
 func (c *Change) apply(in where, s *sdk.State) error {
 	if s.Absent && c.Action != createGroup {
 		return at(in, "there is no such group", "scope", "group")
@@ -129,7 +133,7 @@ func (c *Change) apply(in where, s *sdk.State) error {
 	return inBody(in, sdk.CheckText(sdk.FieldComment, s.Comment, sdk.MaxComment))
 }
 
-// fields is what a rule of a body says.
+// fields returns the fields of a rule in the sdk's form.
 func (r *Rule) fields() sdk.RuleFields {
 	f := sdk.RuleFields{Direction: r.Type, Action: r.Action, Macro: r.Macro, Protocol: r.Proto, Source: r.Source, Destination: r.Dest,
 		SourcePort: r.SPort, DestinationPort: r.DPort, Interface: r.Iface, Log: r.Log, ICMPType: r.ICMPType}
@@ -142,6 +146,7 @@ func (r *Rule) fields() sdk.RuleFields {
 	return f
 }
 
+// applyRule applies a change of a rule to a state, or returns its fault.
 func (c *Change) applyRule(in where, s *sdk.State) error {
 	rules := s.Rules
 	place := 0
@@ -188,6 +193,8 @@ func (c *Change) applyRule(in where, s *sdk.State) error {
 	return nil
 }
 
+// applyAlias applies a change of an alias. Names that differ in case only are
+// one name at some hypervisors, so a new one must not.
 func (c *Change) applyAlias(in where, s *sdk.State) error {
 	place := aliasNamed(s.Aliases, c.Name)
 	switch {
@@ -217,6 +224,7 @@ func (c *Change) applyAlias(in where, s *sdk.State) error {
 	return inBody(in, sdk.State{Scope: s.Scope, Aliases: []sdk.Alias{*a}}.Check())
 }
 
+// applySet applies a change of a set and of its members.
 func (c *Change) applySet(in where, s *sdk.State) error {
 	place := setNamed(s.IPSets, c.Name)
 	switch {
@@ -265,6 +273,7 @@ func (c *Change) applySet(in where, s *sdk.State) error {
 	return inBody(in, sdk.State{Scope: s.Scope, IPSets: []sdk.IPSetState{{IPSet: set.IPSet}}}.Check())
 }
 
+// applyOptions applies a change of options.
 func (c *Change) applyOptions(in where, s *sdk.State) error {
 	if len(c.Options) == 0 || len(c.Options) > maxOptions {
 		return at(in, fmt.Sprintf("it has 1 to %d options", maxOptions), "options")

@@ -25,7 +25,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// params are those of a job.
+// params are the parameters of a job.
 type params struct {
 	DraftID int64 `json:"draft_id"`
 	// Self says that it was confirmed although the service may be cut off.
@@ -35,16 +35,25 @@ type params struct {
 	Again int       `json:"again,omitempty"`
 }
 
-// inBetween is why a draft is to be confirmed whose changes no order makes safe.
+// inBetween begins the confirmation for a draft whose changes no order makes
+// safe.
 const inBetween = "while the changes are made something may get through for a moment that gets through neither before nor afterwards: "
 
+// anyHost accepts every host. It is for questions that need a token but no
+// ability.
 func anyHost(hypervisor.Host) error { return nil }
 
-// Commit asks for a draft to be carried out and to be put back after the window unless it is confirmed. Where the service, its cluster or
-// the caller may be cut off it is self_target until confirm holds the draft's name, in_use where something outside the draft names what it
-// deletes, and confirm_required where every order of its changes may open for a moment what both states close. Others: not_found,
-// forbidden, invalid_state while a job carries it out, digest_conflict with what is there now where a scope is not what the draft was
-// made for any more, firewall_busy while another draft holds one of its scopes, plan_stale, capability_missing, and those of host.Ask.
+// Commit starts the job that makes the changes of a draft, and undoes them
+// after the window unless somebody confirms.
+//
+// It asks for the draft's name as confirm in three cases: self_target if the
+// service, its cluster or the caller may be cut off; in_use if something
+// outside of the draft names what it deletes; confirm_required if every order
+// of the changes may let something through for a moment that both states close.
+// Other problems: not_found, forbidden, invalid_state while a job works on the
+// draft, digest_conflict with the present state if a scope was changed since
+// the draft was made, firewall_busy while another draft holds one of the
+// scopes, plan_stale, capability_missing, and those of host.Ask.
 func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, confirm *string) (guest.Started, error) {
 	r, err := s.mayWrite(ctx, id)
 	if err != nil {
@@ -113,16 +122,19 @@ func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, conf
 	return guest.Started{Job: made.View(), IsSelf: j.asks()}, nil
 }
 
-// spec is a job that carries the draft out.
+// spec returns the job that carries the draft out.
 func (r *record) spec(p params, window int) job.Spec {
 	return job.Spec{Kind: kind, Target: job.Target{Kind: "firewall_draft", ID: r.ID, Name: r.Name}, TeamID: r.TeamID, HostID: r.HostID,
 		Exclusive: fmt.Sprintf("firewall_draft:%d", r.ID), Params: p, Asked: map[string]any{"draft_id": r.ID, "window_seconds": window}}
 }
 
+// querier is a pool or a transaction.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
+// keys returns the keys of all scopes of a draft, by which drafts exclude each
+// other.
 func (r *record) keys() (all []string) {
 	for i := range r.Scopes {
 		all = append(all, r.Scopes[i].key())
@@ -130,7 +142,8 @@ func (r *record) keys() (all []string) {
 	return all
 }
 
-// held is problem firewall_busy while another draft holds a scope.
+// held returns the problem firewall_busy while another draft holds one of the
+// scopes.
 func (s *Store) held(ctx context.Context, q querier, r *record) error {
 	var other int64
 	var name, key string
@@ -147,7 +160,8 @@ func (s *Store) held(ctx context.Context, q querier, r *record) error {
 		r.Scopes[at].title()).With("draft", other)
 }
 
-// hold takes all scopes of a draft, which end gives back.
+// hold takes all scopes of a draft; end releases them. The rows are inserted in
+// order, so that two drafts cannot wait for each other.
 func (s *Store) hold(ctx context.Context, tx *db.Tx, r *record) error {
 	tag, err := tx.Pgx.Exec(ctx, `INSERT INTO firewall_draft_locks (cluster_id, scope, draft_id)
 		SELECT $1, scope, $3 FROM unnest($2::text[]) AS scope ORDER BY scope ON CONFLICT DO NOTHING`, r.ClusterID, r.keys(), r.ID)
@@ -163,7 +177,8 @@ func (s *Store) hold(ctx context.Context, tx *db.Tx, r *record) error {
 	return problem.New(problem.CodeFirewallBusy, "another draft is being tried out on the same scopes; try again")
 }
 
-// read reads scopes as they are now, and refuses more than sdk.MaxState of them together.
+// read reads the present state of scopes. It refuses more than sdk.MaxState of
+// them together, because the states are stored with the draft and with the job.
 func (s *Store) read(ctx context.Context, hostID int64, scopes []sdk.Scope) ([]sdk.State, error) {
 	now, err := firewall.Through(ctx, s.Firewalls, hostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (all []sdk.State,
 		err error) {
@@ -184,7 +199,8 @@ func (s *Store) read(ctx context.Context, hostID int64, scopes []sdk.Scope) ([]s
 	return now, host.UnknownNode(err)
 }
 
-// located is the scope of a draft where it is now.
+// located returns the scope at its present place: a guest may have moved to
+// another node. The problem is not_found if the guest has another identity now.
 func (s *Store) located(ctx context.Context, of *stored) (sdk.Scope, error) {
 	at := of.Before.Scope
 	if of.GuestID == 0 {
@@ -197,7 +213,9 @@ func (s *Store) located(ctx context.Context, of *stored) (sdk.Scope, error) {
 	return now, err
 }
 
-// unchanged is problem digest_conflict, with what is there now, unless all scopes are as they were when the draft was made.
+// unchanged returns the problem digest_conflict, with the present state, unless
+// all scopes are as they were when the draft was made. What the user has seen
+// and agreed to would otherwise not be what happens.
 func (s *Store) unchanged(ctx context.Context, r *record) error {
 	var scopes []sdk.Scope
 	for i := range r.Scopes {

@@ -19,7 +19,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// Request is what a draft shall be: a list of changes, or what a filling makes of what there is.
+// Request describes a new draft: a list of changes, or a filling from which the
+// changes are made.
 type Request struct {
 	HostID  int64
 	Name    string
@@ -27,13 +28,13 @@ type Request struct {
 	Filling *Filling
 }
 
-// named is a scope that a request names, and where it does so.
+// named is a scope in a request, with its path there.
 type named struct {
 	On On
 	In where
 }
 
-// scopes are those that a request names, in its order.
+// scopes returns the scopes that a request names, in its order.
 func (q *Request) scopes() (all []named) {
 	if q.Filling != nil {
 		for i, on := range q.Filling.Scopes {
@@ -46,10 +47,12 @@ func (q *Request) scopes() (all []named) {
 	return all
 }
 
-// maxScopes bounds the scopes of a draft, and what is read for it.
+// maxScopes limits the scopes of a draft, and so what is read for it.
 const maxScopes = 20
 
-// compose finds the scopes of a list of changes, reads them, and makes the changes of what was read. All that is wrong is problem invalid.
+// compose finds the scopes of a request, reads their states, and makes the
+// states after the changes. All faults of the changes are the problem invalid;
+// the caller's right is checked for each scope.
 func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 	thing, err := schedule.Require(ctx, s.DB, scope.Host, q.HostID, identity.Operator)
 	if err != nil {
@@ -136,7 +139,9 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 	return r, s.able(ctx, r)
 }
 
-// able refuses changes of what the firewall cannot change at its scope: problem unsupported or unsupported_at_scope.
+// able refuses changes that the firewall cannot make in their scope: the
+// problem is unsupported or unsupported_at_scope. Better now than by a job that
+// must undo its first half.
 func (s *Store) able(ctx context.Context, r *record) error {
 	_, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Lifecycle, func(_ context.Context, fw sdk.Firewall) (struct{}, error) {
 		for i := range r.Scopes {
@@ -177,7 +182,8 @@ func (s *Store) able(ctx context.Context, r *record) error {
 	return err
 }
 
-// resolve finds the scope that a change names, and the role that it needs.
+// resolve finds the scope that a change names, and the role that it needs:
+// Operator for a guest, Admin for everything that concerns the cluster.
 func (s *Store) resolve(ctx context.Context, r *record, in where, on On) (stored, identity.Role, error) {
 	none := func(field, msg string) (stored, identity.Role, error) {
 		return stored{}, identity.NoRole, at(in, msg, field)
@@ -231,7 +237,8 @@ func (s *Store) resolve(ctx context.Context, r *record, in where, on On) (stored
 	return out, identity.Admin, err
 }
 
-// guestScope is the scope of a guest where it was last seen.
+// guestScope returns the scope of a guest at the place where the last poll saw
+// it.
 func (s *Store) guestScope(ctx context.Context, id int64) (sdk.Scope, error) {
 	var g sdk.Guest
 	err := s.DB.Pool.QueryRow(ctx, "SELECT kind, node, ref, coalesce(uid, '') FROM guests WHERE id = $1", id).Scan(&g.Kind, &g.Node, &g.ID,

@@ -23,7 +23,8 @@ type Set struct {
 	Members []Member `json:"members,omitempty" maxItems:"1000"`
 }
 
-// Content is what a scope can be filled with.
+// Content is a set of rules, aliases, sets and options with which a scope can
+// be filled.
 type Content struct {
 	Rules   []Rule            `json:"rules" minItems:"1" maxItems:"200" example:"[{\"type\":\"in\",\"action\":\"ACCEPT\",\"enable\":1,\"proto\":\"tcp\",\"dport\":\"80,443\",\"comment\":\"web\"},{\"type\":\"in\",\"action\":\"ACCEPT\",\"enable\":1,\"macro\":\"SSH\",\"source\":\"office\"}]" doc:"In their order"`
 	Aliases []Alias           `json:"aliases,omitempty" maxItems:"100" example:"[{\"name\":\"office\",\"cidr\":\"192.0.2.0/24\"}]" doc:"What the rules may name. Nodes and groups have none of their own"`
@@ -31,7 +32,8 @@ type Content struct {
 	Options map[string]string `json:"options,omitempty" example:"{\"policy_in\":\"DROP\"}" doc:"As in the change change_options of a draft"`
 }
 
-// Check refuses a content that no scope can have, as problem invalid with the place in the request's body.
+// Check refuses a content that no scope can have, as the problem invalid with
+// the path in the request's body.
 func (c Content) Check() error {
 	body := where{"body"}
 	state := sdk.State{Scope: sdk.Scope{Kind: sdk.ClusterScope}} // it has all that any scope has
@@ -60,17 +62,19 @@ func (c Content) Check() error {
 	return (&Change{Action: changeOptions, Options: c.Options}).apply(body, &state)
 }
 
+// alias returns the change that creates the alias at index i.
 func (c Content) alias(i int) *Change {
 	a := c.Aliases[i]
 	return &Change{Action: createAlias, Name: a.Name, CIDR: a.CIDR, Comment: &a.Comment}
 }
 
+// set returns the change that creates the set at index i.
 func (c Content) set(i int) *Change {
 	set := c.IPSets[i]
 	return &Change{Action: createIPSet, Name: set.Name, Comment: &set.Comment, Members: set.Members}
 }
 
-// made is the i-th rule, or what is wrong with it.
+// made returns the rule at index i, or its fault.
 func (c Content) made(i int) (sdk.Rule, error) {
 	return sdk.RuleChange{Set: c.Rules[i].fields()}.Apply(sdk.Rule{})
 }
@@ -86,10 +90,11 @@ type Filling struct {
 	Pos     int
 }
 
-// maxChanges bounds the changes of a draft.
+// maxChanges limits the changes of a draft.
 const maxChanges = 1000
 
-// fill makes the changes of scopes, of which place tells the index, and applies them.
+// fill makes the changes for all scopes and applies them. place maps a scope to
+// its index.
 func (f *Filling) fill(scopes []stored, place map[On]int) ([]Change, error) {
 	all := []Change{}
 	filled := map[int]bool{}
@@ -123,7 +128,8 @@ func (f *Filling) fill(scopes []stored, place map[On]int) ([]Change, error) {
 	return all, nil
 }
 
-// whole tells a fault of what a scope is filled with as one of the scope.
+// whole turns a fault of a change that fill made into one of the scope: the
+// user has sent no such change.
 func whole(in where, scope *stored, err error) error {
 	p := problem.From(err)
 	if len(p.Faults) == 0 {
@@ -132,12 +138,14 @@ func whole(in where, scope *stored, err error) error {
 	return at(in, fmt.Sprintf("it cannot be put into %s: %s", scope.title(), p.Faults[0].Msg))
 }
 
-// otherwise is the fault of something that a scope has in another way.
+// otherwise returns the fault of an object that the scope has with another
+// value, where Replace is not set.
 func otherwise(format string, args ...any) error {
 	return problem.InvalidField(fmt.Sprintf(format, args...)+"; replace would change that", "value_error", "body")
 }
 
-// changes are those that a scope lacks, aliases and sets before the rules that may name them.
+// changes returns the changes that a scope needs, aliases and sets before the
+// rules that may name them.
 func (f *Filling) changes(now sdk.State) (all []Change, err error) {
 	for i := range f.Content.Aliases {
 		c := f.Content.alias(i)
@@ -178,10 +186,11 @@ func (f *Filling) changes(now sdk.State) (all []Change, err error) {
 	return all, nil
 }
 
-// most is how many members one change of a body may have.
+// most is the largest number of members in one change.
 const most = 1000
 
-// members makes the changes of the i-th set.
+// members returns the changes of the set at index i. Removals come first, so
+// that a set at its limit can be refilled.
 func (f *Filling) members(i int, now sdk.State) (all []Change, err error) {
 	set := f.Content.IPSets[i]
 	at := setNamed(now.IPSets, set.Name)
@@ -218,7 +227,9 @@ func (f *Filling) members(i int, now sdk.State) (all []Change, err error) {
 	return all, nil
 }
 
-// rules makes the changes of a list of rules. One that differs in its comment alone is there already.
+// rules returns the changes of the list of rules. A rule that differs only in
+// its comment counts as present. With Replace, equal rules at both ends stay,
+// and everything between them is made anew.
 func (f *Filling) rules(now []sdk.Rule) (all []Change) {
 	now = plain(now)
 	bare := func(r sdk.Rule) sdk.Rule { r.Comment, r.Macro = "", strings.ToLower(r.Macro); return r }

@@ -1,6 +1,3 @@
-// Package draft tries changes of firewalls out: a draft is a list of changes of one or more scopes of a cluster, which are checked as a
-// whole and made together by a job, in an order in which nothing is open in between, and which are put back to what was before unless
-// somebody confirms them in time.
 package draft
 
 import (
@@ -27,7 +24,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// Store keeps drafts and does the jobs that carry them out. Its methods may be called at the same time.
+// Store keeps drafts and runs the jobs that carry them out. It is safe for
+// concurrent use.
 type Store struct {
 	DB        *db.DB
 	Hosts     *host.Store
@@ -44,7 +42,7 @@ type Store struct {
 	Tick, Retry time.Duration
 }
 
-// The states of drafts.
+// These are the states of a draft. doc.go explains their order.
 const (
 	open       = "open"
 	committing = "committing"
@@ -55,7 +53,7 @@ const (
 	unknown    = "unknown"
 )
 
-// stored is a scope as it is kept.
+// stored is a scope of a draft, as it is stored: its state before and after.
 type stored struct {
 	Kind    string `json:"kind"`
 	ID      int64  `json:"id,omitempty"`
@@ -67,7 +65,8 @@ type stored struct {
 	After     sdk.State `json:"after"`
 }
 
-// key names a scope within its cluster.
+// key names a scope within its cluster. A VM and its app have the same key:
+// they share one firewall.
 func (s *stored) key() string {
 	switch s.Kind {
 	case "vm", "app":
@@ -86,7 +85,7 @@ func (s *stored) title() string {
 	return "the " + map[string]string{"vm": "VM", "app": "app", "node": "node", "group": "group"}[s.Kind] + " " + s.Name
 }
 
-// record is a draft as it is kept.
+// record is a draft as it is stored.
 type record struct {
 	ID, HostID, ClusterID, TeamID   int64
 	Name, Cluster                   string
@@ -105,15 +104,17 @@ type record struct {
 	Left bool
 }
 
-// left is, in SQL, a draft that no job carries out although one should.
+// left is SQL for a draft on which no job works although one should.
 const left = `(d.status IN ('committing', 'waiting', 'undoing') AND NOT EXISTS (SELECT FROM jobs j WHERE j.id = d.job_id
 	AND j.status IN ('queued', 'running')))`
 
+// columns are the columns and tables of a record, in the order of scan.
 const columns = `d.id, d.host_id, d.cluster_id, h.team_id, d.name, coalesce(c.name, ''), d.version, d.role, d.status, d.changes, d.scopes,
 	d.job_id, d.window_seconds, d.deadline, d.confirmed_at, d.confirmed_by, d.outcome, d.created_by, d.created_at, d.updated_at,
 	coalesce(d.deadline <= clock_timestamp(), false), ` + left + `
 	FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id JOIN clusters c ON c.id = d.cluster_id`
 
+// scan reads one row with columns.
 func scan(row pgx.CollectableRow) (r record, err error) {
 	var changes, scopes []byte
 	if err = row.Scan(&r.ID, &r.HostID, &r.ClusterID, &r.TeamID, &r.Name, &r.Cluster, &r.Version, &r.Role, &r.Status, &changes, &scopes,
@@ -124,11 +125,13 @@ func scan(row pgx.CollectableRow) (r record, err error) {
 	return r, errors.Join(json.Unmarshal(changes, &r.Changes), json.Unmarshal(scopes, &r.Scopes))
 }
 
-// MaxDrafts limits the drafts of one team's hosts that are neither applied nor undone. Prune deletes the others after some time.
+// MaxDrafts limits the drafts of one team's hosts that are neither applied nor
+// undone. Prune deletes the others after some time.
 const MaxDrafts = 500
 
-// Create checks a draft, with what it is about as it is now, and keeps it. Problems: invalid, not_found, forbidden, capability_missing,
-// unsupported, conflict where there are MaxDrafts already, and those of host.Ask.
+// Create checks a draft against the present state and stores it. Problems:
+// invalid, not_found, forbidden, capability_missing, unsupported, conflict
+// above MaxDrafts, and those of host.Ask.
 func (s *Store) Create(ctx context.Context, q Request) (Draft, error) {
 	r, err := s.compose(ctx, q)
 	if err != nil {
@@ -166,13 +169,15 @@ func (s *Store) Create(ctx context.Context, q Request) (Draft, error) {
 	return s.Get(ctx, r.ID)
 }
 
+// encode returns the JSON columns of a draft.
 func (r *record) encode() (changes, scopes []byte, err error) {
 	changes, err1 := json.Marshal(r.Changes)
 	scopes, err2 := json.Marshal(r.Scopes)
 	return changes, scopes, errors.Join(err1, err2)
 }
 
-// audit describes a draft in the trail, with what it changes.
+// audit writes the draft and its differences into the audit entry: afterwards
+// this is the only record of what it changed.
 func (r *record) audit(ctx context.Context) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetKind, e.TargetID, e.TargetName = "firewall_draft", fmt.Sprint(r.ID), r.Name
@@ -184,7 +189,8 @@ func (r *record) audit(ctx context.Context) {
 	})
 }
 
-// find reads a draft that the caller may see, and settles it where its job has left it.
+// find reads a draft that the caller may see. If its job has left it, it is
+// settled first, so that no request sees a state that nothing will change.
 func (s *Store) find(ctx context.Context, id int64) (*record, error) {
 	r, err := s.stands(ctx, id)
 	if err != nil || !r.Left {
@@ -196,7 +202,7 @@ func (s *Store) find(ctx context.Context, id int64) (*record, error) {
 	return s.stands(ctx, id)
 }
 
-// stands is find without more.
+// stands reads a draft as it is, without settling it.
 func (s *Store) stands(ctx context.Context, id int64) (*record, error) {
 	visible := identity.FromContext(ctx).Visible()
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" WHERE d.id = $1 AND ($2 OR h.team_id = ANY ($3))", id, visible.All, visible.Teams)
@@ -213,7 +219,9 @@ func (s *Store) stands(ctx context.Context, id int64) (*record, error) {
 	return &r, nil
 }
 
-// mayWrite is find for a caller who may also change the draft: problem forbidden for one who may not.
+// mayWrite is find for a caller who wants to change the draft. The problem is
+// forbidden without the role that the draft needs on its host and on the
+// present hosts of all its guests.
 func (s *Store) mayWrite(ctx context.Context, id int64) (*record, error) {
 	r, err := s.find(ctx, id)
 	if err != nil {
@@ -243,7 +251,7 @@ func (s *Store) mayWrite(ctx context.Context, id int64) (*record, error) {
 	return r, err
 }
 
-// Get is one draft, or problem not_found.
+// Get returns one draft. The problem is not_found.
 func (s *Store) Get(ctx context.Context, id int64) (Draft, error) {
 	r, err := s.find(ctx, id)
 	if err != nil {
@@ -252,7 +260,8 @@ func (s *Store) Get(ctx context.Context, id int64) (Draft, error) {
 	return r.show(), nil
 }
 
-// busy is problem invalid_state of a draft that a job carries out, or that stays as it is.
+// busy returns the problem invalid_state of a draft on which a job works, or
+// that was carried out for good.
 func (r *record) busy() error {
 	switch r.Status {
 	case open, undone:
@@ -263,12 +272,16 @@ func (r *record) busy() error {
 	return problem.New(problem.CodeInvalidState, "the draft was carried out: make another one")
 }
 
+// staleDraft returns the problem of a draft that was changed by somebody else,
+// with its present state.
 func staleDraft(now Draft) error {
 	return problem.New(problem.CodeDigestConflict, "the draft was changed by somebody else meanwhile").With("current", now)
 }
 
-// Replace makes other changes of a draft, which was at a version when they were made, with what it is about as it is now. Problems: those
-// of Create, digest_conflict with the draft as it is now, and invalid_state while a job carries it out or did so for good.
+// Replace replaces the changes of a draft, based on its version, and compares
+// with the present state again. Problems: those of Create, digest_conflict with
+// the present draft if the version is another, invalid_state while a job works
+// on it or after it was applied.
 func (s *Store) Replace(ctx context.Context, id, version int64, name *string, changes []Change) (Draft, error) {
 	was, err := s.mayWrite(ctx, id)
 	if err != nil {
@@ -315,7 +328,8 @@ func (s *Store) Replace(ctx context.Context, id, version int64, name *string, ch
 	return now, errors.Join(err, unread)
 }
 
-// Delete forgets a draft. Problems: not_found, forbidden, and invalid_state while a job carries it out.
+// Delete deletes a draft. Problems: not_found, forbidden, and invalid_state
+// while a job works on it.
 func (s *Store) Delete(ctx context.Context, id int64) error {
 	r, err := s.mayWrite(ctx, id)
 	if err != nil {
@@ -334,8 +348,11 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 	})
 }
 
-// Confirm keeps the changes of a draft that waits for it. Problems: not_found, forbidden, and invalid_state where it does not wait, or not
-// any more.
+// Confirm keeps the changes of a draft that waits. A second confirmation
+// succeeds without effect. The condition on the deadline is part of the
+// statement, by the database's clock, so that a confirmation and the end of the
+// window cannot both win. Problems: not_found, forbidden, invalid_state if it
+// does not wait, or no longer.
 func (s *Store) Confirm(ctx context.Context, id int64) (Draft, error) {
 	r, err := s.mayWrite(ctx, id)
 	if err != nil {
@@ -369,5 +386,6 @@ func (s *Store) Confirm(ctx context.Context, id int64) (Draft, error) {
 // kind is the kind of the jobs.
 const kind = "firewall.draft"
 
-// Register makes the store the worker of its jobs, which run beside all others: mostly they wait.
+// Register makes the store the worker of its jobs. They run in the queue beside
+// the others, because they mostly wait and must not take the place of work.
 func (s *Store) Register(q *job.Queue) { q.RegisterBeside(kind, job.WorkerFunc(s.perform)) }

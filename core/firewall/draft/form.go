@@ -15,10 +15,15 @@ import (
 // What hypervisors write in another form than it was sent in would be taken for somebody else's change. So a draft has it in the one
 // form in which all of them keep it.
 
-// comment is a comment without the spaces around it.
+// comment returns a comment without the spaces around it, as hypervisors store
+// it. They write some values in another form than they receive; a draft uses
+// the common form, because the difference would otherwise look like a change by
+// somebody else.
 func comment(text string) string { return strings.TrimSpace(text) }
 
-// address is an address without the length of a whole one, and is false for what is no address and no network. Bits of the host are kept.
+// address returns an address without the prefix length of a single address, and
+// false for a text that is neither an address nor a network. Host bits are
+// kept.
 func address(text string) (form string, is bool) {
 	if at, err := netip.ParseAddr(text); err == nil {
 		return text, at.Zone() == ""
@@ -33,7 +38,8 @@ func address(text string) (form string, is bool) {
 	return text, true
 }
 
-// member is what a set keeps of an address or a network: no bits of the host. What else a set may hold stays as it is.
+// member returns the form in which a set stores an address or a network:
+// without host bits. Other members stay as they are.
 func member(text string) string {
 	network, err := netip.ParsePrefix(text)
 	if err != nil || network.Bits() == 0 {
@@ -43,7 +49,7 @@ func member(text string) string {
 	return form
 }
 
-// formed are members in the form in which they are kept.
+// formed returns the members in their stored form.
 func formed(all []Member) []Member {
 	all = slices.Clone(all)
 	for i := range all {
@@ -52,7 +58,9 @@ func formed(all []Member) []Member {
 	return all
 }
 
-// macros writes the macros of new rules as the firewall does, and refuses one that it does not have.
+// macros writes the macros of new rules in the firewall's spelling, and refuses
+// unknown ones. If the firewall cannot list its macros, it judges them itself
+// later.
 func (s *Store) macros(ctx context.Context, r *record, q *Request) error {
 	has := func(list []sdk.Rule, name string) bool {
 		return slices.ContainsFunc(list, func(r sdk.Rule) bool { return r.Macro == name })
@@ -97,7 +105,8 @@ func (s *Store) macros(ctx context.Context, r *record, q *Request) error {
 	return nil
 }
 
-// unknownMacro is a fault where a request names a macro.
+// unknownMacro returns the fault of an unknown macro, at the change that names
+// it.
 func (q *Request) unknownMacro(name string) error {
 	const text = "the firewall has no such macro"
 	for n := range q.Changes {

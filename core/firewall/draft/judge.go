@@ -28,6 +28,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
+// Limits of the comparison in a plan.
 const (
 	// maxGuests bounds the guests among whom is compared: the rules of each are read, and each is asked for its addresses, which hypervisors
 	// do for not many more. The plan says how many were left out.
@@ -44,7 +45,8 @@ const (
 	secureShell = 22
 )
 
-// judgement is what a draft does to what gets through.
+// judgement is the effect of a draft on traffic, as far as the firewall can
+// tell.
 type judgement struct {
 	// cut are ways that are cut, and unclear why it cannot be told of others: sentences without their end.
 	cut, unclear []string
@@ -65,9 +67,11 @@ type known struct {
 	guest  sdk.Guest
 }
 
-// asks reports whether the service, its cluster or the caller may be cut off.
+// asks reports whether the service, its cluster or the caller may be cut off,
+// so that Commit asks for a confirmation.
 func (j *judgement) asks() bool { return len(j.cut) > 0 || len(j.unclear) > 0 }
 
+// text summarises the judgement in one sentence.
 func (j *judgement) text() string {
 	switch {
 	case len(j.cut) > 0:
@@ -78,7 +82,7 @@ func (j *judgement) text() string {
 	return "The way of this service to the nodes, and theirs to each other, stay open."
 }
 
-// probe is a way that must stay open.
+// probe is a connection that must stay possible.
 type probe struct {
 	what   string
 	packet sdk.Packet
@@ -86,7 +90,9 @@ type probe struct {
 	used bool
 }
 
-// judge compares what gets through before and after. That the firewall cannot be asked, or cannot tell, is no error.
+// judge compares the traffic before and after. If the firewall cannot be asked
+// or cannot tell, that is no error but a reason for a confirmation, and only if
+// a scope of the draft can cut off the service at all.
 func (s *Store) judge(ctx context.Context, r *record) (*judgement, error) {
 	j := &judgement{guests: map[string]known{}}
 	var before, after []sdk.State
@@ -184,7 +190,7 @@ func (s *Store) judge(ctx context.Context, r *record) (*judgement, error) {
 	return j, nil
 }
 
-// ownGuest is the guest of the cluster that the service runs in, or nil.
+// ownGuest returns the guest of the cluster in which the service runs, or nil.
 func (s *Store) ownGuest(ctx context.Context, r *record) (*sdk.Guest, error) {
 	if s.Self == nil {
 		return nil, nil
@@ -207,8 +213,10 @@ func (s *Store) ownGuest(ctx context.Context, r *record) (*sdk.Guest, error) {
 	return nil, nil
 }
 
-// probes are the ways that must stay open: that of the service to each node that it is connected to, and that by SSH where it has a key in
-// use, those of nodes to each other, and that of the caller to the service where it runs in the cluster.
+// probes returns the connections that must stay possible: from the service to
+// each node to which it is connected, also by SSH if a key is in use; between
+// the nodes; and from the caller to the service, if the service runs in the
+// cluster.
 func (s *Store) probes(ctx context.Context, r *record, own *sdk.Guest) (all []probe, err error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT address, entry_node, CASE WHEN EXISTS (SELECT FROM host_ssh_keys k
 			WHERE k.host_id = hosts.id AND k.state = 'active') THEN ssh_port END
@@ -271,7 +279,7 @@ func (s *Store) probes(ctx context.Context, r *record, own *sdk.Guest) (all []pr
 	return all, nil
 }
 
-// beyond tells of what is more than probes asks after.
+// beyond notes that there are more nodes than probes asks about.
 func (s *Store) beyond(ctx context.Context, r *record, doubt func(format string, args ...any)) error {
 	var hosts, nodes int
 	err := s.DB.Pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM hosts WHERE cluster_id = $1 AND entry_node <> ''),
@@ -285,8 +293,10 @@ func (s *Store) beyond(ctx context.Context, r *record, doubt func(format string,
 	return nil
 }
 
-// caller is the caller's present connection to the service, where that runs in a guest of the cluster. Behind a trusted proxy it is the
-// proxy's, which has told the caller's address; where the proxy runs in that guest too it is the caller's to the proxy.
+// caller returns the caller's present connection to the service, if that runs
+// in a guest of the cluster. Behind a trusted proxy it is the proxy's
+// connection, unless the proxy runs in the same guest: then it is the caller's
+// connection to the proxy.
 func caller(ctx context.Context, own *sdk.Guest) *probe {
 	attempt, local := audit.FromContext(ctx), ctx.Value(http.LocalAddrContextKey)
 	if own == nil || attempt == nil || local == nil {
@@ -312,7 +322,9 @@ func caller(ctx context.Context, own *sdk.Guest) *probe {
 		To: sdk.End{Kind: sdk.GuestEnd, Guest: own}, Protocol: "tcp", DestinationPort: port}}
 }
 
-// localAddress is the address by which this machine would reach another; invalid where that is not known, or its own.
+// localAddress returns the address by which this machine reaches another;
+// invalid if it is unknown or the loopback. Dialling UDP sends nothing; the
+// kernel only chooses a route.
 func localAddress(address string) netip.Addr {
 	conn, err := net.DialTimeout("udp", address, time.Second) // sends nothing
 	if err != nil {
@@ -326,6 +338,7 @@ func localAddress(address string) netip.Addr {
 	return at.Addr().Unmap()
 }
 
+// nodes returns the names of the cluster's nodes, at most maxNodes.
 func (s *Store) nodes(ctx context.Context, r *record) ([]string, error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT name FROM nodes WHERE cluster_id = $1 ORDER BY name LIMIT $2", r.ClusterID, maxNodes)
 	if err != nil {
@@ -335,7 +348,7 @@ func (s *Store) nodes(ctx context.Context, r *record) ([]string, error) {
 	return nodes, db.Problem(err)
 }
 
-// compared chooses the guests that are compared: those of the draft first.
+// compared chooses the guests to compare, those of the draft first.
 func (s *Store) compared(ctx context.Context, r *record, j *judgement) error {
 	var own []int64
 	for i := range r.Scopes {
@@ -364,7 +377,8 @@ func (s *Store) compared(ctx context.Context, r *record, j *judgement) error {
 	return nil
 }
 
-// tell writes into the plan what a commit does.
+// tell writes the effects of a commit into its plan. It names no guest that the
+// caller may not see.
 func (s *Store) tell(ctx context.Context, r *record, j *judgement, window time.Duration, p *plan.Plan) {
 	p.Add(plan.KindHost, r.Cluster, "%s", j.text())
 	for _, text := range j.used {
@@ -427,7 +441,7 @@ func (s *Store) tell(ctx context.Context, r *record, j *judgement, window time.D
 	p.Warn("Everything is put back %s after it was made unless you confirm it.", window)
 }
 
-// name is an end for people; false where it is a guest that the caller may not see.
+// name returns an end in words; false for a guest that the caller may not see.
 func (j *judgement) name(e sdk.End, visible identity.Visible) (string, bool) {
 	switch {
 	case e.Kind == sdk.GuestEnd && e.Guest != nil:
@@ -448,7 +462,7 @@ func (j *judgement) name(e sdk.End, visible identity.Visible) (string, bool) {
 	return "outside", true
 }
 
-// gains says what a pair gains and loses.
+// gains describes what a pair gains and loses.
 func gains(c sdk.PairChange) string {
 	var parts []string
 	list := func(word string, ports []sdk.Ports, echo bool) {

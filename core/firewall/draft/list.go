@@ -32,8 +32,9 @@ type Summary struct {
 	UpdatedAt   time.Time  `json:"updated_at"`
 }
 
-// List returns one page of the drafts that the caller may see, newest first, and how many there are in total. A host ID limits them to the
-// cluster of that host; 0 does not.
+// List returns one page of the drafts that the caller may see, newest first,
+// and the number of all. A host ID restricts it to that host's cluster; 0 does
+// not.
 func (s *Store) List(ctx context.Context, hostID int64, offset, limit int) (all []Summary, total int, err error) {
 	visible := identity.FromContext(ctx).Visible()
 	const from = ` FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id WHERE ($1 OR h.team_id = ANY ($2))

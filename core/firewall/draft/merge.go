@@ -6,7 +6,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// entry is a rule of two lists that were merged, each in its order.
+// entry is one rule of two merged lists.
 type entry struct {
 	// was and is are the rule in the one list and in the other; nil where it is not there.
 	was, is *sdk.Rule
@@ -14,7 +14,7 @@ type entry struct {
 	done bool
 }
 
-// present reports whether the rule is in the list now.
+// present reports whether the rule is in the list at this moment.
 func (e *entry) present() bool {
 	if e.done {
 		return e.is != nil
@@ -33,10 +33,10 @@ func (e *entry) neutral() bool {
 	return sameEffect(*e.was, *e.is)
 }
 
-// comes reports whether the rule is there in the end, switched on.
+// comes reports whether the rule is present and enabled in the end.
 func (e *entry) comes() bool { return e.is != nil && e.is.Enabled }
 
-// effect is what the change of the entry does.
+// effect returns the effect of the entry's change.
 func (e *entry) effect() effect {
 	switch {
 	case e.neutral():
@@ -47,7 +47,8 @@ func (e *entry) effect() effect {
 	return effectOf(*e.was).inverse()
 }
 
-// sameEffect reports whether two rules decide alike.
+// sameEffect reports whether two rules have the same effect. Comments and
+// logging have none; two disabled rules are equal.
 func sameEffect(a, b sdk.Rule) bool {
 	if !a.Enabled && !b.Enabled {
 		return true
@@ -56,14 +57,15 @@ func sameEffect(a, b sdk.Rule) bool {
 	return a == b
 }
 
-// merger is two lists merged.
+// merger is the merger of two lists.
 type merger struct {
 	entries []*entry
 	// moving counts the entries whose change decides something, and groups those of them that stand for a group.
 	moving, groups int
 }
 
-// direction is the one that the entry is about.
+// direction returns the direction that the entry concerns. A group counts for
+// both directions and goes before.
 func (e *entry) direction() string {
 	if e.was != nil && (e.is == nil || e.was.Direction == sdk.DirectionGroup) {
 		return e.was.Direction
@@ -71,8 +73,10 @@ func (e *entry) direction() string {
 	return e.is.Direction
 }
 
-// merge merges two lists: what they have in common, in the same order, is one entry. A rule that only decides alike, or is only switched,
-// stays in its place.
+// merge merges two lists of rules. Rules that both have in the same order are
+// one entry. A rule of which only the comment, the log or the switch changes
+// keeps its place and is one entry as well: replacing it in place needs no
+// moment without it.
 func merge(from, to []sdk.Rule) *merger {
 	from, to = plain(from), plain(to)
 	m := &merger{}
@@ -88,7 +92,7 @@ func merge(from, to []sdk.Rule) *merger {
 	return m
 }
 
-// count is made once all entries are there.
+// count counts the entries that decide something, after all of them are known.
 func (m *merger) count() {
 	for _, e := range m.entries {
 		if e.done || e.neutral() {
@@ -101,7 +105,8 @@ func (m *merger) count() {
 	}
 }
 
-// gap adds what stands between two common rules.
+// gap adds the rules between two common ones. They are paired in place only if
+// each pair has the same effect, or one of the two is disabled.
 func (m *merger) gap(gone, made []sdk.Rule) {
 	pairs := len(gone) == len(made)
 	for k := range gone {
@@ -123,15 +128,16 @@ func (m *merger) gap(gone, made []sdk.Rule) {
 	}
 }
 
-// moves reports whether something changes a verdict.
+// moves reports whether anything changes a verdict.
 func (m *merger) moves() bool { return m.moving > 0 }
 
-// halves reports whether all that changes either only closes or only opens.
+// halves reports whether every change either only closes or only opens.
 func (m *merger) halves() bool {
 	return !slices.ContainsFunc(m.entries, func(e *entry) bool { return !e.done && e.effect() == mixed })
 }
 
-// rules carries over those entries of a scope that are chosen, from the first on or from the last.
+// rules adds the steps for the chosen entries of a scope, from the first to the
+// last or backwards.
 func (o *order) rules(i int, m *merger, chosen func(*entry) bool, backward bool) {
 	for k := range m.entries {
 		if backward {
@@ -159,8 +165,9 @@ func (o *order) rules(i int, m *merger, chosen func(*entry) bool, backward bool)
 	}
 }
 
-// fuse makes one step of a rule that is replaced, where nothing else changes a verdict: that leads from the one state to the other in one
-// moment.
+// fuse joins the deletion and the insertion of one rule into one replacement,
+// if nothing else changes a verdict. That goes from one state to the other in
+// one moment, and needs no order.
 func (o *order) fuse(merged []*merger, names map[string]effect) {
 	if len(names) > 0 {
 		return

@@ -19,7 +19,8 @@ func isSet(o sdk.Options, name string) bool {
 	return is
 }
 
-// setOptions makes the named options as they are in other, in place: the map of the others must be the caller's own.
+// setOptions sets the named options to their values in other, in place. The map
+// Other must belong to the caller.
 func setOptions(o *sdk.Options, other sdk.Options, names []string) {
 	for _, name := range names {
 		if flag := o.Flag(name); flag != nil {
@@ -44,7 +45,7 @@ func setOptions(o *sdk.Options, other sdk.Options, names []string) {
 	}
 }
 
-// changedOptions names the options that differ.
+// changedOptions returns the names of the options that differ.
 func changedOptions(a, b sdk.Options) (names []string) {
 	for _, name := range sdk.OptionFlags() {
 		was, is := *a.Flag(name), *b.Flag(name)

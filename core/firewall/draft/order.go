@@ -9,36 +9,54 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// The order in which a draft is carried out.
+// order finds the order in which a draft is carried out.
 //
-// A packet passes one or more chains, such as what leaves one guest and then what enters another, and is accepted when each of them
-// accepts it. The first rule of a chain that fits decides, or else its policy. What must never be is a packet that gets through although
-// neither the state before nor the one after lets it. There are two ways for one chain to go from its rules L to its rules M, of which X
-// are only in L, Y only in M and C in both:
+// A packet passes one or more chains, for example the rules of the guest that
+// sends it and then those of the guest that receives it. It is accepted if each
+// of them accepts it. In a chain the first matching rule decides, or else the
+// policy. The goal: at no moment a packet gets through that neither the state
+// before nor the state after lets through.
 //
-// Straight: the Y are put in at their places, the first one first; then the options change; then the X are taken out, the last one first.
-// At each moment every rule in the list has all rules before it that it has in L, or all that it has in M: while Y come all of L is there,
-// and a Y has the Y and C before it; while X go all of M is there, and an X has the X and C before it. So the first rule that fits a
-// packet is the first one in L or in M, and where none fits, all of L is there with L's policy, or all of M with M's: each packet gets
-// the verdict of one of the two states, and what both let through, such as this service's own way, is never cut.
+// A chain can go from its rules L to its rules M in two ways. X are the rules
+// only in L, Y those only in M, and C those in both.
 //
-// By halves: first what only closes (the Y that drop, the X that accept, a policy that becomes stricter), and then what only opens (the X
-// that drop, the Y that accept). While it closes, a packet can lose a rule that accepts it and gain one that drops it: what gets through
-// got through before. Half way all drops of L and M are there, and of what accepts only C: what gets through there, C lets through, and no
-// drop of M stands before it, so M lets it through as well. While it opens, the same from the other end: what gets through, M lets
-// through.
+// Straight: insert the Y at their places, the first one first; then change the
+// options; then delete the X, the last one first. At each moment every rule in
+// the list has all those rules before it that it has in L, or all that it has
+// in M. While the Y are inserted, all of L is there, and a Y has all Y and C of
+// M before it. While the X are deleted, all of M is there, and an X has all X
+// and C of L before it. So the first matching rule is the first one in L or in
+// M; and if none matches, all of L is there with the policy of L, or all of M
+// with that of M. Each packet gets the verdict of one of the two states, and a
+// connection that both let through, such as the service's own, is never cut.
 //
-// Two chains that go straight one after the other may open a way: one accepts by M already what the other still accepts by L. So one
-// chain goes straight at most (the pivot), in the middle: those before it have closed and not opened, so that what all let through is let
-// through by all of L, or of M, as the pivot decides. Rules of nodes and of the cluster are one chain at each node, nodes first.
+// By halves: first everything that only closes (the Y that drop, the X that
+// accept, a stricter policy), then everything that only opens (the X that drop,
+// the Y that accept). While it closes, a packet can only lose an accepting rule
+// or gain a dropping one: what gets through got through before. At the middle
+// all dropping rules of L and M are there, and of the accepting ones only C.
+// What gets through is accepted by a rule of C with no dropping rule of M
+// before it, so that M accepts it too. The second half is the same from the
+// other end.
 //
-// What rules name: new names come before all rules and old ones go after them. A set that rules name which only accept grows when it is
-// opened and shrinks when it is closed, and the other way round where they only drop; while sets or aliases change that rules name, a rule
-// of the one state must not be read with the names of the other, so that there is no pivot then. An alias changes in one moment, half way,
-// where any change of meaning leads from what L lets through to what M does. Where more than one such thing has to happen half way the
-// order cannot promise anything, and says so.
+// Two chains that go straight one after the other can open a path: one already
+// accepts by M while the other still accepts by L. So only one chain goes
+// straight (the pivot), in the middle. The others have closed by then and not
+// yet opened: what they all let through, all of L lets through, and all of M,
+// and the pivot decides by one of the two. The rules of the cluster and of its
+// nodes are one chain on each node, the node's first.
 //
-// The cluster's own switch turns everything off: it goes off first and on last, so that nothing in between is in force.
+// Names in rules: new names are made before all rules, and old ones deleted
+// after them. A set that only accepting rules name grows while it opens and
+// shrinks while it closes, and the other way round for dropping rules. While a
+// set or an alias changes that rules name, a rule of one state must not be read
+// with the names of the other; then there is no pivot. An alias changes in one
+// moment, in the middle, where every change of its meaning leads from something
+// that L lets through to something that M does. If more than one such change
+// falls into the middle, no order is safe, and doubts says so.
+//
+// The cluster's own switch turns everything off. It goes off first and on last,
+// so that no state in between is in force.
 type order struct {
 	now, goal []sdk.State
 	steps     []step
@@ -48,7 +66,8 @@ type order struct {
 	moving int
 }
 
-// inOrder gives the steps from some states to others of the same scopes, and why the order cannot promise what it should.
+// inOrder returns the steps from one list of states to another of the same
+// scopes, and the reasons why the order cannot promise what it should.
 func inOrder(from, to []sdk.State) (steps []step, doubts []string) {
 	o := &order{now: ownedAll(from), goal: to}
 	merged := make([]*merger, len(from))
@@ -70,14 +89,17 @@ func inOrder(from, to []sdk.State) (steps []step, doubts []string) {
 	return o.steps, o.doubts
 }
 
+// add appends a step and applies it to the present state, by which the
+// following steps are chosen.
 func (o *order) add(s step) {
 	o.steps = append(o.steps, s)
 	s.apply(&o.now[s.scope])
 }
 
-// effect is what a rule, or a change, does to what is let through.
+// effect is the effect of a rule, or of a change, on what is let through.
 type effect int
 
+// The effects. The zero value changes nothing; mixed may close and open.
 const (
 	nothing effect = iota
 	closes
@@ -85,6 +107,7 @@ const (
 	mixed
 )
 
+// inverse returns the effect of undoing a change with effect e.
 func (e effect) inverse() effect {
 	switch e {
 	case closes:
@@ -95,7 +118,8 @@ func (e effect) inverse() effect {
 	return e
 }
 
-// effectOf is what it does that a rule is there: nothing while it is switched off.
+// effectOf returns the effect of a rule that is present; nothing for a disabled
+// one. A group may contain rules of both kinds.
 func effectOf(r sdk.Rule) effect {
 	switch {
 	case !r.Enabled:
@@ -110,7 +134,9 @@ func effectOf(r sdk.Rule) effect {
 	return mixed
 }
 
-// optionEffect is what a change of an option does.
+// optionEffect returns the effect of a change of an option. It knows only
+// options whose meaning all drivers share; every other one is mixed, which is
+// the safe answer.
 func optionEffect(name string, from, to sdk.Options) effect {
 	switch name {
 	case sdk.OptionLogLevelIn, sdk.OptionLogLevelOut, sdk.OptionLogLevelForward:
@@ -132,6 +158,8 @@ func optionEffect(name string, from, to sdk.Options) effect {
 	return mixed
 }
 
+// flagEffect returns the effect of switching a flag, given the effect of
+// switching it on.
 func flagEffect(was, is *bool, on effect) effect {
 	switch {
 	case was != nil && is != nil && *is, was == nil && is != nil && *is:
@@ -142,7 +170,7 @@ func flagEffect(was, is *bool, on effect) effect {
 	return mixed
 }
 
-// create makes what is new and named by nothing yet.
+// create makes new objects, which nothing names yet.
 func (o *order) create() {
 	early := o.namedEarly()
 	for i := range o.now {
@@ -170,7 +198,8 @@ func (o *order) create() {
 	}
 }
 
-// namedEarly are the names that rules have of what is not there yet, as effects has them.
+// namedEarly returns names that rules have although the object does not exist
+// yet, with their effect.
 func (o *order) namedEarly() map[string]effect {
 	found := map[string]effect{}
 	lists := make([][]sdk.Rule, len(o.now))
@@ -191,14 +220,15 @@ func (o *order) namedEarly() map[string]effect {
 	return found
 }
 
-// doubtIfNamed notes that rules name what is not there yet.
+// doubtIfNamed notes that rules name an object that does not exist yet:
+// creating it changes the meaning of these rules at once.
 func (o *order) doubtIfNamed(early map[string]effect, name string) {
 	if early[strings.ToLower(name)] != nothing {
 		o.doubts = append(o.doubts, "rules name "+name+" before it is there")
 	}
 }
 
-// remove takes away what nothing names any more.
+// remove deletes objects that nothing names any more.
 func (o *order) remove() {
 	for i := range o.now {
 		for _, s := range slices.Clone(o.now[i].IPSets) {
@@ -221,7 +251,8 @@ func (o *order) remove() {
 	}
 }
 
-// clusterSwitch changes the cluster's own switch: off in the beginning, on in the end.
+// clusterSwitch changes the cluster's own switch: off at the beginning, on at
+// the end.
 func (o *order) clusterSwitch(on bool) {
 	for i := range o.now {
 		if o.now[i].Scope.Kind != sdk.ClusterScope {
@@ -236,7 +267,8 @@ func (o *order) clusterSwitch(on bool) {
 	}
 }
 
-// options are those of a scope that are still to be changed, but for the cluster's switch.
+// options returns the names of a scope's options that still have to change,
+// without the cluster's switch.
 func (o *order) options(i int) []string {
 	names := changedOptions(o.now[i].Options, o.goal[i].Options)
 	if o.now[i].Scope.Kind == sdk.ClusterScope {
@@ -245,25 +277,29 @@ func (o *order) options(i int) []string {
 	return names
 }
 
-// switched reports whether a scope is still to be switched, on or off.
+// switched reports whether a scope still has to be switched on, or off.
 func (o *order) switched(i int, on bool) bool {
 	goal := o.goal[i].Options.Enable
 	return slices.Contains(o.options(i), sdk.OptionEnable) && goal != nil && *goal == on
 }
 
+// optionsOf returns the names of the remaining options of scope i whose change
+// has one of the effects.
 func (o *order) optionsOf(i int, want ...effect) []string {
 	return slices.DeleteFunc(o.options(i), func(n string) bool {
 		return !slices.Contains(want, optionEffect(n, o.now[i].Options, o.goal[i].Options))
 	})
 }
 
+// changeOptions adds the step that changes these options of scope i, if there
+// are any.
 func (o *order) changeOptions(i int, names []string) {
 	if len(names) > 0 {
 		o.add(optionsChange(i, o.goal[i].Options, names))
 	}
 }
 
-// neutral does what changes no verdict.
+// neutral adds the steps that change no verdict.
 func (o *order) neutral(merged []*merger) {
 	for i := range o.now {
 		o.rules(i, merged[i], func(e *entry) bool { return e.neutral() }, false)
@@ -271,6 +307,7 @@ func (o *order) neutral(merged []*merger) {
 	}
 }
 
+// closing adds the steps that only close.
 func (o *order) closing(merged []*merger, names map[string]effect, pivots []int) {
 	for i := range o.now {
 		o.members(i, names, closes)
@@ -280,7 +317,7 @@ func (o *order) closing(merged []*merger, names map[string]effect, pivots []int)
 	}
 }
 
-// opening does all that is left.
+// opening adds all remaining steps.
 func (o *order) opening(merged []*merger, names map[string]effect) {
 	for i := range o.now {
 		o.rules(i, merged[i], func(*entry) bool { return true }, false)
@@ -289,7 +326,8 @@ func (o *order) opening(merged []*merger, names map[string]effect) {
 	}
 }
 
-// middle carries the pivots over, and all that neither only closes nor only opens.
+// middle carries the pivots over, and everything that is neither only closing
+// nor only opening.
 func (o *order) middle(merged []*merger, names map[string]effect, pivots []int) {
 	for _, i := range pivots {
 		if o.switched(i, false) { // what is off lets all through, as it shall
@@ -341,8 +379,10 @@ func (o *order) middle(merged []*merger, names map[string]effect, pivots []int) 
 	}
 }
 
-// halved says which directions of a scope go by halves. From one node to another a packet passes rules of the cluster twice, so that of
-// a pivot that hosts have only what comes in goes straight, as this service does.
+// halved returns a function that reports which directions of a scope go by
+// halves. A packet from one node to another passes the cluster's rules twice,
+// at both ends. So of a pivot whose rules protect nodes only the incoming
+// direction goes straight, which is the service's own.
 func (o *order) halved(i int, pivots []int) func(direction string) bool {
 	pivot, host := slices.Contains(pivots, i), isHost(o.now[i].Scope)
 	return func(direction string) bool {
@@ -350,9 +390,11 @@ func (o *order) halved(i int, pivots []int) func(direction string) bool {
 	}
 }
 
+// isHost reports whether a scope is the cluster or a node, whose rules protect
+// nodes.
 func isHost(s sdk.Scope) bool { return s.Kind == sdk.ClusterScope || s.Kind == sdk.NodeScope }
 
-// optionDirection is the direction of a policy.
+// optionDirection returns the direction of a policy; In for every other option.
 func optionDirection(name string) string {
 	switch name {
 	case sdk.OptionPolicyOut:
@@ -363,7 +405,8 @@ func optionDirection(name string) string {
 	return sdk.DirectionIn
 }
 
-// pivots are the scopes that go straight: none while names change their meaning that rules have.
+// pivots returns the scopes that go straight. There is none while names change
+// that rules use.
 func (o *order) pivots(merged []*merger, names map[string]effect) (pivots []int) {
 	if len(names) > 0 {
 		return nil
@@ -390,12 +433,14 @@ func (o *order) pivots(merged []*merger, names map[string]effect) (pivots []int)
 	return pivots
 }
 
+// all reports whether ok holds for the whole list.
 func all(list []int, ok func(int) bool) bool {
 	return !slices.ContainsFunc(list, func(i int) bool { return !ok(i) })
 }
 
-// names are the aliases and sets that stay, change, and are named by rules, before or after: what it does when such a one grows, by its
-// name as effects has it. Rules of other scopes are not known: what is kept at the cluster may have rules anywhere.
+// names returns the aliases and sets that exist before and after, change, and
+// are named by rules, with the effect of growing. Rules in scopes outside of
+// the draft are unknown: those of the cluster can be named anywhere.
 func (o *order) names() map[string]effect {
 	found := map[string]effect{}
 	var lists [][]sdk.Rule
@@ -417,8 +462,8 @@ func (o *order) names() map[string]effect {
 	return found
 }
 
-// effects writes into a map, whose keys are names in lower case, what it does that rules are there that name them: nothing where none does
-// that is switched on.
+// effects adds to a map, whose keys are names in lower case, the effect of the
+// enabled rules that name them.
 func effects(found map[string]effect, lists ...[]sdk.Rule) {
 	if len(found) == 0 {
 		return
@@ -441,7 +486,7 @@ func effects(found map[string]effect, lists ...[]sdk.Rule) {
 	}
 }
 
-// namedIn are the names that a rule has, and its addresses.
+// namedIn yields the names in a rule's addresses, and the addresses themselves.
 func namedIn(r sdk.Rule) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, text := range []string{r.Source, r.Destination} {
@@ -468,7 +513,9 @@ func mentions(r sdk.Rule, name string) bool {
 	return false
 }
 
-// members changes those members of sets that stay whose change has the effect.
+// members adds the steps for the members of existing sets whose change has the
+// wanted effect. A member with NoMatch is an exception: adding it shrinks the
+// set.
 func (o *order) members(i int, names map[string]effect, want effect) {
 	for _, goal := range o.goal[i].IPSets {
 		if setNamed(o.now[i].IPSets, goal.Name) < 0 {
@@ -512,7 +559,7 @@ func (o *order) members(i int, names map[string]effect, want effect) {
 	}
 }
 
-// placesOf are the places of members in their list, by what names them.
+// placesOf maps the members of a list to their indexes.
 func placesOf(members []sdk.IPSetMember) map[string]int {
 	places := make(map[string]int, len(members))
 	for i, m := range slices.Backward(members) {
@@ -521,7 +568,8 @@ func placesOf(members []sdk.IPSetMember) map[string]int {
 	return places
 }
 
-// sameMembers reports whether two sets have the same addresses.
+// sameMembers reports whether two sets have the same addresses; comments do not
+// count.
 func sameMembers(a, b []sdk.IPSetMember) bool {
 	places := placesOf(b)
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(m sdk.IPSetMember) bool {

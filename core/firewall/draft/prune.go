@@ -8,8 +8,9 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
-// Prune deletes one batch of drafts that were applied or undone before the time for which ended jobs are kept (setting.JobsKeep). It
-// returns how many, 0 when nothing is left.
+// Prune deletes one batch of drafts that were applied or undone longer ago than
+// ended jobs are kept (setting.JobsKeep). It returns their number, 0 when
+// nothing is left.
 func (s *Store) Prune(ctx context.Context) (int64, error) {
 	days, err := setting.Get(ctx, s.DB, setting.JobsKeep)
 	if err != nil {

@@ -10,7 +10,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// checkRules refuses new rules that the firewall would refuse when the draft is committed, where it can tell.
+// checkRules refuses new rules that the firewall would refuse at the commit, if
+// the firewall can tell. Rules that exist already are not checked: the draft
+// must not fail because of them.
 func (s *Store) checkRules(ctx context.Context, r *record, q *Request, place map[On]int) error {
 	if !slices.ContainsFunc(r.Scopes, func(sc stored) bool { return !sameRules(sc.Before.Rules, sc.After.Rules) }) {
 		return nil
@@ -41,7 +43,8 @@ func (s *Store) checkRules(ctx context.Context, r *record, q *Request, place map
 	return err
 }
 
-// origin is the change by which a rule of a scope is in the draft; the whole body for one of a filling.
+// origin finds the change that made a rule of a scope; for a filling it is the
+// whole body.
 func (q *Request) origin(rule sdk.Rule, place map[On]int, scope int) (in where, part []any) {
 	for n := len(q.Changes) - 1; n >= 0; n-- {
 		c := &q.Changes[n]

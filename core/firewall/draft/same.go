@@ -13,22 +13,27 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// sameLimit bounds the question whether a guest is still the one that a draft was made for.
+// sameLimit limits the question whether a guest is still the one of the draft.
 const sameLimit = 20 * time.Second
 
-// otherName is problem not_found of a guest that has another name than the draft was made for. It may be the same one, renamed.
+// otherName is the problem not_found of a guest with another name than the
+// draft has. It may be the same guest, renamed.
 type otherName struct {
 	name string
 	err  error
 }
 
+// Error returns the text of the problem.
 func (e *otherName) Error() string { return e.err.Error() }
 
+// Unwrap returns the problem.
 func (e *otherName) Unwrap() error { return e.err }
 
-// same is problem not_found where another guest than the one that the draft was made for has its id by now, which the inventory knows
-// after the next poll only: the rules of the one that is gone went with it, and those of the other are nobody's business here. Lasting
-// identities tell where the hypervisor has them, and names elsewhere, as for jobs on guests: then it is an otherName. Other errors are
+// same returns the problem not_found if another guest has the id of the draft's
+// guest now; the inventory learns that only with the next poll. The rules of
+// the old guest went with it, and those of the new one must not be touched.
+// Lasting identities decide if the hypervisor has them; names decide otherwise,
+// as for jobs on guests, and the error is an otherName then. Other errors are
 // those of host.AskWithin.
 func (s *Store) same(ctx context.Context, hostID int64, of *stored) error {
 	if of.GuestID == 0 || of.GuestName == "" {
@@ -60,9 +65,10 @@ func (s *Store) same(ctx context.Context, hostID int64, of *stored) error {
 	return err
 }
 
-// renamed decides of guests that have other names by now, by scope, whether they are those that the draft was made for. Their firewalls
-// tell: what the draft has made of one stands nowhere else. Those that are not are absent. The others are known by their new names from
-// now on, also while their firewalls are put back.
+// renamed decides whether guests with other names are still those of the draft.
+// The firewall of a guest tells: nobody else has what the draft made. Guests
+// that are not the draft's are absent from now on; the others are known by
+// their new names, also while their firewalls are restored.
 func (w *work) renamed(ctx context.Context, others map[int]*otherName, read map[int]sdk.State, way *way) error {
 	known := false
 	for i, other := range others {
@@ -86,8 +92,9 @@ func (w *work) renamed(ctx context.Context, others map[int]*otherName, read map[
 	return w.run.SaveProgress(ctx, w.progress)
 }
 
-// wrote reports whether a firewall is one that the draft has made, wholly or half way: not the one that it was made for, of which nothing
-// is to be put back, and not that of a new guest, which has nothing.
+// wrote reports whether a state is one that the draft made, completely or in
+// part. The state before does not prove that, and an empty firewall is that of
+// any new guest.
 func (w *work) wrote(i int, now sdk.State, way *way) bool {
 	nothing := sdk.State{Scope: now.Scope}
 	if now.Equal(nothing) || now.Equal(w.r.Scopes[i].Before) {

@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/job"
 )
 
+// Settings of the search for abandoned drafts.
 const (
 	// settleEvery is the time between two looks for drafts that their jobs have left.
 	settleEvery = 30 * time.Second
@@ -24,7 +25,8 @@ const (
 	mostJobs, mostCrashed = 3, 1
 )
 
-// Run settles drafts that their jobs have left, until the context ends. Every instance runs it.
+// Run settles drafts that their jobs have left, until the context ends. Every
+// instance runs it.
 func (s *Store) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		s.Heartbeat.Beat(settleEvery)
@@ -40,8 +42,10 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-// Settle ends drafts whose job has ended without ending them, as one does that is canceled before it has begun, crashes, or is given up:
-// where nothing was changed the draft is open again, and else another job puts everything back, or keeps it where that was confirmed.
+// Settle ends the drafts whose job ended without ending them: a job that was
+// canceled before it began, that crashed, or that was given up. If nothing was
+// changed the draft is open again; else another job restores everything, or
+// keeps it if that was confirmed.
 func (s *Store) Settle(ctx context.Context) error {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT d.id FROM firewall_drafts d WHERE "+left+" ORDER BY d.id")
 	if err != nil {
@@ -58,7 +62,7 @@ func (s *Store) Settle(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// gone is a job that has left its draft.
+// gone is a job that left its draft.
 type gone struct {
 	status job.Status // empty where it was deleted
 	params params
@@ -67,6 +71,8 @@ type gone struct {
 	crashed bool
 }
 
+// settle ends one draft that its job has left, or enqueues another job for it.
+// The lock on the row keeps two instances from doing both.
 func (s *Store) settle(ctx context.Context, id int64) error {
 	// The job is the service's own, whoever's request comes upon the draft.
 	ctx, _ = audit.Begin(identity.WithCaller(ctx, nil), audit.Entry{})
@@ -101,7 +107,7 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 	})
 }
 
-// readGone reads what a draft's job has left behind.
+// readGone reads what the draft's job has left behind.
 func readGone(ctx context.Context, tx *db.Tx, r *record) (was gone, err error) {
 	var asked, work []byte
 	err = tx.Pgx.QueryRow(ctx, "SELECT status, params, coalesce(progress->'work', '{}'), cardinality(crashed) >= $2 FROM jobs WHERE id = $1",
@@ -121,7 +127,7 @@ func readGone(ctx context.Context, tx *db.Tx, r *record) (was gone, err error) {
 	return was, nil
 }
 
-// settled ends a draft and gives its scopes back.
+// settled ends a draft and releases its scopes.
 func (r *record) settled(ctx context.Context, tx *db.Tx, to, outcome string) error {
 	_, err := tx.Pgx.Exec(ctx, "UPDATE firewall_drafts SET status = $2, outcome = $3, deadline = NULL, updated_at = now() WHERE id = $1",
 		r.ID, to, outcome)
@@ -134,7 +140,9 @@ func (r *record) settled(ctx context.Context, tx *db.Tx, to, outcome string) err
 	return nil
 }
 
-// goOn has another job put everything back, or keep what was confirmed.
+// goOn enqueues another job that restores everything, or keeps it if that was
+// confirmed. The job gets the progress of the old one, without which it could
+// not tell its own changes from those of others.
 func (s *Store) goOn(ctx context.Context, tx *db.Tx, r *record, was gone, ended string) error {
 	if was.at.From == nil {
 		for i := range r.Scopes {

@@ -7,8 +7,9 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// States are the scopes of a draft as they will be, guests where they were last seen. It implements firewall.Drafts. Problems: not_found,
-// also for a draft of another cluster.
+// States returns the states of a draft's scopes after its changes, guests at
+// the place where they were last seen. It implements firewall.Drafts. The
+// problem is not_found, also for a draft of another cluster.
 func (s *Store) States(ctx context.Context, id, cluster int64) ([]sdk.State, error) {
 	r, err := s.find(ctx, id)
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// step is one change of one scope, which the rules in force never see half done. It holds the change and never a whole list: a draft may
-// have thousands of steps, and a scope thousands of rules.
+// step is one change of one scope that is never half in effect. It holds the
+// change and not the whole list: a draft may have thousands of steps, and a
+// scope thousands of rules.
 type step struct {
 	// scope is the place of the scope among those of the draft.
 	scope int
@@ -29,7 +30,8 @@ type step struct {
 	options bool
 }
 
-// owned is a state with lists of its own, which may be changed in place.
+// owned returns a state with its own copies of all lists, which may be changed
+// in place.
 func owned(s sdk.State) sdk.State {
 	s.Rules, s.Aliases, s.IPSets = slices.Clone(s.Rules), slices.Clone(s.Aliases), slices.Clone(s.IPSets)
 	for i := range s.IPSets {
@@ -48,15 +50,16 @@ func ownedAll(all []sdk.State) []sdk.State {
 	return all
 }
 
-// errForeign says that a scope is as neither this draft nor what it began with has made it.
+// errForeign reports that a scope is in a state that neither this draft nor its
+// beginning has made.
 var errForeign = plugin.Errorf(plugin.Conflict, "somebody else has changed it meanwhile")
 
-// have gives a firewall as A at a scope.
+// have returns the firewall as the ability A at a scope.
 func have[A any](fw sdk.Firewall, scope sdk.Scope) (A, error) {
 	return firewall.Able[A](scope.Kind)(fw)
 }
 
-// plain are rules without their positions, to be compared.
+// plain returns rules without positions, for comparison.
 func plain(rules []sdk.Rule) []sdk.Rule {
 	all := slices.Clone(rules)
 	for i := range all {
@@ -65,6 +68,7 @@ func plain(rules []sdk.Rule) []sdk.Rule {
 	return all
 }
 
+// number sets the positions of rules to their indexes.
 func number(rules []sdk.Rule) []sdk.Rule {
 	for i := range rules {
 		rules[i].Position = i
@@ -72,34 +76,36 @@ func number(rules []sdk.Rule) []sdk.Rule {
 	return rules
 }
 
-// alike reports whether two rules are the same, wherever they stand.
+// alike reports whether two rules are equal apart from their positions.
 func alike(a, b sdk.Rule) bool {
 	a.Position, b.Position = 0, 0
 	return a == b
 }
 
-// sameRules reports whether two lists have the same rules.
+// sameRules reports whether two lists have equal rules in the same order.
 func sameRules(a, b []sdk.Rule) bool { return slices.EqualFunc(a, b, alike) }
 
-// off is a rule switched off.
+// off returns a rule disabled.
 func off(r sdk.Rule) sdk.Rule {
 	r.Enabled = false
 	return r
 }
 
-// insertRule puts a rule into a list at a place, and takeRule takes one out. Both change the list in place.
+// insertRule inserts a rule into a list, in place.
 func insertRule(rules []sdk.Rule, at int, rule sdk.Rule) []sdk.Rule {
 	return number(slices.Insert(rules, at, rule))
 }
 
+// takeRule removes the rule at an index, in place.
 func takeRule(rules []sdk.Rule, at int) []sdk.Rule { return number(slices.Delete(rules, at, at+1)) }
 
-// has reports whether a list is another one with a rule more, at a place.
+// has reports whether list is other with one rule inserted at an index.
 func has(list, other []sdk.Rule, at int, rule sdk.Rule) bool {
 	return len(list) == len(other)+1 && alike(list[at], rule) && sameRules(list[:at], other[:at]) && sameRules(list[at+1:], other[at:])
 }
 
-// stray is where a list has a rule that another one lacks, with all else alike, first of all at a place; -1 for nowhere.
+// stray returns the index at which list has a rule that other lacks, with
+// everything else equal; it tries at first. -1 means that there is none.
 func stray(list, other []sdk.Rule, at int, rule sdk.Rule) int {
 	if len(list) != len(other)+1 {
 		return -1
@@ -115,8 +121,10 @@ func stray(list, other []sdk.Rule, at int, rule sdk.Rule) int {
 	return -1
 }
 
-// insertion makes a rule at a place. A firewall puts new rules where it likes, so the rule is made switched off, which decides nothing,
-// moved to its place, and switched on there.
+// insertion is the step that inserts a rule. A firewall may put a new rule
+// anywhere. So the rule is created disabled, which decides nothing, moved to
+// its place, and enabled there: three requests, none of which has a wrong rule
+// in force.
 func insertion(scope, at int, rule sdk.Rule) step {
 	rule.Position = 0
 	return step{scope: scope,
@@ -163,8 +171,9 @@ func insertion(scope, at int, rule sdk.Rule) step {
 		}}
 }
 
-// request is a step of one request on a part of a scope. R and W are what the firewall must be able to do at a scope, which for a group
-// may be the cluster's.
+// request is a step of one request about a part of a scope. R and W are the
+// abilities that the firewall needs for reading and writing, which for a group
+// are those of the cluster.
 type request[R, W any] struct {
 	scope int
 	// at is where the firewall must be able to do it; nil where the scope is.
@@ -179,6 +188,9 @@ type request[R, W any] struct {
 	send func(ctx context.Context, able W, from sdk.State, digest string) error
 }
 
+// step returns the step of a typed request. It reads the list first and sends
+// the change under the digest of that list, so a change by somebody else in
+// between is noticed.
 func (r request[R, W]) step() step {
 	return step{scope: r.scope, apply: r.apply, act: func(ctx context.Context, reader, writer sdk.Firewall, from sdk.State) (bool, error) {
 		at := from.Scope
@@ -209,7 +221,7 @@ func (r request[R, W]) step() step {
 	}}
 }
 
-// onRules is a step of one request on a list of rules.
+// onRules is a step of one request about a list of rules.
 func onRules(scope int, apply func(rules []sdk.Rule) []sdk.Rule,
 	send func(ctx context.Context, able sdk.RuleEditor, from sdk.State, digest string) error) step {
 	return request[sdk.RuleLister, sdk.RuleEditor]{scope: scope,
@@ -223,6 +235,7 @@ func onRules(scope int, apply func(rules []sdk.Rule) []sdk.Rule,
 		send: send}.step()
 }
 
+// deletion is the step that deletes a rule.
 func deletion(scope, at int) step {
 	return onRules(scope, func(rules []sdk.Rule) []sdk.Rule { return takeRule(rules, at) },
 		func(ctx context.Context, able sdk.RuleEditor, from sdk.State, digest string) error {
@@ -230,7 +243,7 @@ func deletion(scope, at int) step {
 		})
 }
 
-// replacement makes another rule of the one at a place, in one request.
+// replacement is the step that replaces a rule at its place, in one request.
 func replacement(scope, at int, rule sdk.Rule) step {
 	rule.Position = at
 	return onRules(scope, func(rules []sdk.Rule) []sdk.Rule {
@@ -243,7 +256,7 @@ func replacement(scope, at int, rule sdk.Rule) step {
 	})
 }
 
-// differing is the change that makes one rule of another.
+// differing returns the change that turns one rule into another.
 func differing(was, rule sdk.Rule) (c sdk.RuleChange) {
 	if was.Direction != rule.Direction {
 		c.Set.Direction = &rule.Direction

@@ -7,7 +7,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// onAliases is a step of one request on the aliases of a scope.
+// onAliases is a step of one request about the aliases of a scope.
 func onAliases(scope int, apply func(aliases []sdk.Alias) []sdk.Alias,
 	send func(ctx context.Context, able sdk.Aliaser, from sdk.State, digest string) error) step {
 	return request[sdk.Aliaser, sdk.Aliaser]{scope: scope,
@@ -21,10 +21,12 @@ func onAliases(scope int, apply func(aliases []sdk.Alias) []sdk.Alias,
 		send: send}.step()
 }
 
+// aliasNamed returns the index of an alias, or -1.
 func aliasNamed(all []sdk.Alias, name string) int {
 	return slices.IndexFunc(all, func(a sdk.Alias) bool { return a.Name == name })
 }
 
+// aliasCreation is the step that creates an alias.
 func aliasCreation(scope int, alias sdk.Alias) step {
 	return onAliases(scope, func(all []sdk.Alias) []sdk.Alias { return append(all, alias) },
 		func(ctx context.Context, able sdk.Aliaser, from sdk.State, digest string) error {
@@ -32,6 +34,7 @@ func aliasCreation(scope int, alias sdk.Alias) step {
 		})
 }
 
+// aliasChange is the step that changes an alias.
 func aliasChange(scope int, alias sdk.Alias) step {
 	return onAliases(scope, func(all []sdk.Alias) []sdk.Alias {
 		all[aliasNamed(all, alias.Name)] = alias
@@ -41,6 +44,8 @@ func aliasChange(scope int, alias sdk.Alias) step {
 	})
 }
 
+// aliasDeletion is the step that deletes an alias. The object that it takes
+// must not be referred to any more.
 func aliasDeletion(scope int, of sdk.Scope, name string) step {
 	s := onAliases(scope, func(all []sdk.Alias) []sdk.Alias {
 		at := aliasNamed(all, name)
@@ -52,11 +57,13 @@ func aliasDeletion(scope int, of sdk.Scope, name string) step {
 	return s
 }
 
+// setNamed returns the index of a set, or -1.
 func setNamed(all []sdk.IPSetState, name string) int {
 	return slices.IndexFunc(all, func(s sdk.IPSetState) bool { return s.Name == name })
 }
 
-// onSets is a step of one request on the list of sets of a scope, whatever members they have.
+// onSets is a step of one request about the list of sets of a scope, without
+// their members.
 func onSets(scope int, apply func(sets []sdk.IPSetState) []sdk.IPSetState,
 	send func(ctx context.Context, able sdk.IPSetter, from sdk.State, digest string) error) step {
 	return request[sdk.IPSetter, sdk.IPSetter]{scope: scope,
@@ -79,6 +86,7 @@ func onSets(scope int, apply func(sets []sdk.IPSetState) []sdk.IPSetState,
 		send: send}.step()
 }
 
+// setCreation is the step that creates an empty set.
 func setCreation(scope int, set sdk.IPSet) step {
 	return onSets(scope, func(sets []sdk.IPSetState) []sdk.IPSetState { return append(sets, sdk.IPSetState{IPSet: set}) },
 		func(ctx context.Context, able sdk.IPSetter, from sdk.State, digest string) error {
@@ -86,7 +94,9 @@ func setCreation(scope int, set sdk.IPSet) step {
 		})
 }
 
-// setDeletion deletes a set that has no members any more: one that somebody has put in meanwhile is not lost with it.
+// setDeletion is the step that deletes an empty set. It does not force: a
+// member that somebody has added in the meantime makes the request fail and is
+// not lost.
 func setDeletion(scope int, of sdk.Scope, name string) step {
 	s := onSets(scope, func(sets []sdk.IPSetState) []sdk.IPSetState {
 		at := setNamed(sets, name)
@@ -98,7 +108,7 @@ func setDeletion(scope int, of sdk.Scope, name string) step {
 	return s
 }
 
-// onMembers is a step of one request on the members of a set.
+// onMembers is a step of one request about the members of a set.
 func onMembers(scope int, set string, apply func(members []sdk.IPSetMember) []sdk.IPSetMember,
 	send func(ctx context.Context, able sdk.IPSetMemberEditor, from sdk.State, digest string) error) step {
 	return request[sdk.IPSetMemberEditor, sdk.IPSetMemberEditor]{scope: scope,
@@ -116,15 +126,17 @@ func onMembers(scope int, set string, apply func(members []sdk.IPSetMember) []sd
 		send: send}.step()
 }
 
-// ofSet is a scope that has one set.
+// ofSet returns a state with one set.
 func ofSet(scope sdk.Scope, name string, members []sdk.IPSetMember) sdk.State {
 	return sdk.State{Scope: scope, IPSets: []sdk.IPSetState{{IPSet: sdk.IPSet{Name: name}, Members: members}}}
 }
 
+// memberNamed returns the index of a member, or -1.
 func memberNamed(all []sdk.IPSetMember, cidr string) int {
 	return slices.IndexFunc(all, func(m sdk.IPSetMember) bool { return m.CIDR == cidr })
 }
 
+// membersOf returns the members of a set in a state.
 func membersOf(s sdk.State, set string) []sdk.IPSetMember {
 	if at := setNamed(s.IPSets, set); at >= 0 {
 		return s.IPSets[at].Members
@@ -132,6 +144,7 @@ func membersOf(s sdk.State, set string) []sdk.IPSetMember {
 	return nil
 }
 
+// memberAddition is the step that adds a member.
 func memberAddition(scope int, set string, m sdk.IPSetMember) step {
 	return onMembers(scope, set, func(all []sdk.IPSetMember) []sdk.IPSetMember { return append(all, m) },
 		func(ctx context.Context, able sdk.IPSetMemberEditor, from sdk.State, digest string) error {
@@ -139,6 +152,7 @@ func memberAddition(scope int, set string, m sdk.IPSetMember) step {
 		})
 }
 
+// memberChange is the step that changes a member.
 func memberChange(scope int, set string, m sdk.IPSetMember) step {
 	return onMembers(scope, set, func(all []sdk.IPSetMember) []sdk.IPSetMember {
 		all[memberNamed(all, m.CIDR)] = m
@@ -149,6 +163,7 @@ func memberChange(scope int, set string, m sdk.IPSetMember) step {
 	})
 }
 
+// memberRemoval is the step that removes a member.
 func memberRemoval(scope int, set, cidr string) step {
 	return onMembers(scope, set, func(all []sdk.IPSetMember) []sdk.IPSetMember {
 		at := memberNamed(all, cidr)
@@ -158,7 +173,7 @@ func memberRemoval(scope int, set, cidr string) step {
 	})
 }
 
-// optionsChange makes the named options as they are in to.
+// optionsChange is the step that sets the named options to their values in to.
 func optionsChange(scope int, to sdk.Options, names []string) step {
 	s := request[sdk.Optioner, sdk.Optioner]{scope: scope,
 		apply: func(s *sdk.State) { setOptions(&s.Options, to, names) },
@@ -185,7 +200,8 @@ func optionsChange(scope int, to sdk.Options, names []string) step {
 	return s
 }
 
-// onGroup is a step of one request on the group that the scope is.
+// onGroup is a step of one request about the group that is the scope. Groups
+// are listed at the cluster.
 func onGroup(scope int, apply func(s *sdk.State),
 	send func(ctx context.Context, able sdk.Grouper, from sdk.State, digest string) error) step {
 	return request[sdk.Grouper, sdk.Grouper]{scope: scope, at: &sdk.Scope{Kind: sdk.ClusterScope}, apply: apply,
@@ -201,6 +217,7 @@ func onGroup(scope int, apply func(s *sdk.State),
 		send: send}.step()
 }
 
+// groupCreation is the step that creates a group without rules.
 func groupCreation(scope int, comment string) step {
 	return onGroup(scope, func(s *sdk.State) { *s = sdk.State{Scope: s.Scope, Comment: comment} },
 		func(ctx context.Context, able sdk.Grouper, from sdk.State, digest string) error {
@@ -208,6 +225,7 @@ func groupCreation(scope int, comment string) step {
 		})
 }
 
+// groupChange is the step that changes the comment of a group.
 func groupChange(scope int, comment string) step {
 	return onGroup(scope, func(s *sdk.State) { s.Comment = comment },
 		func(ctx context.Context, able sdk.Grouper, from sdk.State, digest string) error {
@@ -215,6 +233,7 @@ func groupChange(scope int, comment string) step {
 		})
 }
 
+// groupDeletion is the step that deletes an empty group.
 func groupDeletion(scope int, name string) step {
 	s := onGroup(scope, func(s *sdk.State) { *s = sdk.State{Scope: s.Scope, Absent: true} },
 		func(ctx context.Context, able sdk.Grouper, from sdk.State, digest string) error {

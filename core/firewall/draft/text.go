@@ -10,7 +10,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// Text is a state for people, a line for each option, alias, set and rule.
+// Text returns a state for people, with one line for each option, alias, set
+// and rule.
 func Text(s sdk.State) []string {
 	lines := objectText(s)
 	for i, r := range s.Rules {
@@ -19,7 +20,8 @@ func Text(s sdk.State) []string {
 	return lines
 }
 
-// objectText has the lines of all but the rules, no two of which are alike.
+// objectText returns the lines without those of rules. No two of them are
+// equal.
 func objectText(s sdk.State) []string {
 	lines := []string{}
 	add := func(format string, args ...any) { lines = append(lines, host.Clean(fmt.Sprintf(format, args...))) }
@@ -53,7 +55,7 @@ func objectText(s sdk.State) []string {
 	return lines
 }
 
-// optionText is an option as a change writes it: empty where it is not set.
+// optionText returns an option in the form of a change: empty if it is not set.
 func optionText(o sdk.Options, name string) string {
 	if flag := o.Flag(name); flag != nil {
 		switch {
@@ -70,6 +72,7 @@ func optionText(o sdk.Options, name string) string {
 	return o.Other[name]
 }
 
+// remark returns a comment in the notation of rule texts.
 func remark(comment string) string {
 	if comment == "" {
 		return ""
@@ -77,7 +80,7 @@ func remark(comment string) string {
 	return " # " + comment
 }
 
-// ruleText is a rule on one line.
+// ruleText returns a rule on one line.
 func ruleText(r sdk.Rule) string {
 	parts := []string{r.Direction, r.Action}
 	for _, f := range []struct{ name, value string }{
@@ -96,13 +99,14 @@ func ruleText(r sdk.Rule) string {
 	return text
 }
 
-// differences are the lines that only one of two states has: those of the first with "-", those of the second with "+".
+// differences returns the lines that only one of two states has, those of the
+// first with "-" and those of the second with "+".
 func differences(a, b sdk.State) []string {
 	was, is := objectText(a), objectText(b)
 	return slices.Concat(lacking("- ", was, is), lacking("+ ", is, was), ruleDifferences(a.Rules, b.Rules))
 }
 
-// lacking are the lines of a list that another one lacks, with a mark.
+// lacking returns the lines of a list that another one lacks, with a mark.
 func lacking(mark string, list, other []string) (lines []string) {
 	has := make(map[string]bool, len(other))
 	for _, line := range other {
@@ -116,10 +120,13 @@ func lacking(mark string, list, other []string) (lines []string) {
 	return lines
 }
 
-// maxCompared bounds the pairs of rules that are compared for the shortest difference of two lists.
+// maxCompared limits the pairs of rules that are compared to find the shortest
+// difference.
 const maxCompared = 1 << 24
 
-// ruleDifferences are the rules that come and go, in their order; of two long lists that differ much, all in which they differ.
+// ruleDifferences returns the rules that are deleted and inserted, in order. Of
+// two long lists with many differences it returns everything between the first
+// and the last one.
 func ruleDifferences(a, b []sdk.Rule) (lines []string) {
 	for len(a) > 0 && len(b) > 0 && alike(a[0], b[0]) {
 		a, b = a[1:], b[1:]
@@ -145,6 +152,8 @@ func ruleDifferences(a, b []sdk.Rule) (lines []string) {
 	return lines
 }
 
+// ruleTexts returns the texts of rules for an outcome. They come from the
+// hypervisor and are cleaned.
 func ruleTexts(rules []sdk.Rule) []string {
 	lines := make([]string, len(rules))
 	for i, r := range rules {

@@ -13,7 +13,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// maxUsages bounds the things of which the hypervisor is asked what names them: each may take it hundreds of requests.
+// maxUsages limits the objects about which the hypervisor is asked: each
+// question may take it hundreds of requests.
 const maxUsages = 3
 
 // object is something that rules can name.
@@ -23,12 +24,14 @@ type object struct {
 	name  string
 }
 
+// String returns the object for a sentence.
 func (o object) String() string {
 	return map[sdk.ObjectKind]string{sdk.AliasObject: "the alias ", sdk.IPSetObject: "the IP set ", sdk.GroupObject: "the group "}[o.kind] +
 		o.name
 }
 
-// namedBy reports whether a rule names the object, or another one of its name.
+// namedBy reports whether a rule names the object, or another one with its
+// name.
 func (o object) namedBy(r sdk.Rule) bool {
 	if o.kind == sdk.GroupObject {
 		return r.Direction == sdk.DirectionGroup && r.Action == o.name
@@ -36,7 +39,7 @@ func (o object) namedBy(r sdk.Rule) bool {
 	return mentions(r, o.name)
 }
 
-// namedByAny reports whether a rule of the scopes that are chosen names the object.
+// namedByAny reports whether a rule of the chosen scopes names the object.
 func (o object) namedByAny(all []sdk.State, chosen []bool) bool {
 	for i := range all {
 		if chosen[i] && slices.ContainsFunc(all[i].Rules, o.namedBy) {
@@ -46,7 +49,8 @@ func (o object) namedByAny(all []sdk.State, chosen []bool) bool {
 	return false
 }
 
-// taken are the things that one state of a scope has, and another has not any more.
+// taken returns the objects that exist in one state of a scope and not in
+// another.
 func taken(from, to sdk.State) (all []object) {
 	for _, a := range from.Aliases {
 		if aliasNamed(to.Aliases, a.Name) < 0 {
@@ -64,8 +68,10 @@ func taken(from, to sdk.State) (all []object) {
 	return all
 }
 
-// usages are sentences of what a draft deletes and rules name all the same: those that it leaves in its scopes, and those elsewhere. The
-// hypervisor leaves such rules in place, and lets them decide nothing.
+// usages returns sentences about objects that a draft deletes and that rules
+// still name, in its scopes and elsewhere. The hypervisor leaves such rules in
+// place and ignores them, so that a rule that dropped something silently drops
+// nothing.
 func (s *Store) usages(ctx context.Context, r *record) (all []string, err error) {
 	var gone []object
 	own := map[string]bool{}
@@ -102,7 +108,8 @@ func (s *Store) usages(ctx context.Context, r *record) (all []string, err error)
 	return all, nil
 }
 
-// leaves counts the rules of the draft's scopes that name an object afterwards. A scope that has one of the name itself means that one.
+// leaves counts the rules in the draft's scopes that name an object afterwards.
+// In a scope with its own object of that name they mean that one.
 func (r *record) leaves(o object) (places int) {
 	for i := range r.Scopes {
 		after := r.Scopes[i].After
@@ -119,7 +126,8 @@ func (r *record) leaves(o object) (places int) {
 	return places
 }
 
-// usage asks the hypervisor what names an object. One that cannot tell refuses itself what is in use.
+// usage asks the hypervisor what names an object. A hypervisor that cannot tell
+// refuses the deletion itself.
 func (s *Store) usage(ctx context.Context, r *record, o object) (sdk.Usage, error) {
 	usage, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (sdk.Usage,
 		error) {
@@ -135,7 +143,8 @@ func (s *Store) usage(ctx context.Context, r *record, o object) (sdk.Usage, erro
 	return usage, err
 }
 
-// placeOf names a scope within its cluster, as the hypervisor knows it.
+// placeOf names a scope within its cluster, as the hypervisor knows it. The
+// node of a guest is not part of it: the guest may move.
 func placeOf(s sdk.Scope) string {
 	if s.Guest != nil {
 		return "guest " + s.Guest.ID

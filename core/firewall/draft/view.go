@@ -6,7 +6,7 @@ import (
 	"github.com/hostler/hostler/core/host"
 )
 
-// Changed is a scope of a draft.
+// Changed is one scope of a draft, as the API shows it.
 type Changed struct {
 	Kind   string   `json:"kind" enum:"cluster,node,vm,app,group"`
 	ID     *int64   `json:"id" example:"12" doc:"Id of the VM or the app; null for others"`
@@ -38,7 +38,7 @@ type Draft struct {
 	UpdatedAt   time.Time  `json:"updated_at"`
 }
 
-// text is null where there is none.
+// text returns nil for an empty text.
 func text(s string) *string {
 	if s == "" {
 		return nil
@@ -46,7 +46,7 @@ func text(s string) *string {
 	return &s
 }
 
-// show is the draft for the API.
+// show returns the draft for the API.
 func (r *record) show() Draft {
 	d := Draft{ID: r.ID, Name: r.Name, HostID: r.HostID, ClusterID: r.ClusterID, Status: r.Status, Version: r.Version, Role: r.Role,
 		Changes: r.Changes, Scopes: []Changed{}, JobID: r.JobID, Window: r.Window, Deadline: r.Deadline, ConfirmedBy: text(r.ConfirmedBy),

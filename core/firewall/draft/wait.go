@@ -18,6 +18,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// Settings of the wait for a confirmation.
 const (
 	// looks is how many times in a window the nodes are asked, with at least looksLeast and at most looksMost between two times.
 	looks      = 40
@@ -29,9 +30,11 @@ const (
 	giveUp = 7 * 24 * time.Hour
 )
 
-// wait waits until somebody confirms the draft, cancels the job, or the window is over. Meanwhile the nodes are asked again and again: by
-// new connections, to see whether these get through, and by those that are open already, which a firewall lets pass and which stay open by
-// that. A node that does not answer any more is reason enough to put everything back, unless that was confirmed.
+// wait waits until the draft is confirmed, the job is canceled, or the window
+// ends. Meanwhile it asks the nodes again and again: by new connections, to see
+// whether these get through, and by open ones, which a firewall keeps open as
+// long as they are used. A node that stops answering is a reason to restore
+// everything, unless the user confirmed at the commit that this may happen.
 func (w *work) wait(ctx context.Context) error {
 	every := min(max(w.window()/looks, looksLeast), looksMost)
 	var looked time.Time
@@ -67,7 +70,8 @@ func (w *work) wait(ctx context.Context) error {
 	return nil
 }
 
-// look asks the nodes that answered before, all at once and no longer than the window lasts, and says what of them is cut off now.
+// look asks the nodes that answered before, all at the same time and not longer
+// than the window lasts. It returns what is cut off now; empty if nothing is.
 func (w *work) look(ctx context.Context, silent silence) (cut string) {
 	limit := looksMost / 2
 	if w.r.Deadline != nil {
@@ -102,10 +106,11 @@ func (w *work) look(ctx context.Context, silent silence) (cut string) {
 	return cut
 }
 
-// silence counts for how many looks one after the other somebody has not answered.
+// silence counts the looks in a row in which a node did not answer.
 type silence map[string]int
 
-// heard notes whether somebody has answered, and says what is cut off once that is to be believed.
+// heard records whether a node answered, and returns what is cut off after
+// enough silent looks. One lost packet must not undo a draft.
 func (w *work) heard(silent silence, who string, err error) (cut string) {
 	switch {
 	case err == nil:
@@ -124,13 +129,14 @@ func (w *work) heard(silent silence, who string, err error) (cut string) {
 	return ""
 }
 
-// away reports whether an error says that nobody answers.
+// away reports whether an error means that nobody answers.
 func away(err error) bool {
 	var of *plugin.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &of) && (of.Kind == plugin.Unreachable || of.Kind == plugin.Timeout)
 }
 
-// askHosts notes which of the cluster's hosts answer, whatever their tokens may do, those by which it can be changed first.
+// askHosts records which of the cluster's hosts answer, with any token; the
+// hosts by which the cluster can be changed come first.
 func (w *work) askHosts(ctx context.Context) (asked int, err error) {
 	rows, err := w.DB.Pool.Query(ctx, "SELECT id FROM hosts WHERE cluster_id = $1 AND id <> ALL ($2) ORDER BY id LIMIT $3", w.r.ClusterID,
 		w.hosts, maxNodes)
@@ -159,7 +165,8 @@ func (w *work) askHosts(ctx context.Context) (asked int, err error) {
 	return len(all), ctx.Err()
 }
 
-// askNodes notes which nodes answer by way of a host, of those that no host speaks for that has answered itself.
+// askNodes records which nodes answer through a host, among those without a
+// host that has answered itself.
 func (w *work) askNodes(ctx context.Context) error {
 	rows, err := w.DB.Pool.Query(ctx, `SELECT n.name FROM nodes n WHERE n.cluster_id = $1 AND n.status = 'online' AND NOT EXISTS (SELECT
 		FROM hosts h WHERE h.id = ANY ($3) AND h.cluster_id = n.cluster_id AND h.entry_node = n.name) ORDER BY n.name LIMIT $2`,
@@ -187,7 +194,7 @@ func (w *work) askNodes(ctx context.Context) error {
 	return nil
 }
 
-// nodeAnswers asks for the status of a node by the cluster's hosts in turn, until it answers.
+// nodeAnswers asks the cluster's hosts in turn for the status of a node.
 func (w *work) nodeAnswers(ctx context.Context, node string) (err error) {
 	for _, id := range w.Answered {
 		if _, err = w.Hosts.NodeStatus(ctx, id, node); err == nil || !away(err) || ctx.Err() != nil {
@@ -197,7 +204,7 @@ func (w *work) nodeAnswers(ctx context.Context, node string) (err error) {
 	return cmp.Or(err, error(errNoHost))
 }
 
-// confirmed ends a draft that was confirmed, with a last look at what stands.
+// confirmed ends a confirmed draft after a last look at the present state.
 func (w *work) confirmed(ctx context.Context) error {
 	now, foreign, err := w.here(ctx)
 	switch {
@@ -223,7 +230,9 @@ func (w *work) confirmed(ctx context.Context) error {
 	return w.end(ctx, waiting, applied, outcome)
 }
 
-// undo puts everything back, however long the hypervisor does not answer. What somebody else has changed meanwhile stays as it is.
+// undo restores everything, however long the hypervisor does not answer.
+// Changes by somebody else stay. After giveUp, or when the job is canceled a
+// second time, the draft ends as unknown.
 func (w *work) undo(ctx context.Context) error {
 	w.Why = cmp.Or(w.Why, w.r.Outcome)
 	if w.Status == "" && w.canceled() {
@@ -269,7 +278,9 @@ func (w *work) undo(ctx context.Context) error {
 	}
 }
 
-// putBack is one try to put everything back: a scope that the hypervisor refuses is set aside, and tried again after the others.
+// putBack is one attempt to restore everything. A scope that the hypervisor
+// refuses is set aside, so that it does not hold up the others, and tried again
+// after them.
 func (w *work) putBack(ctx context.Context, again func(error) error) (done bool, err error) {
 	w.denied = map[int]error{}
 	for {

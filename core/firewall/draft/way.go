@@ -6,12 +6,14 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// way leads from some states of scopes to others, step by step.
+// way leads from states of scopes to other states, step by step.
 type way struct {
 	from, goal []sdk.State
 	steps      func() []step
 }
 
+// newWay returns the way between two states of the same scopes. Its steps are
+// computed once, when they are needed.
 func newWay(from, goal []sdk.State) *way {
 	return &way{from, goal, sync.OnceValue(func() []step {
 		steps, _ := inOrder(from, goal)
@@ -19,7 +21,8 @@ func newWay(from, goal []sdk.State) *way {
 	})}
 }
 
-// way is the present one of the job, which what it leaves as it is does not move on.
+// way returns the present way of the job. Scopes that it leaves as they are do
+// not move on it.
 func (w *work) way() *way {
 	goal := w.goal()
 	for i, kept := range w.Kept {
@@ -30,7 +33,9 @@ func (w *work) way() *way {
 	return newWay(w.From, goal)
 }
 
-// passes reports whether a scope that is as now is somewhere on the way: at its ends, after a step, or within one.
+// passes reports whether a state of a scope is on the way: at its ends, after a
+// step, or within one. This is how a job finds its position after a restart or
+// a lost answer.
 func (w *way) passes(i int, now sdk.State) bool {
 	if now.Equal(w.from[i]) || now.Equal(w.goal[i]) {
 		return true

@@ -21,6 +21,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// Settings of a job.
 const (
 	defaultTick  = 500 * time.Millisecond
 	defaultRetry = 2 * time.Second
@@ -30,7 +31,8 @@ const (
 	mostConflicts = 20
 )
 
-// progress is the checkpoint of a job: where it has begun, and where it goes.
+// progress is the checkpoint of a job: the states from which its way leads, and
+// where it leads.
 type progress struct {
 	// From are the scopes as they were when the present way was begun, in which nobody else had changed anything; Back says that it leads
 	// to what was before the draft.
@@ -71,9 +73,10 @@ type work struct {
 	told string
 }
 
-// perform carries a draft out, waits for its confirmation, and puts everything back when there is none. Where it stands is in the draft's
-// row, in the job's checkpoint, and in what the hypervisor says of its rules: each request is made under the digest of the list that it
-// was decided by, so one that is late, or made twice, changes nothing.
+// perform carries a draft out, waits for its confirmation, and restores
+// everything without one. Its position is in the draft's row, in the job's
+// checkpoint and in the firewall itself: each request names the digest of the
+// list by which it was decided, so that a late or repeated one changes nothing.
 func (s *Store) perform(ctx context.Context, run *job.Run) error {
 	w := &work{Store: s, run: run}
 	if err := errors.Join(run.Params(&w.params), run.Progress(&w.progress)); err != nil {
@@ -104,6 +107,7 @@ func (s *Store) perform(ctx context.Context, run *job.Run) error {
 	return err
 }
 
+// reload reads the draft again, for example to see a confirmation.
 func (w *work) reload(ctx context.Context) error {
 	rows, err := w.DB.Pool.Query(ctx, "SELECT "+columns+" WHERE d.id = $1", w.DraftID)
 	if err == nil {
@@ -116,14 +120,14 @@ func (w *work) reload(ctx context.Context) error {
 	return readError(err)
 }
 
-// glance reads where the draft stands. What it is about stays as it is while a job carries it out.
+// glance reads the columns of the draft that change while a job works on it.
 func (w *work) glance(ctx context.Context) error {
 	err := w.DB.Pool.QueryRow(ctx, `SELECT status, deadline, confirmed_at, confirmed_by, coalesce(deadline <= clock_timestamp(), false)
 		FROM firewall_drafts WHERE id = $1`, w.DraftID).Scan(&w.r.Status, &w.r.Deadline, &w.r.ConfirmedAt, &w.r.ConfirmedBy, &w.r.Due)
 	return readError(err)
 }
 
-// readError is the error of a job whose draft cannot be read.
+// readError returns the error of a job whose draft cannot be read.
 func readError(err error) error {
 	switch {
 	case err == nil:
@@ -134,7 +138,7 @@ func readError(err error) error {
 	return db.Problem(fmt.Errorf("reading a draft: %w", err))
 }
 
-// carry goes on from state to state.
+// carry goes from state to state until the draft has ended.
 func (w *work) carry(ctx context.Context) error {
 	if err := w.members(ctx); err != nil {
 		return err
@@ -160,12 +164,13 @@ func (w *work) carry(ctx context.Context) error {
 	}
 }
 
+// isVerdict reports whether an error ends the job.
 func isVerdict(err error) bool {
 	_, is := job.Verdict(err)
 	return is
 }
 
-// verdict is the end of a job whose draft has ended.
+// verdict returns the end of a job whose draft has ended.
 func (w *work) verdict() error {
 	switch {
 	case w.r.Status == unknown:
@@ -179,7 +184,8 @@ func (w *work) verdict() error {
 	return job.Fail("%s", w.r.Outcome)
 }
 
-// members are the hosts by which the cluster can be changed, the draft's own always: it may have left the cluster's row for another team.
+// members reads the hosts by which the cluster can be changed. The draft's own
+// is always one of them: it may have left the cluster for another team.
 func (w *work) members(ctx context.Context) error {
 	rows, err := w.DB.Pool.Query(ctx, `SELECT h.id FROM hosts h WHERE h.id = $2 OR h.cluster_id = $1 AND EXISTS (SELECT FROM
 		host_credentials k
@@ -191,8 +197,9 @@ func (w *work) members(ctx context.Context) error {
 	return db.Problem(err)
 }
 
-// become moves the draft from one state to another in its row, and reports whether it did: one that has moved already stays, and what was
-// confirmed is not put back any more.
+// become moves the draft from one state to another and reports whether it did.
+// The condition keeps a draft that has moved already, and a confirmed one from
+// being undone.
 func (w *work) become(ctx context.Context, from, to, set string, args ...any) (moved bool, err error) {
 	err = w.DB.Tx(ctx, func(tx *db.Tx) error {
 		tag, err := tx.Pgx.Exec(ctx, "UPDATE firewall_drafts SET status = $3, updated_at = now()"+set+
@@ -210,7 +217,7 @@ func (w *work) become(ctx context.Context, from, to, set string, args ...any) (m
 	return moved, err
 }
 
-// maxOutcome is the maximum size of a draft's outcome in bytes.
+// maxOutcome is the largest size of a draft's outcome in bytes.
 const maxOutcome = 64 << 10
 
 // shortened returns an outcome without the lines that exceed maxOutcome.
@@ -222,7 +229,8 @@ func shortened(outcome string) string {
 	return fmt.Sprintf("%s… and %d more lines", kept, strings.Count(outcome[len(kept):], "\n")+1)
 }
 
-// end ends the draft. What the outcome says of the scopes stands in the transcript too, line by line.
+// end ends the draft. The lines of the outcome about scopes are also written
+// into the job's transcript.
 func (w *work) end(ctx context.Context, from, to, outcome string) error {
 	outcome = shortened(outcome)
 	for n, line := range strings.Split(outcome, "\n") {
@@ -234,7 +242,7 @@ func (w *work) end(ctx context.Context, from, to, outcome string) error {
 	return err
 }
 
-// back begins to put everything back, and says why.
+// back begins to restore everything, and records why.
 func (w *work) back(ctx context.Context, from string, end job.Status, format string, args ...any) error {
 	why := fmt.Sprintf(format, args...)
 	moved, err := w.become(ctx, from, undoing, ", outcome = $5", why)
@@ -246,7 +254,7 @@ func (w *work) back(ctx context.Context, from string, end job.Status, format str
 	return w.run.SaveProgress(ctx, w.progress)
 }
 
-// goal are the scopes as the present way shall leave them.
+// goal returns the states to which the present way leads.
 func (w *work) goal() (all []sdk.State) {
 	for i := range w.r.Scopes {
 		if w.Back {
@@ -258,8 +266,10 @@ func (w *work) goal() (all []sdk.State) {
 	return all
 }
 
-// here reads where all scopes are. Those that somebody else has changed are foreign: they are on no place of the present way. What is not
-// there any more is left out, and so is what cannot be read while everything is put back.
+// here reads the present states of all scopes. A scope is foreign if its state
+// is nowhere on the present way, so that somebody else has changed it. Scopes
+// that do not exist any more are left out, and while everything is restored
+// also those that cannot be read.
 func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err error) {
 	if err := w.reload(ctx); err != nil { // clusters become one, and hosts come and go, in the time that it may take
 		return nil, nil, err
@@ -325,10 +335,12 @@ func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err e
 	return now, foreign, nil
 }
 
-// errNoHost says that there is nobody to ask, which may be otherwise later.
+// errNoHost reports that there is no host to ask. That may change, so it counts
+// as unreachable.
 var errNoHost = plugin.Errorf(plugin.Unreachable, "no host of the cluster is enrolled with a token that may change the firewall")
 
-// asked puts a question by the cluster's hosts in turn until one answers.
+// asked asks a question by the cluster's hosts in turn until one answers. The
+// error is that of the first host.
 func asked[T any](ctx context.Context, w *work, question func(ctx context.Context, hostID int64) (T, error)) (answer T, err error) {
 	if len(w.hosts) == 0 {
 		return answer, errNoHost
@@ -348,7 +360,8 @@ func asked[T any](ctx context.Context, w *work, question func(ctx context.Contex
 	return answer, err
 }
 
-// lost reports whether an error says that the hypervisor, or its plugin, does not answer, so that it is worth to ask again.
+// lost reports whether an error means that the hypervisor or its plugin does
+// not answer, so that asking again makes sense.
 func lost(err error) bool {
 	var of *plugin.Error
 	switch {
@@ -363,9 +376,11 @@ func lost(err error) bool {
 		plugin.Untrusted, plugin.TokenRejected}, of.Kind)
 }
 
-// walk goes from where the scopes are to the goal, but for those that are foreign or left out. It returns with errForeign when somebody
-// else comes in between, with the error of a hypervisor that refuses, and with what again makes of the error of one that does not answer:
-// nil tries again. It is told of each step that is done, too, by a nil.
+// walk goes from the present states to the goal, without the scopes that are
+// foreign or left out. It returns errForeign if somebody else changes something
+// in between, and a refusal if the hypervisor refuses. For errors of a
+// hypervisor that does not answer it calls again and returns its error; nil
+// repeats the step. again(nil) reports each finished step.
 func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again func(error) error) error {
 	goal := w.goal()
 	kept, naming := slices.Clone(foreign), slices.Clone(foreign)
@@ -442,7 +457,7 @@ func (w *work) pause(ctx context.Context, wait *time.Duration) error {
 	return nil
 }
 
-// note is Run.Note for what would be said again and again.
+// note is Run.Note without repetitions.
 func (w *work) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); text != w.told {
 		w.told = text
@@ -450,6 +465,7 @@ func (w *work) note(format string, args ...any) {
 	}
 }
 
+// window returns how long the job waits for a confirmation.
 func (w *work) window() time.Duration {
 	if w.r.Window == nil {
 		return time.Minute
@@ -457,6 +473,7 @@ func (w *work) window() time.Duration {
 	return time.Duration(*w.r.Window) * time.Second
 }
 
+// canceled reports whether somebody has canceled the job.
 func (w *work) canceled() bool {
 	select {
 	case <-w.run.Canceled():
@@ -466,7 +483,8 @@ func (w *work) canceled() bool {
 	}
 }
 
-// commit makes the changes. A hypervisor that is lost in the middle for as long as the window is waited for; then everything is put back.
+// commit makes the changes. If the hypervisor does not answer for as long as
+// the window, everything is restored.
 func (w *work) commit(ctx context.Context) error {
 	if w.From == nil {
 		for i := range w.r.Scopes {
@@ -531,7 +549,7 @@ func (w *work) commit(ctx context.Context) error {
 	}
 }
 
-// nothing ends a job that has changed nothing.
+// nothing ends a job that has changed nothing; the draft is open again.
 func (w *work) nothing(ctx context.Context, end job.Status, outcome string) error {
 	w.Status = end
 	if err := w.run.SaveProgress(ctx, w.progress); err != nil {
@@ -540,7 +558,8 @@ func (w *work) nothing(ctx context.Context, end job.Status, outcome string) erro
 	return w.end(ctx, committing, open, outcome)
 }
 
-// met is what a commit does when somebody else has changed something: nothing of that is overwritten.
+// met handles a commit that finds changes by somebody else. Nothing of them is
+// overwritten.
 func (w *work) met(ctx context.Context, now []sdk.State, foreign []bool) error {
 	if gone, _ := w.lacking(); gone != "" && !slices.Contains(foreign, true) {
 		if !w.begun() {
@@ -555,13 +574,15 @@ func (w *work) met(ctx context.Context, now []sdk.State, foreign []bool) error {
 	return w.back(ctx, committing, job.Unknown, "somebody else has changed the firewall meanwhile")
 }
 
-// begun reports whether something of this way may have been sent: the checkpoint is written before.
+// begun reports whether a request of this way may have been sent. The
+// checkpoint is written before the first one.
 func (w *work) begun() bool {
 	var saved progress
 	return w.run.Progress(&saved) == nil && saved.From != nil
 }
 
-// texts says of scopes that somebody else has changed, or that were left out, what stands there, and what would.
+// texts describes the scopes that somebody else changed, or that were left out:
+// their present state, the one before and the one that the draft wants.
 func (w *work) texts(now []sdk.State, foreign []bool) string {
 	var b strings.Builder
 	for i := range now {

@@ -1,4 +1,5 @@
-// Package jobtest starts instances of the service in processes of their own, for tests that kill them.
+// Package jobtest starts instances of the service in processes of their own,
+// for tests that kill them.
 package jobtest
 
 import (
@@ -13,8 +14,10 @@ import (
 // argsKey is the variable of the environment that makes a test's program such a process.
 const argsKey = "HOSTLER_TEST_CHILD"
 
-// Main is TestMain of a package whose tests call Start: in the processes that Start makes it calls child with the arguments given
-// there, and lets the process live until its test ends. An error of child is printed and ends the process.
+// Main is TestMain of a package whose tests call Start: in the processes that
+// Start makes it calls child with the arguments given there, and lets the
+// process live until its test ends. An error of child is printed and ends the
+// process.
 func Main(m *testing.M, child func(args []string) error) {
 	text, is := os.LookupEnv(argsKey)
 	if !is {

@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// These bound the memory that one answer takes.
 const (
 	maxStream = 64 << 20 // bytes of an answer with many rows: about 150,000 guests
 	maxSmall  = 8 << 20  // bytes of any other answer
@@ -101,6 +102,7 @@ func (a *Answer) protocol(err error) error {
 	return plugin.Errorf(plugin.Protocol, "the answer is not one of Proxmox VE (%s): %w", a.client.scrub(what), err)
 }
 
+// errTooLarge is the error of an answer that does not end within maxStream.
 var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxStream>>20)
 
 // limited reads a body up to a limit and stops the request when nothing comes for too long.
@@ -112,11 +114,14 @@ type limited struct {
 	timer *time.Timer
 }
 
+// newLimited reads a body that is bounded in size and in the time between two
+// reads. It calls stop when nothing comes for stall; end must be called.
 func newLimited(ctx context.Context, body io.Reader, stop context.CancelCauseFunc, stall time.Duration) *limited {
 	timer := time.AfterFunc(stall, func() { stop(errStalled) })
 	return &limited{ctx: ctx, body: body, left: maxStream, stall: stall, timer: timer}
 }
 
+// Read reads, counts, and starts the time of the stall again.
 func (l *limited) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		// One byte more tells an answer of exactly the limit from one that goes on.
@@ -135,4 +140,6 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// end stops the timer; without it the request would be ended after its answer
+// was read.
 func (l *limited) end() { l.timer.Stop() }

@@ -76,6 +76,8 @@ func (c *Client) Put(ctx context.Context, path string, form url.Values, into any
 	return c.write(ctx, http.MethodPut, path, form, into)
 }
 
+// write sends a request that changes something. It is not repeated here:
+// whether it arrived is unknown after a broken connection.
 func (c *Client) write(ctx context.Context, method, path string, form url.Values, into any) (*Meta, error) {
 	if form == nil {
 		form = url.Values{}
@@ -202,4 +204,5 @@ func (a *Answer) decode(into any) (*Meta, error) {
 	return &meta, nil
 }
 
+// errStalled is the cause with which a request ends whose answer stopped.
 var errStalled = errors.New("the answer stopped in the middle")

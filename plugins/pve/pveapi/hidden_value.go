@@ -97,4 +97,6 @@ func closing(text string, quote byte) int {
 	return len(text)
 }
 
+// inWord reports whether a character continues a word: a secret is hidden as a
+// word, not as a part of a longer one.
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

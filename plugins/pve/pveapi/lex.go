@@ -18,6 +18,7 @@ type lexer struct {
 	i int
 }
 
+// space skips white space (RFC 8259, section 2).
 func (l *lexer) space() {
 	for l.i < len(l.b) {
 		switch l.b[l.i] {
@@ -128,6 +129,7 @@ func (l *lexer) value() (Scalar, error) {
 	return Scalar{}, errSyntax
 }
 
+// word reads one of true, false and null.
 func (l *lexer) word(w string) error {
 	for k := 0; k < len(w); k++ {
 		if l.i >= len(l.b) {

@@ -75,6 +75,7 @@ func (a *Answer) reason() string {
 	return strings.TrimSpace(strings.TrimPrefix(a.resp.Status, strconv.Itoa(a.resp.StatusCode)))
 }
 
+// firstText gives the first text that is not empty.
 func firstText(texts ...string) string {
 	for _, t := range texts {
 		if t = strings.TrimSpace(t); t != "" {
@@ -84,10 +85,14 @@ func firstText(texts ...string) string {
 	return "no reason given"
 }
 
+// looksLikeHTML reports whether an answer is a page: a proxy before the host
+// answers so, not Proxmox VE.
 func looksLikeHTML(raw []byte) bool {
 	return strings.HasPrefix(strings.TrimSpace(string(raw[:min(len(raw), 256)])), "<")
 }
 
+// permission finds path and privileges in the text by which Proxmox VE refuses
+// (PVE::RPCEnvironment, check).
 var permission = regexp.MustCompile(`Permission check failed \((/[^,]*), *([A-Za-z|. ]+)\)`)
 
 // denied reads path and privileges out of a 403. Some carry only prose, such as what only root@pam may do.
@@ -137,11 +142,14 @@ func (a *Answer) invalid(text string, faults map[string]Text) error {
 	return e
 }
 
+// firstKey gives the first key in order, so that an answer with several faults
+// always names the same field.
 func firstKey(faults map[string]Text) string {
 	names := keys(faults)
 	return names[0]
 }
 
+// keys lists the keys in order.
 func keys(faults map[string]Text) []string {
 	names := make([]string, 0, len(faults))
 	for name := range faults {
@@ -151,6 +159,7 @@ func keys(faults map[string]Text) []string {
 	return names
 }
 
+// details writes all faults in one line, without secrets.
 func (c *Client) details(faults map[string]Text) string {
 	parts := make([]string, 0, len(faults))
 	for _, name := range keys(faults) {

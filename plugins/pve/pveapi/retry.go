@@ -12,6 +12,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// These bound the repetition of reads. A read that took longer than
+// retryHorizon met a host that is slow, and repeating makes it slower.
 const (
 	retries      = 2
 	retryMin     = 200 * time.Millisecond

@@ -7,6 +7,7 @@ import (
 	"io"
 )
 
+// These bound the buffer of a list that is read row by row.
 const (
 	rowBuffer = 32 << 10 // first size of the buffer
 	minFill   = 2 << 10  // bytes to wait for before looking again
@@ -32,6 +33,8 @@ type Rows struct {
 	ended    error // io.EOF or what broke the source
 }
 
+// These are the places in an answer: before the list, at its first row, at
+// another row, and behind it.
 const (
 	rowsBefore = iota
 	rowsFirst

@@ -10,8 +10,12 @@ import (
 	"unsafe"
 )
 
+// form is the JSON type of a value as it was written. Proxmox VE writes the
+// same field as number in one answer and as text in another, depending on how
+// Perl used it last.
 type form uint8
 
+// These are the forms.
 const (
 	formNull form = iota
 	formFalse
@@ -165,6 +169,8 @@ func unescape(raw []byte) string {
 	return text
 }
 
+// clean makes a text fit for PostgreSQL, which takes neither invalid UTF-8 nor
+// the zero character.
 func clean(text string) string {
 	if !utf8.ValidString(text) {
 		text = string([]rune(text))

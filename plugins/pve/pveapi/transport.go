@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
+// These bound the connections to one host.
 const (
 	// maxConns is how many connections there may be to one host for reading, and as many for writing. pveproxy has three
 	// workers; more connections would only wait there.
@@ -43,6 +44,7 @@ type policy struct {
 	local       bool
 }
 
+// policyOf gives what two targets must have in common to share connections.
 func policyOf(target endpoint.Target) policy {
 	return policy{
 		address: target.Address, fingerprint: target.Fingerprint,
@@ -59,6 +61,7 @@ type transports struct {
 	socket *http.Transport
 }
 
+// closeIdle closes the connections that no request uses now.
 func (t *transports) closeIdle() {
 	t.read.CloseIdleConnections()
 	t.write.CloseIdleConnections()
@@ -74,6 +77,7 @@ type Pool struct {
 	recent *list.List // of *pooled, the last used first
 }
 
+// pooled is an entry of the pool.
 type pooled struct {
 	key policy
 	t   *transports
@@ -112,6 +116,9 @@ func (p *Pool) Len() int {
 	return p.recent.Len()
 }
 
+// get gives the transports of a target, made at the first call. Targets with
+// another fingerprint or other rules of trust never share a connection: it was
+// checked by the rules of the one that opened it.
 func (p *Pool) get(target endpoint.Target) (*transports, error) {
 	key := policyOf(target)
 	p.mu.Lock()
@@ -161,6 +168,7 @@ func (l lingering) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// newTransport makes a transport that speaks HTTP/1.1 only, as pveproxy does.
 func newTransport(target endpoint.Target, timeouts Timeouts, dialer *net.Dialer) (*http.Transport, error) {
 	config, err := endpoint.TLSConfig(target, nil)
 	if err != nil {

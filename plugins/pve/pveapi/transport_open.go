@@ -15,8 +15,10 @@ import (
 // which it let in before, and so the client can undo that.
 type overOpen struct{ write, read *http.Transport }
 
+// openOnly is the key of a context in which only open connections are used.
 type openOnly struct{}
 
+// errNoneOpen is the error in such a context if there is none.
 var errNoneOpen = errors.New("no connection is open")
 
 // RoundTrip implements http.RoundTripper.

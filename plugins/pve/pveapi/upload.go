@@ -77,6 +77,8 @@ func (c *Client) Upload(ctx context.Context, path string, upload Upload, into an
 	return a.decode(into)
 }
 
+// errNotTaken is the cause with which an upload ends when the host stops
+// reading.
 var errNotTaken = errors.New("the hypervisor took nothing more of the file")
 
 // frame is what stands around the file.
@@ -112,6 +114,9 @@ func (b *uploadBody) fault() error {
 	return b.err
 }
 
+// Read gives the next part of the form to the connection. The timer runs only
+// while the connection has it: between two calls the host takes its time,
+// during one the file does.
 func (b *uploadBody) Read(p []byte) (int, error) {
 	b.timer.Stop() // waiting for the file is not the hypervisor's fault
 	n, err := b.read(p)
@@ -126,6 +131,8 @@ func (b *uploadBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// read gives the head, the file and the tail in this order, and notices a file
+// that is shorter or longer than was announced.
 func (b *uploadBody) read(p []byte) (int, error) {
 	if b.left == 0 {
 		// The end of the form follows only when the file has ended too.

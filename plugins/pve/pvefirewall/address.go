@@ -59,6 +59,7 @@ func prefixOf(address netip.Addr, bits int) (netip.Prefix, bool) {
 	return p, p.IsValid()
 }
 
+// familyOf returns the IP version of an address, 4 or 6.
 func familyOf(a netip.Addr) int {
 	if a.Is4() {
 		return 4
@@ -91,6 +92,8 @@ func parseAddresses(s string) (spans []span, family int, err error) {
 	return spans, family, nil
 }
 
+// parseSpan reads an address, a network or a range "first-last". It reports
+// whether the text is a range, because only some places accept one.
 func parseSpan(s string) (one span, isRange bool, err error) {
 	bad := fmt.Errorf("invalid IP address: %.60q", s)
 	if from, to, cut := strings.Cut(s, "-"); cut {

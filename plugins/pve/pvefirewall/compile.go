@@ -23,6 +23,7 @@ func (f *Firewall) Problems() []Problem { return slices.Clone(f.problems) }
 // Failures are why packets on some way are not judged.
 func (f *Firewall) Failures() []*NotJudgedError { return slices.Clone(f.failures) }
 
+// node is a compiled node with its chains.
 type node struct {
 	name    string
 	enabled bool
@@ -46,6 +47,7 @@ type node struct {
 // pair are the addresses of this and another node on one ring.
 type pair struct{ own, other netip.Addr }
 
+// guest is a compiled guest.
 type guest struct {
 	node    *node
 	id      int
@@ -56,6 +58,7 @@ type guest struct {
 	broken  *NotJudgedError
 }
 
+// nic is a compiled network interface of a guest.
 type nic struct {
 	name     string
 	number   int32
@@ -79,6 +82,8 @@ type compiler struct {
 	told bool
 }
 
+// problem records a part of the configuration that the firewall skips. A node's
+// view of the cluster is compiled once per node; only the first one reports.
 func (c *compiler) problem(place Place, field, text string) {
 	if c.told {
 		return
@@ -92,6 +97,8 @@ const maxRefusals = 100
 // fails notes what the kernel would not load of what is being made.
 func (c *compiler) fails(step Step, place Place, text string) { c.refuse(refusal{step, place, text}) }
 
+// refuse records why a node would not load its rules. Only the first few of
+// each step are kept.
 func (c *compiler) refuse(list ...refusal) {
 	for _, r := range list {
 		same := 0
@@ -149,6 +156,8 @@ func (c *compiler) addShared() []ruleBuilt {
 	return c.checkRules(&environment{scope: Scope{Kind: ScopeCluster}, cluster: c.cluster}, c.config.Cluster.Rules)
 }
 
+// validate refuses a configuration that exceeds a limit or contradicts itself.
+// The limits bound the memory and the time of Compile.
 func (c *Config) validate() error {
 	rules, members := len(c.Cluster.Rules), 0
 	if len(c.Nodes) > MaxNodes {
@@ -199,6 +208,8 @@ func (c *Config) validate() error {
 	return nil
 }
 
+// validateNICs checks the names of a guest's interfaces. Each must be "net"
+// with a number, and occur once.
 func validateNICs(nics []NIC, place Place) error {
 	seen := map[string]bool{}
 	for _, n := range nics {
@@ -313,6 +324,8 @@ func (c *compiler) groupNamed(name string) *group {
 	return &group{}
 }
 
+// addNode compiles a node with the rules of the cluster and its own. A
+// cluster's rules are part of each node's chains, after the node's own rules.
 func (c *compiler) addNode(from *Node, management IPSet) {
 	n := &node{name: from.Name, enabled: from.Options.Enable.or(true), options: from.Options,
 		policyIn: c.config.Cluster.Options.PolicyIn.or(Drop), policyOut: c.config.Cluster.Options.PolicyOut.or(Accept),
@@ -365,6 +378,7 @@ func (n *node) device(name string) int32 {
 	return number
 }
 
+// addNodeRule adds a rule to the chains of a node.
 func (c *compiler) addNodeRule(r *ruleBuilt) {
 	n := c.node
 	place := Place{Scope: r.ref.Scope, Section: SectionRules, Position: r.ref.Position}
@@ -427,6 +441,8 @@ func (c *compiler) addLocalNetwork(own netip.Prefix, management IPSet) {
 	}
 }
 
+// addCorosync adds the exceptions for the traffic of the cluster. They precede
+// the rules, so that a mistake in a rule cannot break the quorum.
 func (c *compiler) addCorosync() {
 	n := c.node
 	if c.config.Corosync == nil {
@@ -448,6 +464,7 @@ func (c *compiler) addCorosync() {
 	}
 }
 
+// addGuest compiles a guest with its own aliases and sets.
 func (c *compiler) addGuest(from *Guest) {
 	n := c.node
 	scope := Scope{Kind: ScopeGuest, Guest: from.ID}
@@ -495,6 +512,7 @@ func additions(g *Guest, n NIC) []addition {
 	return list
 }
 
+// addGuestRule adds a rule to the chains of a guest.
 func (c *compiler) addGuestRule(g *guest, r *ruleBuilt, active map[string]bool) {
 	device := int32(anyInterface)
 	live := g.enabled && c.firewall.on && r.reason == 0 && len(active) > 0

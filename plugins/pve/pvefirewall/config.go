@@ -142,6 +142,7 @@ func ParseMAC(s string) (MAC, error) {
 	return mac, nil
 }
 
+// hexDigit returns the value of a hexadecimal digit, or -1.
 func hexDigit(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':

@@ -18,6 +18,7 @@ type end struct {
 	name  string // of the device
 }
 
+// find returns the compiled end of a packet.
 func (f *Firewall) find(e *Endpoint) (end, error) {
 	switch e.Kind {
 	case GuestNIC:
@@ -61,6 +62,8 @@ type walk struct {
 // way are the two ends of a packet.
 type way struct{ from, to end }
 
+// judge evaluates one packet. With trace it records every rule that was looked
+// at, which costs allocations.
 func (f *Firewall) judge(packet *Packet, trace bool) (Result, error) {
 	w := walk{firewall: f, trace: trace, result: Result{Verdict: Accept}}
 	ends, err := w.prepare(packet)
@@ -181,6 +184,7 @@ func (w *walk) decide(v Verdict, by Decision) Verdict {
 	return v
 }
 
+// builtin ends the current chain with a verdict of the firewall's own.
 func (w *walk) builtin(v Verdict, b Builtin) Verdict { return w.decide(v, Decision{Builtin: b}) }
 
 // passed notes a check of Proxmox whose condition does not hold.
@@ -198,6 +202,7 @@ func (w *walk) met(b Builtin, holds bool) bool {
 	return holds
 }
 
+// forward evaluates what every packet passes that a node forwards.
 func (w *walk) forward(n *node) {
 	if !n.options.AllowInvalid.or(false) && w.probe.tracking == trackedInvalid {
 		w.begin(Forward, n)
@@ -234,11 +239,13 @@ func (w *walk) input(n *node) (Verdict, bool) {
 	return 0, false
 }
 
+// guestIn evaluates the chains of a guest that receives a packet.
 func (w *walk) guestIn(e end, fromOwnNode bool) Verdict {
 	n, g, p := e.node, e.guest, &w.probe
 	w.begin(GuestIn, n)
 	w.stage.Guest, w.stage.NIC = g.id, e.nic.name
 	// What the node itself sends to a NIC without a firewall passes no chain but its own.
+	//
 	if !n.options.AllowInvalid.or(false) && (e.nic.firewall || !fromOwnNode) && w.met(ConntrackInvalid, p.tracking == trackedInvalid) {
 		return w.builtin(Drop, ConntrackInvalid)
 	}
@@ -264,6 +271,7 @@ func (w *walk) guestIn(e end, fromOwnNode bool) Verdict {
 	return w.policy(n, g.options.PolicyIn.or(Drop))
 }
 
+// guestOut evaluates the chains of a guest that sends a packet.
 func (w *walk) guestOut(e end, toOwnNode bool) Verdict {
 	n, g, p := e.node, e.guest, &w.probe
 	w.begin(GuestOut, n)
@@ -306,6 +314,7 @@ func (w *walk) guestOut(e end, toOwnNode bool) Verdict {
 	return v
 }
 
+// nodeIn evaluates the chains of a node that receives a packet.
 func (w *walk) nodeIn(n *node, device string) Verdict {
 	p := &w.probe
 	w.begin(NodeIn, n)
@@ -337,6 +346,7 @@ func (w *walk) nodeIn(n *node, device string) Verdict {
 	return w.policy(n, n.policyIn)
 }
 
+// nodeOut evaluates the chains of a node that sends a packet.
 func (w *walk) nodeOut(n *node, device string) Verdict {
 	p := &w.probe
 	w.begin(NodeOut, n)
@@ -365,10 +375,14 @@ func (w *walk) nodeOut(n *node, device string) Verdict {
 	return w.policy(n, n.policyOut)
 }
 
+// localPort reports whether a port is one of the hypervisor's own services that
+// other nodes must reach: API, SSH, SPICE proxy and consoles.
 func localPort(port uint16) bool {
 	return port == 8006 || port == 22 || port == 3128 || port >= 5900 && port <= 5999
 }
 
+// managementPort reports whether a port is open for the management network: the
+// local ports, and those of migrations.
 func managementPort(port uint16) bool { return localPort(port) || port >= 60000 && port <= 60050 }
 
 // deviceOf is the number of a device as rules name it, or of none.
@@ -382,6 +396,8 @@ func (n *node) deviceOf(name string) int32 {
 	return noInterface
 }
 
+// corosync reports whether a packet is cluster traffic, which is accepted
+// before all rules.
 func (w *walk) corosync(n *node, in bool) bool {
 	if len(n.pairs) == 0 && !n.multicast {
 		return false
@@ -389,6 +405,7 @@ func (w *walk) corosync(n *node, in bool) bool {
 	return w.met(CorosyncTraffic, w.probe.corosync(n, in))
 }
 
+// corosync compares a packet with the addresses and ports of corosync.
 func (p *probe) corosync(n *node, in bool) bool {
 	if !p.udp() || p.dport != 5404 && p.dport != 5405 {
 		return false
@@ -416,6 +433,7 @@ func (w *walk) rule(n *node, by Decision, action Verdict) Verdict {
 	return w.decide(action, by)
 }
 
+// policy ends a chain with its policy. Some packets are exceptions from it.
 func (w *walk) policy(n *node, policy Verdict) Verdict {
 	v, exception := n.policy(&w.probe, policy)
 	return w.decide(v, Decision{Builtin: Policy, Exception: exception})
@@ -459,6 +477,7 @@ func (e *entry) match(p *probe) Reason {
 	return Matched
 }
 
+// ref returns the reference of a rule.
 func (e *entry) ref() RuleRef { return RuleRef{*e.scope, int(e.position)} }
 
 // run holds the packet against a chain, of a node or of a guest. The action is 0 when no rule decides.
@@ -504,6 +523,7 @@ func (w *walk) run(c *chain, in, onNode bool) (Decision, Verdict) {
 	return Decision{}, 0
 }
 
+// chain returns the chain of a group for a direction.
 func (g *group) chain(in bool) *chain {
 	if in {
 		return &g.in
@@ -565,6 +585,7 @@ func (c *chain) hasPart(l *line, family uint8) bool {
 	return false
 }
 
+// runGroup evaluates the rules of a group.
 func (w *walk) runGroup(c *chain, via RuleRef) (Decision, Verdict) {
 	for i := range c.lines {
 		l := &c.lines[i]
@@ -587,6 +608,7 @@ func (w *walk) runGroup(c *chain, via RuleRef) (Decision, Verdict) {
 	return Decision{}, 0
 }
 
+// look records that a rule was looked at. It is called with trace only.
 func (w *walk) look(rule, via RuleRef, part int32, reason Reason) {
 	w.stage.Steps = append(w.stage.Steps, LookedAt{Rule: rule, Via: via, Part: int(part), Reason: reason})
 }

@@ -54,6 +54,8 @@ type parser struct {
 // Most problems of a text that are told; more are counted as read only.
 const maxProblems = 10_000
 
+// problem records a line that cannot be read. The number of problems is
+// limited, because a file may consist of nothing else.
 func (p *parser) problem(text string) {
 	if len(p.problems) < maxProblems {
 		place := Place{Scope: p.scope, Section: p.section, Name: p.name, Position: -1, Line: p.line}
@@ -64,6 +66,8 @@ func (p *parser) problem(text string) {
 // space is what Perl's \s is, of bytes.
 const space = " \t\n\r\f\v"
 
+// parse reads a .fw file line by line, as the original does: a bad line is
+// skipped and does not make the file unusable.
 func (p *parser) parse(text string) error {
 	if len(text) > MaxText {
 		return &LimitError{"bytes of a file", MaxText}
@@ -163,6 +167,7 @@ func headName(line, kind string) (string, bool) {
 	return strings.ToLower(name), true
 }
 
+// readOption reads "key: value".
 func (p *parser) readOption(line string) {
 	key, value, ok := strings.Cut(line, ":")
 	if !ok || p.option(key, strings.Trim(value, space)) != nil {
@@ -170,8 +175,10 @@ func (p *parser) readOption(line string) {
 	}
 }
 
+// short cuts a text that is quoted in a problem.
 func short(s string) string { return s[:min(len(s), 80)] }
 
+// readAlias reads "name cidr # comment".
 func (p *parser) readAlias(line string) {
 	line, _, comment := strings.Cut(line, "#")
 	if comment {
@@ -191,6 +198,7 @@ func (p *parser) readAlias(line string) {
 	*p.aliases = append(*p.aliases, a)
 }
 
+// readMember reads a member of a set. An exclamation mark in front excludes it.
 func (p *parser) readMember(line string) {
 	line, _, _ = strings.Cut(line, "#")
 	m := Member{}
@@ -205,6 +213,7 @@ func (p *parser) readMember(line string) {
 	*p.members = append(*p.members, m)
 }
 
+// readRule reads a rule.
 func (p *parser) readRule(to *[]Rule, line string) {
 	r, problem := parseRule(line)
 	if problem != "" {
@@ -255,6 +264,7 @@ func macroAction(s string) (name, action string) {
 	return "", s
 }
 
+// logLevels are the levels of log options.
 var logLevels = []string{"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug", "nolog"}
 
 // parameter reads one parameter at the start of a line: after its name stands exactly one space.

@@ -9,6 +9,7 @@ import (
 	"sync"
 )
 
+// Limits of names, as pve-firewall has them.
 const (
 	maxAliasName = 64
 	maxSetName   = 64
@@ -28,9 +29,11 @@ func isName(s string) bool {
 	return true
 }
 
+// isLetter and isDigit are for ASCII only, as the patterns of the original.
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
+// isNumber reports whether s consists of digits.
 func isNumber(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !isDigit(s[i]) {
@@ -76,6 +79,7 @@ func nicNumber(s string) int {
 	return n
 }
 
+// Protocol numbers (IANA) that rules treat specially.
 const (
 	protoICMP    = 1
 	protoIGMP    = 2
@@ -118,6 +122,7 @@ var servicesText string
 //go:embed macros.json
 var macrosText []byte
 
+// protocolTable maps the names and numbers of /etc/protocols.
 type protocolTable struct {
 	byName   map[string]uint8
 	byNumber map[string]uint8
@@ -147,6 +152,7 @@ func ParseProtocol(s string) (uint8, error) {
 	return 0, &TextError{What: "protocol", Text: s}
 }
 
+// find returns the number of a protocol by its name or number.
 func (t protocolTable) find(s string) (uint8, bool) {
 	if n, ok := t.byName[s]; ok {
 		return n, true
@@ -155,6 +161,7 @@ func (t protocolTable) find(s string) (uint8, bool) {
 	return n, ok
 }
 
+// service is a port with the protocols that have it, as in /etc/services.
 type service struct {
 	port      uint16
 	protocols string // comma before and after each
@@ -235,11 +242,14 @@ type icmpType struct {
 	first, last uint8
 }
 
+// anyType stands for every ICMP type.
 const anyType = -1
 
+// icmpCode is a type with one code, icmpCodes a type with every code.
 func icmpCode(kind int16, code uint8) icmpType { return icmpType{kind, code, code} }
 func icmpCodes(kind int16) icmpType            { return icmpType{kind, 0, 255} }
 
+// icmpTypes are the names that iptables knows for ICMP.
 var icmpTypes = map[string]icmpType{
 	"any": icmpCodes(anyType), "echo-reply": icmpCodes(0), "destination-unreachable": icmpCodes(3),
 	"network-unreachable": icmpCode(3, 0), "host-unreachable": icmpCode(3, 1), "protocol-unreachable": icmpCode(3, 2),
@@ -255,6 +265,7 @@ var icmpTypes = map[string]icmpType{
 	"timestamp-reply": icmpCodes(14), "address-mask-request": icmpCodes(17), "address-mask-reply": icmpCodes(18),
 }
 
+// icmpv6Types are the names that ip6tables knows for ICMPv6.
 var icmpv6Types = map[string]icmpType{
 	"destination-unreachable": icmpCodes(1), "no-route": icmpCode(1, 0), "communication-prohibited": icmpCode(1, 1),
 	"beyond-scope": icmpCode(1, 2), "address-unreachable": icmpCode(1, 3), "port-unreachable": icmpCode(1, 4),

@@ -22,6 +22,7 @@ type names struct {
 	sdn     map[string]*ipSet // of the cluster
 }
 
+// newNames returns an empty table of aliases and sets.
 func newNames() *names { return &names{aliases: map[string]alias{}, sets: map[string]*ipSet{}} }
 
 // environment is what a scope's rules and members may name.

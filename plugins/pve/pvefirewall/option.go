@@ -10,6 +10,7 @@ import (
 // Switch is an option that is on, off, or not set.
 type Switch int8
 
+// The values of a Switch. Unset means the default of the option.
 const (
 	Unset Switch = iota
 	Off
@@ -129,6 +130,7 @@ func (o *GuestOptions) Set(key, value string) error {
 	return ignored(guestIgnored, key)
 }
 
+// setSwitch reads an option that is on or off.
 func setSwitch(to *Switch, key, value string) error {
 	switch value {
 	case "0":
@@ -141,6 +143,7 @@ func setSwitch(to *Switch, key, value string) error {
 	return nil
 }
 
+// setPolicy reads an option with a verdict.
 func setPolicy(to *Verdict, key, value string) error {
 	v := verdictOf(strings.ToUpper(value))
 	if v == 0 {
@@ -150,6 +153,8 @@ func setPolicy(to *Verdict, key, value string) error {
 	return nil
 }
 
+// ignored accepts options that have no effect on verdicts, and refuses unknown
+// ones.
 func ignored(known []string, key string) error {
 	if slices.Contains(known, key) {
 		return nil

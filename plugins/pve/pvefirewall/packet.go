@@ -8,6 +8,7 @@ import (
 // EndpointKind says what a packet comes from or goes to.
 type EndpointKind uint8
 
+// The kinds of ends.
 const (
 	// Outside is whatever is behind a device of a node and has no firewall there: the network, or a NIC that is not known.
 	Outside EndpointKind = iota + 1
@@ -33,6 +34,7 @@ type Endpoint struct {
 // Flags are the flags of a TCP segment. The zero value stands for a plain SYN, as it opens a connection.
 type Flags uint8
 
+// The flags of a TCP header (RFC 9293 section 3.1).
 const (
 	FlagFIN Flags = 1 << iota
 	FlagSYN
@@ -60,6 +62,7 @@ type Packet struct {
 // ErrPacket is the cause of every error about a packet itself.
 var ErrPacket = errors.New("no such packet")
 
+// packetError is the error of a packet that cannot exist.
 type packetError struct{ text string }
 
 func (e *packetError) Error() string { return e.text }
@@ -68,6 +71,7 @@ func (e *packetError) Unwrap() error { return ErrPacket }
 // tracking is what connection tracking says of a first packet.
 type tracking uint8
 
+// How connection tracking classifies a packet.
 const (
 	trackedNew tracking = iota
 	trackedInvalid
@@ -95,6 +99,8 @@ type probe struct {
 	packet   *Packet
 }
 
+// probe converts a packet to the form in which rules are compared, or returns
+// an error for a packet that cannot exist.
 func (f *Firewall) probe(packet *Packet, p *probe) error {
 	if !packet.Source.IsValid() || !packet.Dest.IsValid() {
 		return &packetError{"the packet lacks an address"}
@@ -153,6 +159,7 @@ func (p *probe) track() tracking {
 	return trackedNew
 }
 
+// state returns whether a set contains the source or the destination.
 func (p *probe) state(s *addressSet, source bool) state {
 	switch {
 	case p.family == v4 && source:
@@ -165,16 +172,20 @@ func (p *probe) state(s *addressSet, source bool) state {
 	return s.lookup6(p.dest6)
 }
 
+// isICMPv6 reports whether the packet is an ICMPv6 message of that type.
 func (p *probe) isICMPv6(kind uint8) bool { return p.family == v6 && p.icmp && p.kind == kind }
 
+// tcp and udp report the protocol of the packet.
 func (p *probe) tcp() bool { return p.protocol == protoTCP }
 func (p *probe) udp() bool { return p.protocol == protoUDP }
 
 // udpPorts says whether the packet is UDP from one port to another.
 func (p *probe) udpPorts(from, to uint16) bool { return p.udp() && p.sport == from && p.dport == to }
 
+// multicastSource reports a source address that no packet may have.
 func (p *probe) multicastSource() bool { return p.family == v4 && p.source4>>28 == 0xe }
 
+// multicast reports whether the destination is a multicast address.
 func (p *probe) multicast() bool {
 	if p.family == v4 {
 		return p.dest4>>28 == 0xe
@@ -197,6 +208,7 @@ func (p *probe) illegal() bool {
 	return p.sport == 0 && p.plainSYN()
 }
 
+// plainSYN reports whether the packet opens a TCP connection.
 func (p *probe) plainSYN() bool { return p.flags&(FlagFIN|FlagSYN|FlagRST|FlagACK) == FlagSYN }
 
 // broadcast says whether the node knows the address as a broadcast.
@@ -267,6 +279,8 @@ func (p *probe) criticalICMP() bool {
 	return p.kind >= 1 && p.kind <= 3
 }
 
+// smb reports whether the packet belongs to Windows file sharing, whose
+// broadcasts are dropped without a log line.
 func (p *probe) smb() bool {
 	switch {
 	case p.udp():

@@ -12,6 +12,7 @@ type portRange struct{ first, last uint16 }
 // portSet are the ports of a rule. Nil is no condition.
 type portSet []portRange
 
+// has reports whether the set contains a port.
 func (s portSet) has(port uint16) bool {
 	for _, r := range s {
 		if port >= r.first && port <= r.last {
@@ -29,6 +30,8 @@ type portSpec struct {
 	size  int // how many numbers the kernel's list of at most 15 takes
 }
 
+// maxPorts is the limit of the multiport match of iptables. A range counts as
+// two.
 const maxPorts = 15
 
 // checkPorts reads the ports of a rule as Proxmox checks them; types says that names of ICMP types are taken, too. A nil portSpec is

@@ -8,6 +8,7 @@ import (
 // ScopeKind says whose rules a Scope means.
 type ScopeKind uint8
 
+// The kinds of scopes.
 const (
 	ScopeCluster ScopeKind = iota + 1
 	ScopeNode
@@ -41,6 +42,7 @@ func (s Scope) String() string {
 // Section is a part of a scope.
 type Section uint8
 
+// The sections of a configuration.
 const (
 	SectionOptions Section = iota + 1
 	SectionAliases
@@ -50,8 +52,10 @@ const (
 	SectionNICs
 )
 
+// sectionNames are the names of sections in texts.
 var sectionNames = [...]string{"", "options", "aliases", "ipset", "group", "rules", "nics"}
 
+// String returns the name of the section.
 func (s Section) String() string { return nameOf(sectionNames[:], int(s)) }
 
 // Place is where in a configuration something stands. What does not apply is zero, but Position, which counts from 0 and is then -1.
@@ -63,6 +67,7 @@ type Place struct {
 	Line     int    // of the text, from 1
 }
 
+// String returns the place for people.
 func (p Place) String() string {
 	var b strings.Builder
 	b.WriteString(p.Scope.String())
@@ -88,6 +93,7 @@ type Problem struct {
 	Text  string // in the words of Proxmox where it has some
 }
 
+// String returns the problem with its place.
 func (p Problem) String() string {
 	if p.Field == "" {
 		return p.Place.String() + ": " + p.Text
@@ -98,6 +104,7 @@ func (p Problem) String() string {
 // Step is a part of what a node loads. They follow each other, and one that fails ends the loading.
 type Step uint8
 
+// The steps in which the rules of a node are loaded.
 const (
 	StepIPSets Step = iota + 1
 	StepIPv4
@@ -108,8 +115,10 @@ const (
 	StepNFTables
 )
 
+// stepNames are the names of steps in texts.
 var stepNames = [...]string{"", "IP sets", "IPv4 rules", "IPv6 rules", "making rules", "nftables"}
 
+// String returns the name of the step.
 func (s Step) String() string { return nameOf(stepNames[:], int(s)) }
 
 // NotJudgedError says why there is no verdict: on that node the configuration is not what is in force.
@@ -120,6 +129,7 @@ type NotJudgedError struct {
 	Text  string
 }
 
+// Error says which node is not judged, and why.
 func (e *NotJudgedError) Error() string {
 	return fmt.Sprintf("node %s: %s: %s: %s", e.Node, e.Step, e.Place, e.Text)
 }
@@ -130,6 +140,7 @@ type TextError struct {
 	Text string
 }
 
+// Error quotes the text that was not accepted.
 func (e *TextError) Error() string { return fmt.Sprintf("%.80q is no %s", e.Text, e.What) }
 
 // LimitError is a configuration, a text or a question that is larger than what is worked on.
@@ -138,6 +149,7 @@ type LimitError struct {
 	Limit int
 }
 
+// Error says which limit was exceeded.
 func (e *LimitError) Error() string { return fmt.Sprintf("more than %d %s", e.Limit, e.What) }
 
 // ConfigError is a configuration that cannot be: two guests with one id, or a NIC without a name.
@@ -146,8 +158,10 @@ type ConfigError struct {
 	Text  string
 }
 
+// Error says where the configuration is wrong.
 func (e *ConfigError) Error() string { return e.Place.String() + ": " + e.Text }
 
+// nameOf returns a name of an enumeration, also for a value outside of it.
 func nameOf(names []string, i int) string {
 	if i < len(names) && names[i] != "" {
 		return names[i]

@@ -7,6 +7,7 @@ import (
 	"slices"
 )
 
+// Limits of one question of Reach.
 const (
 	// MaxSources is how many senders one question of Reach may have.
 	MaxSources = 10_000
@@ -206,6 +207,8 @@ func portedProtocols(chains ...*chain) []uint8 {
 // shortened is a chain with what is left of it for packets that differ in their destination port only.
 type shortened struct{ of, chain *chain }
 
+// shorten removes from a chain what can never match the packets of a question.
+// The question tries 65,535 ports, so each rule less counts.
 func shorten(c *chain, p *probe, e end, in bool) shortened {
 	if c == nil {
 		return shortened{}
@@ -254,6 +257,8 @@ func (s shortened) ports(to []portRange) []portRange {
 	return s.chain.ports(to)
 }
 
+// ports collects the ranges of ports that the rules name. Between their limits
+// the verdict cannot change, so one port of each is enough.
 func (c *chain) ports(to []portRange) []portRange {
 	for i := range c.entries {
 		to = append(to, c.entries[i].dports...)

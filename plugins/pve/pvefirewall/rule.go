@@ -14,6 +14,7 @@ const (
 	both = v4 | v6
 )
 
+// familyBit returns the bit of an IP version, and both bits for 0.
 func familyBit(family int) uint8 {
 	switch family {
 	case 4:
@@ -24,6 +25,7 @@ func familyBit(family int) uint8 {
 	return both
 }
 
+// Values of a compiled rule that stand for none or all.
 const (
 	anyProtocol  = -1
 	anyInterface = -1
@@ -90,6 +92,7 @@ func (e *entry) head() head {
 	return h
 }
 
+// fits is the cheap part of the comparison, by which most rules fail.
 func (h *head) fits(p *probe) bool {
 	return h.families&p.family != 0 && (h.protocol == anyProtocol || h.protocol == p.matched) && h.low <= p.dport && p.dport <= h.high &&
 		(h.device == anyInterface || h.device == p.device)
@@ -121,6 +124,7 @@ type group struct {
 	refused []refusal
 }
 
+// refusal is a reason why the rules would not be loaded.
 type refusal struct {
 	step  Step
 	place Place
@@ -133,17 +137,20 @@ type ruleErrors struct {
 	texts  []string
 }
 
+// add records the first fault of a field.
 func (e *ruleErrors) add(field, text string) {
 	if !slices.Contains(e.fields, field) {
 		e.fields, e.texts = append(e.fields, field), append(e.texts, text)
 	}
 }
 
+// directions are the directions of rules by the kind of scope.
 var directions = map[ScopeKind][]string{
 	ScopeGuest: {"in", "out", "group"}, ScopeGroup: {"in", "out", "forward"},
 	ScopeCluster: {"in", "out", "forward", "group"}, ScopeNode: {"in", "out", "forward", "group"},
 }
 
+// environmentNames are the names of scopes in the original's error texts.
 var environmentNames = map[ScopeKind]string{ScopeGuest: "vm", ScopeGroup: "group", ScopeCluster: "cluster", ScopeNode: "host"}
 
 // check says what Proxmox finds wrong with a rule, and to which family its fields bind it: 4, 6, or 0 for both.
@@ -246,6 +253,7 @@ func CheckRule(kind ScopeKind, r Rule) (field, text string) {
 // set says whether Proxmox, which is written in Perl, counts a field as set.
 func set(s string) bool { return s != "" && s != "0" }
 
+// checkType checks the type and the action of a rule.
 func (e *environment) checkType(r *Rule, errs *ruleErrors) {
 	kind := e.scope.Kind
 	if r.Type == "" {
@@ -277,6 +285,8 @@ func (e *environment) checkType(r *Rule, errs *ruleErrors) {
 	}
 }
 
+// checkPortFields checks the ports of a rule. For ICMP the destination port is
+// a message type.
 func checkPortFields(r *Rule, isICMP bool, errs *ruleErrors) {
 	for _, side := range []struct {
 		field, value string
@@ -399,6 +409,7 @@ func (e *environment) build(r *Rule, family int) built {
 	return b
 }
 
+// either returns the first text that is not empty.
 func either(a, b string) string {
 	if a != "" {
 		return a
@@ -503,6 +514,8 @@ func (b *built) conditions(to *entry, p macroPart) {
 	}
 }
 
+// ports compiles the ports of a rule. A rule that iptables would refuse is
+// skipped.
 func (b *built) ports(s string, protocol int, families uint8) portSet {
 	spec, err := checkPorts(s, false)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 // state is what a set says about an address.
 type state uint8
 
+// The states of an address in a set.
 const (
 	outside state = iota
 	inside
@@ -20,6 +21,7 @@ const (
 // wide is an address as a number: one of IPv4 uses the low 32 bits.
 type wide struct{ high, low uint64 }
 
+// next returns the following address.
 func (a wide) next() wide {
 	a.low++
 	if a.low == 0 {
@@ -28,6 +30,7 @@ func (a wide) next() wide {
 	return a
 }
 
+// wideOf returns an address as two words.
 func wideOf(a netip.Addr) wide {
 	if a.Is4() {
 		b := a.As4()
@@ -55,6 +58,7 @@ func (s *segments[T]) add(start T, at state, same func(a, b T) bool) {
 	s.start, s.at = append(s.start, start), append(s.at, at)
 }
 
+// last returns the state of the last segment.
 func (s *segments[T]) last() state {
 	if len(s.at) == 0 {
 		return outside
@@ -85,6 +89,7 @@ func (s *addressSet) lookup4(a uint32) state {
 	return s.v4.at[low-1]
 }
 
+// lookup6 finds an IPv6 address by binary search.
 func (s *addressSet) lookup6(a wide) state {
 	start := s.v6.start
 	low, high := 0, len(start)
@@ -102,6 +107,7 @@ func (s *addressSet) lookup6(a wide) state {
 	return s.v6.at[low-1]
 }
 
+// lookup finds an address of either version.
 func (s *addressSet) lookup(a netip.Addr) state {
 	if a.Is4() {
 		return s.lookup4(uint32(wideOf(a).low))
@@ -126,6 +132,8 @@ func spanOf(p netip.Prefix) span {
 	return span{first, netip.AddrFrom16(b)}
 }
 
+// fill sets the bits after the first bits, which gives the last address of a
+// network.
 func fill(b []byte, bits int) {
 	for i := range b {
 		switch rest := bits - 8*i; {

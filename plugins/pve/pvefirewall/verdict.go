@@ -4,16 +4,20 @@ package pvefirewall
 // for ICMP, has the verdict Drop.
 type Verdict uint8
 
+// The verdicts. The zero value is none.
 const (
 	Accept Verdict = iota + 1
 	Drop
 	Reject
 )
 
+// verdictNames are the names of verdicts in configurations.
 var verdictNames = [...]string{"", "ACCEPT", "DROP", "REJECT"}
 
+// String returns the name of the verdict.
 func (v Verdict) String() string { return nameOf(verdictNames[:], int(v)) }
 
+// verdictOf returns the verdict of a name, or 0.
 func verdictOf(s string) Verdict {
 	for i, name := range verdictNames {
 		if s != "" && s == name {
@@ -26,6 +30,7 @@ func verdictOf(s string) Verdict {
 // Builtin is a check of Proxmox that no rule stands for.
 type Builtin uint8
 
+// Decisions that no rule makes.
 const (
 	Policy Builtin = iota + 1
 	DHCP
@@ -51,16 +56,19 @@ const (
 	NICOff
 )
 
+// builtinNames are the names of these decisions in answers.
 var builtinNames = [...]string{"", "policy", "dhcp", "ndp", "radv", "macfilter", "ipfilter", "blacklist", "smurfs", "tcpflags", "igmp",
 	"management", "local-network", "corosync", "conntrack-invalid", "mark-left-by-guest-out", "loopback", "cluster-firewall-off",
 	"host-firewall-off",
 	"guest-firewall-off", "nic-firewall-off"}
 
+// String returns the name of the decision.
 func (b Builtin) String() string { return nameOf(builtinNames[:], int(b)) }
 
 // Exception says which part of a policy decided: one of DROP or REJECT is no flat verdict.
 type Exception uint8
 
+// Packets for which a policy makes an exception.
 const (
 	NoException Exception = iota
 	ExceptBroadcast
@@ -73,9 +81,11 @@ const (
 	ExceptTCP43
 )
 
+// exceptionNames are the names of exceptions.
 var exceptionNames = [...]string{"none", "broadcast", "icmp-accepted", "conntrack-invalid", "smb", "upnp", "not-syn", "dns-reply",
 	"tcp-43"}
 
+// String returns the name of the exception.
 func (e Exception) String() string { return nameOf(exceptionNames[:], int(e)) }
 
 // RuleRef names a rule by its scope and position. The zero value names none.
@@ -97,6 +107,7 @@ type Decision struct {
 // Check says which chain of rules a packet passes.
 type Check uint8
 
+// The checks on the path of a packet.
 const (
 	NodeIn Check = iota + 1
 	NodeOut
@@ -106,8 +117,10 @@ const (
 	Forward
 )
 
+// checkNames are the names of checks.
 var checkNames = [...]string{"", "host-in", "host-out", "guest-in", "guest-out", "forward"}
 
+// String returns the name of the check.
 func (c Check) String() string { return nameOf(checkNames[:], int(c)) }
 
 // Stage is one check that a packet passed, with its outcome.
@@ -134,6 +147,7 @@ type LookedAt struct {
 // Reason says why a rule did not decide, or that it did.
 type Reason uint8
 
+// Why a rule decided, or did not.
 const (
 	Matched        Reason = iota + 1
 	Disabled              // the rule is switched off
@@ -155,10 +169,12 @@ const (
 	NotMet                // the condition of a check of Proxmox does not hold
 )
 
+// reasonNames are the names of reasons.
 var reasonNames = [...]string{"", "matched", "disabled", "direction", "forward-only", "invalid", "interface", "family", "protocol",
 	"icmp-type",
 	"source", "source-nomatch", "dest", "dest-nomatch", "source-port", "dest-port", "unknown-group", "group-passed", "not-met"}
 
+// String returns the name of the reason.
 func (r Reason) String() string { return nameOf(reasonNames[:], int(r)) }
 
 // Result is the answer for one packet.

@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+// rootUser may do everything, whatever the entries of the access control list
+// say.
 const rootUser = "root@pam"
 
 var (
@@ -38,10 +40,12 @@ type token struct {
 	comment string
 }
 
+// newUser returns an enabled user.
 func newUser() *user {
 	return &user{enable: true, attrs: map[string]string{}, groups: map[string]bool{}, tokens: map[string]*token{}}
 }
 
+// active reports whether a user may log in at a time.
 func (u *user) active(now time.Time) bool {
 	return u.enable && (u.expire == 0 || u.expire > now.Unix())
 }
@@ -60,11 +64,13 @@ func (i identity) id() string {
 	return i.user + "!" + i.token
 }
 
+// parseIdentity separates the user and the token of an ID "user@realm!token".
 func parseIdentity(id string) identity {
 	u, t, _ := strings.Cut(id, "!")
 	return identity{user: u, token: t}
 }
 
+// realmOf returns the realm of a user ID.
 func realmOf(userid string) string { return userid[strings.LastIndexByte(userid, '@')+1:] }
 
 // Token is an API token as a client needs it.
@@ -80,6 +86,7 @@ func (c *Cluster) AddUser(userid, password string) {
 	c.addUser(userid, password)
 }
 
+// addUser returns the user and creates it if it does not exist.
 func (c *Cluster) addUser(userid, password string) *user {
 	if u := c.users[userid]; u != nil {
 		return u
@@ -99,6 +106,8 @@ func (c *Cluster) AddToken(id string, privsep bool) Token {
 	return c.addToken(id, privsep)
 }
 
+// addToken creates a token with a random secret, which is the only time that
+// the secret is returned.
 func (c *Cluster) addToken(id string, privsep bool) Token {
 	who := parseIdentity(id)
 	t := &token{secret: c.newUUID(), privsep: privsep}
@@ -176,6 +185,7 @@ func (c *Cluster) deleteUser(userid string) {
 	c.accessChanged()
 }
 
+// dropTokenEntries removes the access control entries of a token.
 func (c *Cluster) dropTokenEntries(id string) {
 	c.acl.drop("token", id)
 	c.accessChanged()
@@ -202,6 +212,7 @@ func (c *Cluster) newUUID() string {
 	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
 }
 
+// sortedGroups returns the groups of a user, sorted.
 func sortedGroups(u *user) []string {
 	names := make([]string, 0, len(u.groups))
 	for g := range u.groups {

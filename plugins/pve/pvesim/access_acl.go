@@ -5,6 +5,7 @@ import (
 	"slices"
 )
 
+// aclEndpoints serves the access control list.
 func aclEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/access/acl", listACL),
@@ -29,6 +30,8 @@ func listACL(r *request) (result, *apiError) {
 	return ok(rows)
 }
 
+// updateACL adds or removes entries for any number of users, groups, tokens and
+// roles.
 func updateACL(r *request) (result, *apiError) {
 	v := r.values
 	if !v.has("users") && !v.has("groups") && !v.has("tokens") {

@@ -18,10 +18,12 @@ type aclTree struct {
 	paths   map[string]int // number of entries on exactly this path
 }
 
+// newACLTree returns an empty tree.
 func newACLTree() *aclTree {
 	return &aclTree{entries: map[aclKey]map[string]bool{}, paths: map[string]int{}}
 }
 
+// set adds a role at a path.
 func (t *aclTree) set(k aclKey, role string, propagate bool) {
 	roles := t.entries[k]
 	if roles == nil {
@@ -32,6 +34,7 @@ func (t *aclTree) set(k aclKey, role string, propagate bool) {
 	roles[role] = propagate
 }
 
+// unset removes a role at a path.
 func (t *aclTree) unset(k aclKey, role string) {
 	roles := t.entries[k]
 	if roles == nil {
@@ -43,6 +46,8 @@ func (t *aclTree) unset(k aclKey, role string) {
 	}
 }
 
+// remove removes an entry and counts down the entries of its path. A path
+// without entries costs nothing in a check.
 func (t *aclTree) remove(k aclKey) {
 	delete(t.entries, k)
 	if t.paths[k.path]--; t.paths[k.path] <= 0 {
@@ -93,6 +98,8 @@ func normaliseACLPath(p string) string {
 // aclPathPrefixes are the trees that access control knows; anything else is refused.
 var aclPathPrefixes = []string{"/access", "/mapping", "/nodes", "/pool", "/sdn", "/storage", "/vms"}
 
+// validACLPath reports whether the API accepts a path. Unknown first parts are
+// refused.
 func validACLPath(p string) bool {
 	if p == "/" {
 		return true
@@ -123,6 +130,7 @@ func (c *Cluster) Grant(path, subject, role string, propagate bool) {
 	c.grant(path, subject, role, propagate)
 }
 
+// grant adds a role and voids all cached permissions.
 func (c *Cluster) grant(path, subject, role string, propagate bool) {
 	c.acl.set(aclKeyOf(path, subject), role, propagate)
 	c.accessChanged()
@@ -136,6 +144,8 @@ func (c *Cluster) Revoke(path, subject, role string) {
 	c.accessChanged()
 }
 
+// aclKeyOf returns the key of an entry. The first character of the subject, or
+// an exclamation mark in it, tells its kind.
 func aclKeyOf(path, subject string) aclKey {
 	k := aclKey{path: normaliseACLPath(path), kind: "user", ugid: subject}
 	switch {

@@ -60,6 +60,7 @@ func (r *request) spared(check *schema.Check) bool {
 	return check.Kind == schema.Perm && check.OnlyWith != "" && !r.values.has(check.OnlyWith)
 }
 
+// evaluatePerm checks the privileges that the schema states for an endpoint.
 func (r *request) evaluatePerm(check *schema.Check) *apiError {
 	if r.spared(check) {
 		return nil

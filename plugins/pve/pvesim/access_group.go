@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// groupEndpoints serves groups of users.
 func groupEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/access/groups", listGroups),
@@ -16,6 +17,7 @@ func groupEndpoints() []*endpoint {
 	}
 }
 
+// members returns the users of a group, sorted.
 func (c *Cluster) members(group string) []string {
 	list := []string{}
 	for _, id := range slices.Sorted(maps.Keys(c.users)) {
@@ -26,6 +28,8 @@ func (c *Cluster) members(group string) []string {
 	return list
 }
 
+// listGroups leaves out groups that the caller may not see, instead of refusing
+// the request.
 func listGroups(r *request) (result, *apiError) {
 	rows := []map[string]any{}
 	for _, id := range slices.Sorted(maps.Keys(r.c.groups)) {
@@ -41,6 +45,7 @@ func listGroups(r *request) (result, *apiError) {
 	return ok(rows)
 }
 
+// createGroup refuses an existing name with the text of the original.
 func createGroup(r *request) (result, *apiError) {
 	id := r.values.text("groupid")
 	if _, exists := r.c.groups[id]; exists {
@@ -51,6 +56,7 @@ func createGroup(r *request) (result, *apiError) {
 	return ok(nil)
 }
 
+// groupOfPath returns the group in the path of a request.
 func (r *request) groupOfPath() (string, *apiError) {
 	id := r.values.text("groupid")
 	if _, exists := r.c.groups[id]; !exists {
@@ -59,6 +65,7 @@ func (r *request) groupOfPath() (string, *apiError) {
 	return id, nil
 }
 
+// readGroup returns a group with its members.
 func readGroup(r *request) (result, *apiError) {
 	id, err := r.groupOfPath()
 	if err != nil {
@@ -71,6 +78,7 @@ func readGroup(r *request) (result, *apiError) {
 	return ok(row)
 }
 
+// updateGroup changes the comment of a group.
 func updateGroup(r *request) (result, *apiError) {
 	id, err := r.groupOfPath()
 	if err != nil {

@@ -45,6 +45,7 @@ func (c *Cluster) permissions(who identity, path string) grants {
 	return g
 }
 
+// parentPath returns the path above p.
 func parentPath(p string) string {
 	i := strings.LastIndexByte(p, '/')
 	if i <= 0 {
@@ -53,6 +54,9 @@ func parentPath(p string) string {
 	return p[:i]
 }
 
+// computePermissions returns the privileges of an identity at a path. Those of
+// a token with privilege separation are the intersection of its own and its
+// user's.
 func (c *Cluster) computePermissions(who identity, path string) grants {
 	if who.token == "" {
 		if who.user == rootUser {
@@ -83,6 +87,8 @@ func (c *Cluster) computePermissions(who identity, path string) grants {
 	return own
 }
 
+// grantsOf returns the privileges of roles, and whether each applies below the
+// path.
 func (c *Cluster) grantsOf(roles map[string]bool) grants {
 	g := grants{}
 	for id, propagate := range roles {
@@ -136,6 +142,8 @@ func (c *Cluster) treeRoles(who identity, path string) map[string]bool {
 	return roles
 }
 
+// stepRoles returns the roles that apply at one step of a path. An entry
+// without propagation applies only at its own path.
 func (c *Cluster) stepRoles(who identity, step string, final bool) map[string]bool {
 	take := func(into map[string]bool, k aclKey) map[string]bool {
 		for id, propagate := range c.acl.entries[k] {

@@ -5,6 +5,7 @@ import (
 	"slices"
 )
 
+// permissionEndpoints serves the caller's permissions.
 func permissionEndpoints() []*endpoint {
 	return []*endpoint{serve("GET", "/access/permissions", readPermissions)}
 }
@@ -71,6 +72,7 @@ func (c *Cluster) listedPaths() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
+// numbers returns the privileges with 1 for those that propagate.
 func (g grants) numbers() map[string]int {
 	out := make(map[string]int, len(g))
 	for priv, propagate := range g {

@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// roleEndpoints serves roles.
 func roleEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/access/roles", listRoles),
@@ -16,6 +17,7 @@ func roleEndpoints() []*endpoint {
 	}
 }
 
+// listRoles returns all roles to everybody who is logged in.
 func listRoles(r *request) (result, *apiError) {
 	rows := []map[string]any{}
 	for _, id := range slices.Sorted(maps.Keys(r.c.roles)) {
@@ -25,6 +27,7 @@ func listRoles(r *request) (result, *apiError) {
 	return ok(rows)
 }
 
+// createRole refuses names that begin like the built-in roles.
 func createRole(r *request) (result, *apiError) {
 	id := r.values.text("roleid")
 	if strings.HasPrefix(strings.ToLower(id), "pve") {
@@ -37,6 +40,7 @@ func createRole(r *request) (result, *apiError) {
 	return ok(nil)
 }
 
+// roleOfPath returns the role in the path of a request.
 func (r *request) roleOfPath() (*role, *apiError) {
 	id := r.values.text("roleid")
 	role := r.c.roles[id]
@@ -46,6 +50,7 @@ func (r *request) roleOfPath() (*role, *apiError) {
 	return role, nil
 }
 
+// readRole returns the privileges of a role.
 func readRole(r *request) (result, *apiError) {
 	role, err := r.roleOfPath()
 	if err != nil {
@@ -58,6 +63,8 @@ func readRole(r *request) (result, *apiError) {
 	return ok(out)
 }
 
+// updateRole replaces or, with append, extends the privileges of a role.
+// Built-in roles cannot change.
 func updateRole(r *request) (result, *apiError) {
 	role, err := r.roleOfPath()
 	if err != nil {
@@ -76,6 +83,7 @@ func updateRole(r *request) (result, *apiError) {
 	return ok(nil)
 }
 
+// deleteRole removes a role and its entries.
 func deleteRole(r *request) (result, *apiError) {
 	id := r.values.text("roleid")
 	role := r.c.roles[id]

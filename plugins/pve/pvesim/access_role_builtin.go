@@ -12,6 +12,7 @@ type role struct {
 	special bool
 }
 
+// privSet returns names as a set.
 func privSet(names []string) map[string]bool {
 	set := make(map[string]bool, len(names))
 	for _, n := range names {
@@ -62,6 +63,8 @@ func (c *Cluster) SetRole(id string, privs ...string) {
 	c.setRole(id, privs)
 }
 
+// setRole defines a role with those of the privileges that the simulated
+// release knows.
 func (c *Cluster) setRole(id string, privs []string) {
 	known := slices.DeleteFunc(slices.Clone(privs), func(p string) bool { return !slices.Contains(c.release.privileges(), p) })
 	c.roles[id] = &role{privs: privSet(known)}

@@ -15,6 +15,7 @@ import (
 // ticketLifetime is how long a ticket is good.
 const ticketLifetime = 2 * time.Hour
 
+// ticketEndpoints serves logins with a password.
 func ticketEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/access/ticket", func(*request) (result, *apiError) { return ok(nil) }),
@@ -47,6 +48,7 @@ func createTicket(r *request) (result, *apiError) {
 	})
 }
 
+// changePassword needs the caller's own password too, except for root.
 func changePassword(r *request) (result, *apiError) {
 	id := r.values.text("userid")
 	u := r.c.users[id]
@@ -78,17 +80,20 @@ func (c *Cluster) capabilities(who identity) map[string]any {
 	return out
 }
 
+// mac authenticates tickets of this cluster. All nodes accept them.
 func (c *Cluster) mac(parts ...string) string {
 	h := hmac.New(sha256.New, c.ticketKey)
 	_, _ = h.Write([]byte(strings.Join(parts, "\x00")))
 	return base64.StdEncoding.EncodeToString(h.Sum(nil))
 }
 
+// signTicket returns a ticket with its time, which limits its life.
 func (c *Cluster) signTicket(kind, name string, now time.Time) string {
 	plain := fmt.Sprintf("%s:%s:%08X", kind, name, now.Unix())
 	return plain + "::" + c.mac("ticket", plain)
 }
 
+// csrfToken returns the token that a request with a cookie needs in addition.
 func (c *Cluster) csrfToken(name string, now time.Time) string {
 	stamp := fmt.Sprintf("%08X", now.Unix())
 	return stamp + ":" + strings.TrimRight(c.mac("csrf", name, stamp), "=")

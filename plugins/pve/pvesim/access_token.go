@@ -5,6 +5,7 @@ import (
 	"slices"
 )
 
+// tokenEndpoints serves API tokens.
 func tokenEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/access/users/{userid}/token", listTokens),
@@ -15,6 +16,7 @@ func tokenEndpoints() []*endpoint {
 	}
 }
 
+// row returns a token without its secret.
 func (t *token) row() map[string]any {
 	row := map[string]any{"expire": t.expire, "privsep": oneOrZero(t.privsep)}
 	if t.comment != "" {
@@ -23,6 +25,7 @@ func (t *token) row() map[string]any {
 	return row
 }
 
+// tokenRows returns the tokens of a user, sorted.
 func (u *user) tokenRows() []map[string]any {
 	rows := []map[string]any{}
 	for _, id := range slices.Sorted(maps.Keys(u.tokens)) {
@@ -33,6 +36,7 @@ func (u *user) tokenRows() []map[string]any {
 	return rows
 }
 
+// listTokens lists the tokens of a user.
 func listTokens(r *request) (result, *apiError) {
 	u, err := r.userOfPath()
 	if err != nil {
@@ -41,6 +45,7 @@ func listTokens(r *request) (result, *apiError) {
 	return ok(u.tokenRows())
 }
 
+// tokenOfPath returns the user and the token in the path of a request.
 func (r *request) tokenOfPath() (*user, *token, *apiError) {
 	u, err := r.userOfPath()
 	if err != nil {
@@ -53,6 +58,7 @@ func (r *request) tokenOfPath() (*user, *token, *apiError) {
 	return u, t, nil
 }
 
+// readToken returns one token.
 func readToken(r *request) (result, *apiError) {
 	_, t, err := r.tokenOfPath()
 	if err != nil {
@@ -86,6 +92,7 @@ func createToken(r *request) (result, *apiError) {
 	return ok(map[string]any{"full-tokenid": r.values.text("userid") + "!" + id, "info": info, "value": t.secret})
 }
 
+// updateToken changes a token. It never returns the secret.
 func updateToken(r *request) (result, *apiError) {
 	_, t, err := r.tokenOfPath()
 	if err != nil {
@@ -115,6 +122,7 @@ func updateToken(r *request) (result, *apiError) {
 	return ok(row)
 }
 
+// deleteToken removes a token and its entries.
 func deleteToken(r *request) (result, *apiError) {
 	u, _, err := r.tokenOfPath()
 	if err != nil {

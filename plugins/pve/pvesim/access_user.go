@@ -7,13 +7,16 @@ import (
 	"strings"
 )
 
+// itoa formats a number.
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // realms are the authentication realms of a fresh installation.
 var realms = map[string]string{"pam": "Linux PAM standard authentication", "pve": "Proxmox VE authentication server"}
 
+// userAttributes are the free texts of a user.
 var userAttributes = []string{"comment", "email", "firstname", "lastname", "keys"}
 
+// userEndpoints serves users.
 func userEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/access/domains", listRealms),
@@ -25,6 +28,7 @@ func userEndpoints() []*endpoint {
 	}
 }
 
+// listRealms answers without a login, because the login page needs it.
 func listRealms(*request) (result, *apiError) {
 	rows := []map[string]any{}
 	for _, realm := range []string{"pve", "pam"} {
@@ -33,6 +37,7 @@ func listRealms(*request) (result, *apiError) {
 	return ok(rows)
 }
 
+// userOfPath returns the user in the path of a request.
 func (r *request) userOfPath() (*user, *apiError) {
 	id := r.values.text("userid")
 	u := r.c.users[id]
@@ -42,6 +47,7 @@ func (r *request) userOfPath() (*user, *apiError) {
 	return u, nil
 }
 
+// row returns a user as lists show it.
 func (u *user) row() map[string]any {
 	row := map[string]any{"enable": oneOrZero(u.enable), "expire": u.expire}
 	for k, v := range u.attrs {
@@ -77,6 +83,7 @@ func listUsers(r *request) (result, *apiError) {
 	return ok(rows)
 }
 
+// createUser creates a user in an existing realm.
 func createUser(r *request) (result, *apiError) {
 	id := r.values.text("userid")
 	if _, known := realms[realmOf(id)]; !known {
@@ -121,6 +128,7 @@ func (r *request) applyUser(u *user, prefix string) *apiError {
 	return nil
 }
 
+// readUser returns a user with groups and tokens.
 func readUser(r *request) (result, *apiError) {
 	u, err := r.userOfPath()
 	if err != nil {
@@ -138,6 +146,7 @@ func readUser(r *request) (result, *apiError) {
 	return ok(row)
 }
 
+// updateUser changes the attributes that are sent.
 func updateUser(r *request) (result, *apiError) {
 	u, err := r.userOfPath()
 	if err != nil {

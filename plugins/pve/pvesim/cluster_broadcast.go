@@ -110,6 +110,8 @@ func (g *guest) appendFigures(b []byte, now time.Time, modern bool) []byte {
 	return b
 }
 
+// newSinceBroadcast returns the guests that the last broadcast does not
+// contain. The real list lags behind in the same way.
 func (c *Cluster) newSinceBroadcast() []int {
 	if c.broadcast.generation == c.generation {
 		return nil

@@ -9,6 +9,7 @@ type clock struct {
 	held time.Time
 }
 
+// now returns the time of the cluster.
 func (k *clock) now() time.Time {
 	if !k.held.IsZero() {
 		return k.held.Add(k.offset)

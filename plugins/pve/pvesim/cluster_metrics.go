@@ -9,6 +9,8 @@ import (
 // exportHistory is how far back /cluster/metrics/export reaches.
 const exportHistory = 180 * figurePeriod
 
+// metricEndpoints serves the export of metrics, which exists from release 8.2
+// on.
 func metricEndpoints() []*endpoint {
 	return []*endpoint{serve("GET", "/cluster/metrics/export", exportMetrics).from("8.2")}
 }
@@ -40,6 +42,7 @@ func exportMetrics(r *request) (result, *apiError) {
 	return result{raw: append(b, "]}}"...)}, nil
 }
 
+// exportNodes returns the nodes whose metrics a request selects.
 func (r *request) exportNodes() []*node {
 	if r.values.boolean("local-only", false) {
 		return []*node{r.entry}
@@ -61,6 +64,8 @@ type metricRows struct {
 	at int64
 }
 
+// add appends a row. The rows are written by hand: an export has hundreds of
+// thousands of them.
 func (m *metricRows) add(metric, kind string, value float64) {
 	m.b = append(m.b, `{"id":"`...)
 	m.b = append(m.b, m.id...)
@@ -75,9 +80,11 @@ func (m *metricRows) add(metric, kind string, value float64) {
 	m.b = append(m.b, "},"...)
 }
 
+// gauge adds a present value, derive a counter.
 func (m *metricRows) gauge(metric string, v float64) { m.add(metric, "gauge", v) }
 func (m *metricRows) derive(metric string, v int64)  { m.add(metric, "derive", float64(v)) }
 
+// appendMetrics appends the metrics of a node.
 func (n *node) appendMetrics(b []byte, at time.Time) []byte {
 	f := n.figures(at)
 	m := metricRows{b, "node/" + n.name, at.Unix()}
@@ -106,6 +113,7 @@ func (n *node) appendMetrics(b []byte, at time.Time) []byte {
 	return m.b
 }
 
+// appendGuestMetrics appends the metrics of the guests on the nodes.
 func (r *request) appendGuestMetrics(b []byte, nodes []*node, at time.Time) []byte {
 	names := map[string]bool{}
 	for _, n := range nodes {

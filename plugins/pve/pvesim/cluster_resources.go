@@ -5,6 +5,8 @@ import (
 	"strconv"
 )
 
+// listResources returns the rows that the caller may see, as the last broadcast
+// had them.
 func listResources(r *request) (result, *apiError) {
 	c := r.c
 	c.refreshBroadcast(r.now)
@@ -44,6 +46,7 @@ func listResources(r *request) (result, *apiError) {
 	return result{raw: b, ready: ready}, nil
 }
 
+// appendRow appends a row as JSON.
 func appendRow(b []byte, row map[string]any) []byte {
 	enc, err := json.Marshal(row)
 	if err != nil { // rows hold numbers and strings

@@ -40,6 +40,7 @@ var recommended = map[string][]string{
 	"backup": {"SDN.Use", "VM.Allocate", "VM.Config.Options", "VM.Config.Network"},
 }
 
+// guestNames are the beginnings of the names of generated guests.
 var guestNames = []string{
 	"web", "mail", "db", "cache", "git", "wiki", "proxy", "dns", "backup", "media", "monitor", "build", "files", "chat", "vpn", "queue",
 }

@@ -130,6 +130,7 @@ func (c *Cluster) AdminToken() Token {
 // settle brings tasks up to the present.
 func (c *Cluster) settle() { c.tasks.settle(c, c.clock.now()) }
 
+// nodeByName returns the node with that name, or nil.
 func (c *Cluster) nodeByName(name string) *node {
 	for _, n := range c.nodes {
 		if n.name == name {

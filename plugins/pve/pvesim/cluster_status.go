@@ -2,6 +2,7 @@ package pvesim
 
 import "strconv"
 
+// clusterEndpoints serves the state of the cluster.
 func clusterEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/cluster/status", readClusterStatus),

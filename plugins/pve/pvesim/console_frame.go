@@ -93,6 +93,8 @@ func (s *consoleSocket) next() ([]byte, error) {
 	}
 }
 
+// frame reads one frame of a WebSocket (RFC 6455 section 5.2). A client that
+// does not mask its frames breaks the protocol.
 func (s *consoleSocket) frame() (op int, payload []byte, err error) {
 	head := make([]byte, 2)
 	if _, err := io.ReadFull(s.in, head); err != nil {

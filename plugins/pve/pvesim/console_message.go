@@ -14,6 +14,7 @@ type frameReader struct {
 	left   []byte
 }
 
+// Read implements io.Reader over the payloads of frames.
 func (f *frameReader) Read(p []byte) (int, error) {
 	for len(f.left) == 0 {
 		next, err := f.socket.next()
@@ -32,6 +33,7 @@ func (f *frameReader) line(limit int) (string, error) {
 	return f.until('\n', limit)
 }
 
+// until reads up to a byte, at most limit bytes.
 func (f *frameReader) until(end byte, limit int) (string, error) {
 	var b strings.Builder
 	for one := make([]byte, 1); b.Len() < limit; {
@@ -99,6 +101,7 @@ func (f *frameReader) terminal(typed io.Writer, resize func(columns, rows int), 
 // frameWriter writes frames.
 type frameWriter struct{ socket *consoleSocket }
 
+// Write sends data as one binary frame.
 func (f frameWriter) Write(p []byte) (int, error) {
 	if err := f.socket.send(frameBinary, p); err != nil {
 		return 0, err

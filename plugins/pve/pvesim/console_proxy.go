@@ -9,6 +9,7 @@ import (
 	"time"
 )
 
+// Settings of consoles, as the original has them.
 const (
 	firstConsolePort = 5900
 	lastConsolePort  = 5999
@@ -42,6 +43,7 @@ type console struct {
 	conn net.Conn
 }
 
+// consoleEndpoints serves the opening of consoles.
 func consoleEndpoints() []*endpoint {
 	const vm, ct, node = "/nodes/{node}/qemu/{vmid}/", "/nodes/{node}/lxc/{vmid}/", "/nodes/{node}/"
 	return []*endpoint{
@@ -98,6 +100,7 @@ func (r *request) consoleNode() (*node, *apiError) {
 	return on, nil
 }
 
+// openConsole reserves a port and starts the task of a console.
 func (r *request) openConsole(con *console, kind, id string) (result, *apiError) {
 	c := r.c
 	con.node, con.who = r.entry, r.who
@@ -177,6 +180,7 @@ func (con *console) command() string {
 	return "/bin/login -f root"
 }
 
+// privilege returns the privilege that a console needs.
 func (con *console) privilege() string {
 	if con.kind == "" {
 		return "Sys.Console"

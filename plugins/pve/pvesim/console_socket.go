@@ -157,6 +157,7 @@ func (con *console) run(c *Cluster, socket *consoleSocket) error {
 	return con.terminal(c, socket, in, name)
 }
 
+// Times of a terminal that has nothing to show.
 const (
 	// missingAfter is when a terminal says that there is nothing to show, and missingFor how long it stays open then.
 	missingAfter = 1100 * time.Millisecond

@@ -52,6 +52,8 @@ func (c *Cluster) consoleTicket(con *console, now time.Time) string {
 	return plain + "::" + c.mac(plain, con.who.id(), con.path, c.consoleBinding(con.port))
 }
 
+// consoleBinding returns what a console's ticket is bound to: its port, from
+// the release on that does so.
 func (c *Cluster) consoleBinding(port int) string {
 	if c.consoleRelease().before(boundTickets) {
 		return ""

@@ -15,6 +15,7 @@ func (c *Cluster) ControlHandler() http.Handler {
 	return controlMux(func(*http.Request) (*Cluster, error) { return c, nil })
 }
 
+// controlMux serves the control interface of a cluster that pick selects.
 func controlMux(pick func(*http.Request) (*Cluster, error)) http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, f func(c *Cluster, r *http.Request) (any, error)) {
@@ -68,6 +69,7 @@ func decodeControl(r *http.Request, into any) error {
 	return nil
 }
 
+// controlAddFault sets a fault.
 func controlAddFault(c *Cluster, r *http.Request) (any, error) {
 	var f Fault
 	if err := decodeControl(r, &f); err != nil {
@@ -77,6 +79,7 @@ func controlAddFault(c *Cluster, r *http.Request) (any, error) {
 	return map[string]int{"id": id}, err
 }
 
+// controlClearFault removes one fault, or all of them.
 func controlClearFault(c *Cluster, r *http.Request) (any, error) {
 	q := r.URL.Query().Get("id")
 	if q == "" {
@@ -91,6 +94,7 @@ func controlClearFault(c *Cluster, r *http.Request) (any, error) {
 	return nil, nil
 }
 
+// controlClock advances the cluster's clock.
 func controlClock(c *Cluster, r *http.Request) (any, error) {
 	var in struct {
 		Advance float64 `json:"advance_s"`
@@ -105,6 +109,7 @@ func controlClock(c *Cluster, r *http.Request) (any, error) {
 	return map[string]string{"now": c.Now().UTC().Format(time.RFC3339Nano)}, nil
 }
 
+// controlTask adds a task of somebody to a node's archive.
 func controlTask(c *Cluster, r *http.Request) (any, error) {
 	var in struct {
 		Node string  `json:"node"`
@@ -149,6 +154,7 @@ func controlStorage(c *Cluster, r *http.Request) (any, error) {
 	return nil, nil
 }
 
+// controlNode changes the state of a node.
 func controlNode(c *Cluster, r *http.Request) (any, error) {
 	var in struct {
 		Name     string `json:"name"`
@@ -204,6 +210,7 @@ func controlNetwork(c *Cluster, r *http.Request) (any, error) {
 	return c.NodeFiles(in.Node)
 }
 
+// controlToken revokes or expires a token.
 func controlToken(c *Cluster, r *http.Request) (any, error) {
 	var in struct {
 		ID     string `json:"id"`
@@ -223,6 +230,7 @@ func controlToken(c *Cluster, r *http.Request) (any, error) {
 	return nil, errors.New("op is neither revoke nor expire")
 }
 
+// controlCertificate gives a node another certificate.
 func controlCertificate(c *Cluster, r *http.Request) (any, error) {
 	var in struct {
 		Node string `json:"node"`
@@ -236,6 +244,7 @@ func controlCertificate(c *Cluster, r *http.Request) (any, error) {
 	return map[string]string{"fingerprint": fp}, err
 }
 
+// controlOption changes settings that are given.
 func controlOption(c *Cluster, r *http.Request) (any, error) {
 	var in struct {
 		ResourcesLag *int   `json:"resources_lag_ms"`

@@ -5,6 +5,7 @@ import (
 	"net/http"
 )
 
+// controlRole defines a role.
 func controlRole(c *Cluster, r *http.Request) (any, error) {
 	var in struct {
 		ID         string   `json:"id"`
@@ -20,6 +21,7 @@ func controlRole(c *Cluster, r *http.Request) (any, error) {
 	return nil, nil
 }
 
+// controlACL adds or removes an access control entry.
 func controlACL(c *Cluster, r *http.Request) (any, error) {
 	in := struct {
 		Path      string `json:"path"`

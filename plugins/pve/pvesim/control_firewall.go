@@ -43,6 +43,7 @@ func controlSetFirewalls(c *Cluster, r *http.Request) (any, error) {
 	return nil, c.SetFirewalls(all)
 }
 
+// controlFirewallClients sets as what the nodes' firewalls see clients.
 func controlFirewallClients(c *Cluster, r *http.Request) (any, error) {
 	var in struct {
 		Clients []FirewallClient `json:"clients"`
@@ -53,6 +54,7 @@ func controlFirewallClients(c *Cluster, r *http.Request) (any, error) {
 	return nil, c.SetFirewallClients(in.Clients...)
 }
 
+// controlFirewallLog writes lines to a node's firewall log.
 func controlFirewallLog(c *Cluster, r *http.Request) (any, error) {
 	var in struct {
 		Node  string   `json:"node"`

@@ -31,6 +31,7 @@ type guestOrder struct {
 	Interfaces    *[]GuestInterface  `json:"interfaces"`
 }
 
+// assign copies a value that is given.
 func assign[T any](to *T, from *T) {
 	if from != nil {
 		*to = *from
@@ -60,6 +61,7 @@ func (o *guestOrder) apply(s *GuestSpec) {
 	}
 }
 
+// controlGuest changes a guest behind the API's back.
 func controlGuest(c *Cluster, r *http.Request) (any, error) {
 	var o guestOrder
 	if err := decodeControl(r, &o); err != nil {

@@ -49,11 +49,14 @@ type Match struct {
 // faultCall is a request as faults see it.
 type faultCall struct{ method, template, path, node string }
 
+// fits reports whether a fault applies to a call.
 func (m Match) fits(call faultCall) bool {
 	return (m.Method == "" || m.Method == call.method) && (m.Node == "" || m.Node == call.node) &&
 		(m.Path == "" || m.Path == call.template || strings.HasPrefix(call.path, m.Path))
 }
 
+// faults contains the faults of a cluster. It has its own mutex, because a
+// fault may block while the state of the cluster must stay accessible.
 type faults struct {
 	mu   sync.Mutex
 	next int

@@ -54,6 +54,8 @@ func addressFamily(s string) (int, error) {
 	return familyOf(a), nil
 }
 
+// zeroLengthPattern matches a network of length zero, which the original writes
+// in a form of its own.
 var zeroLengthPattern = regexp.MustCompile(`/0+$`)
 
 // withoutFullLength takes off the length of a network that is one address, as the real server does when it reads its file.
@@ -73,6 +75,7 @@ func maskedNetwork(cidr string) string {
 	return withoutFullLength(p.Masked().String())
 }
 
+// familyOf returns the IP version of an address.
 func familyOf(a netip.Addr) int {
 	if a.Is4() {
 		return 4
@@ -153,6 +156,7 @@ func checkPorts(s string, icmp bool) error {
 	return nil
 }
 
+// isNumber reports whether s consists of digits.
 func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
@@ -187,6 +191,7 @@ var firewallFormats = map[string]func(string) string{
 	},
 }
 
+// errorText returns the text of an error, or an empty string.
 func errorText(err error) string {
 	if err == nil {
 		return ""

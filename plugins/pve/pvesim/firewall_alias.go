@@ -8,6 +8,7 @@ import (
 	"strings"
 )
 
+// firewallAliasEndpoints serves aliases of the cluster and of guests.
 func firewallAliasEndpoints() []*endpoint {
 	var all []*endpoint
 	for _, at := range firewallObjectPaths {
@@ -50,6 +51,7 @@ func (f *firewall) aliasRows() (rows []map[string]any, digest string) {
 	return rows, withDigest(rows)
 }
 
+// listAliases lists the aliases of a scope.
 func listAliases(r *request) (result, *apiError) {
 	rows, _ := r.firewall().aliasRows()
 	return ok(rows)
@@ -80,10 +82,12 @@ func (r *request) sentAlias() FirewallAlias {
 		Comment: fileComment(r.values.text("comment"))}
 }
 
+// aliasExists returns the error of a name that is taken.
 func aliasExists(name string) *apiError {
 	return badParameter("name", "alias '"+name+"' already exists")
 }
 
+// createAlias compares names in lower case, as the original does.
 func createAlias(r *request) (result, *apiError) {
 	a := r.sentAlias()
 	aliases := r.changeFirewall().aliases

@@ -58,6 +58,7 @@ func setCompiledOptions(set func(key, value string) error, f *firewall, now time
 	}
 }
 
+// compiledAliases returns the aliases for the evaluator.
 func compiledAliases(f *firewall) []pvefirewall.Alias {
 	var out []pvefirewall.Alias
 	for _, name := range slices.Sorted(maps.Keys(f.aliases)) {
@@ -66,6 +67,7 @@ func compiledAliases(f *firewall) []pvefirewall.Alias {
 	return out
 }
 
+// compiledSets returns the sets for the evaluator.
 func compiledSets(f *firewall) []pvefirewall.IPSet {
 	var out []pvefirewall.IPSet
 	for _, name := range slices.Sorted(maps.Keys(f.ipsets)) {
@@ -78,6 +80,7 @@ func compiledSets(f *firewall) []pvefirewall.IPSet {
 	return out
 }
 
+// compiledRules returns the rules for the evaluator.
 func compiledRules(rules []FirewallRule) []pvefirewall.Rule {
 	out := make([]pvefirewall.Rule, len(rules))
 	for i, r := range rules {

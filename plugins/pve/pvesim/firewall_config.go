@@ -99,6 +99,8 @@ func (c *Cluster) SetFirewalls(all map[FirewallScope]FirewallConfig) error {
 	return nil
 }
 
+// build returns the firewall of a scope from its configuration, or an error for
+// one that the API would not accept.
 func (config FirewallConfig) build(kind string) (*firewall, error) {
 	f := newFirewall()
 	switch {
@@ -151,6 +153,7 @@ func (c *Cluster) Firewalls() map[FirewallScope]FirewallConfig {
 	return all
 }
 
+// config is the inverse of build.
 func (f *firewall) config() FirewallConfig {
 	config := FirewallConfig{Options: maps.Clone(f.options), Rules: slices.Clone(f.rules)}
 	for _, key := range slices.Sorted(maps.Keys(f.aliases)) {

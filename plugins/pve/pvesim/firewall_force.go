@@ -135,6 +135,8 @@ func (c *Cluster) judgeOutgoing(n *node, dest netip.Addr, port uint16) (pvefirew
 	return c.judge(n, p)
 }
 
+// judge evaluates a packet with the rules that a node has loaded, which may be
+// older than the configured ones.
 func (c *Cluster) judge(n *node, p pvefirewall.Packet) (pvefirewall.Verdict, pvefirewall.Decision) {
 	c.applyFirewall(c.clock.now())
 	loaded := c.force.nodes[n.name]

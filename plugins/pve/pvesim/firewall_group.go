@@ -2,6 +2,7 @@ package pvesim
 
 import "strings"
 
+// firewallGroupEndpoints serves security groups.
 func firewallGroupEndpoints() []*endpoint {
 	const at = "/cluster/firewall/groups"
 	return []*endpoint{
@@ -11,6 +12,7 @@ func firewallGroupEndpoints() []*endpoint {
 	}
 }
 
+// listSecurityGroups lists the groups with one digest for the whole list.
 func listSecurityGroups(r *request) (result, *apiError) {
 	rows, _ := r.c.firewallOf(FirewallCluster).groups.rows(groupKind)
 	return ok(rows)

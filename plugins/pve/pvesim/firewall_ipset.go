@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// firewallIPSetEndpoints serves IP sets.
 func firewallIPSetEndpoints() []*endpoint {
 	var all []*endpoint
 	for _, at := range firewallObjectPaths {
@@ -22,6 +23,7 @@ func firewallIPSetEndpoints() []*endpoint {
 	return all
 }
 
+// listIPSets lists the sets of a scope.
 func listIPSets(r *request) (result, *apiError) {
 	rows, _ := r.firewall().ipsets.rows(ipsetKind)
 	return ok(rows)

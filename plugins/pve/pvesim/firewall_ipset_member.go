@@ -31,6 +31,7 @@ func sortMembers(list []FirewallMember) {
 	slices.SortStableFunc(list, func(a, b FirewallMember) int { return cmp.Compare(a.CIDR, b.CIDR) })
 }
 
+// memberRows returns the rows of members with their digest.
 func memberRows(list []FirewallMember) (rows []map[string]any, digest string) {
 	rows = make([]map[string]any, len(list))
 	for i, m := range list {
@@ -39,6 +40,7 @@ func memberRows(list []FirewallMember) (rows []map[string]any, digest string) {
 	return rows, withDigest(rows)
 }
 
+// listMembers lists the members of a set.
 func listMembers(r *request) (result, *apiError) {
 	set, err := r.ipsetOfPath()
 	if err != nil {
@@ -79,12 +81,15 @@ func createMember(r *request) (result, *apiError) {
 	return ok(nil)
 }
 
+// memberIndex returns the index of a member, or -1.
 func memberIndex(set *section[FirewallMember], cidr string) int {
 	return slices.IndexFunc(set.list, func(m FirewallMember) bool { return m.CIDR == cidr })
 }
 
+// errNoMember is the error of an unknown member.
 var errNoMember = badParameter("cidr", "no such IP/Network")
 
+// readMember returns one member.
 func readMember(r *request) (result, *apiError) {
 	set, err := r.ipsetOfPath()
 	if err != nil {

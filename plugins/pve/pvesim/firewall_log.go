@@ -7,6 +7,7 @@ import (
 	"time"
 )
 
+// firewallLogEndpoints serves the firewall logs of nodes and guests.
 func firewallLogEndpoints() []*endpoint {
 	all := []*endpoint{serve("GET", "/nodes/{node}/firewall/log", readFirewallLog)}
 	for _, at := range firewallGuestPaths {
@@ -49,6 +50,7 @@ func readFirewallLog(r *request) (result, *apiError) {
 	return result{data: rows, total: count}, nil
 }
 
+// logRow returns a line of a log.
 func logRow(n int, text string) map[string]any { return map[string]any{"n": n, "t": text} }
 
 // spans reports whether a time is in what a request asks for. Zero sets no bound.
@@ -73,6 +75,8 @@ func logTime(line string) int64 {
 // firewallLogSize is how many lines a node keeps; older ones are dropped.
 const firewallLogSize = 100_000
 
+// logFirewall appends lines to a node's log and drops the oldest beyond its
+// size.
 func (n *node) logFirewall(lines ...string) {
 	n.firewallLog = append(n.firewallLog, lines...)
 	if over := len(n.firewallLog) - firewallLogSize; over > 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pvesim/schema"
 )
 
+// firewallOptionEndpoints serves the options of all scopes.
 func firewallOptionEndpoints() []*endpoint {
 	var all []*endpoint
 	for _, at := range firewallPaths {

@@ -5,6 +5,7 @@ import (
 	"slices"
 )
 
+// firewallReferenceEndpoints serves what rules may refer to.
 func firewallReferenceEndpoints() []*endpoint {
 	all := []*endpoint{serve("GET", "/cluster/firewall/macros", listMacros)}
 	for _, at := range firewallObjectPaths {

@@ -29,6 +29,7 @@ type ruleFaults struct {
 	texts  map[string]string
 }
 
+// fault records the first fault of a field.
 func (f *ruleFaults) fault(field, format string, args ...any) {
 	if f.texts[field] == "" {
 		f.fields = append(f.fields, field)
@@ -68,6 +69,7 @@ func (c *Cluster) verifyRule(scope FirewallScope, environment string, rule *Fire
 	return k.ruleFaults
 }
 
+// checkTypeAndAction checks the type and the action of a rule.
 func (k *ruleCheck) checkTypeAndAction(environment string) {
 	guestScope := environment == "vm" || environment == "ct"
 	switch rule := k.rule; {
@@ -90,6 +92,8 @@ func (k *ruleCheck) checkTypeAndAction(environment string) {
 	}
 }
 
+// checkInterface checks the interface of a rule. That of a guest is one of its
+// NICs.
 func (k *ruleCheck) checkInterface(environment string) {
 	name := k.rule.Interface
 	switch {

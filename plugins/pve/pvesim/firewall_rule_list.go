@@ -2,6 +2,7 @@ package pvesim
 
 import "slices"
 
+// firewallRuleEndpoints serves the rules of all scopes.
 func firewallRuleEndpoints() []*endpoint {
 	lists := []string{"/cluster/firewall/groups/{group}"}
 	for _, at := range firewallPaths {
@@ -43,6 +44,7 @@ func (r *request) firewallRows() ([]map[string]any, string, *apiError) {
 	return rows, digest, nil
 }
 
+// listFirewallRules lists the rules of a scope; each row repeats the digest.
 func listFirewallRules(r *request) (result, *apiError) {
 	rows, _, err := r.firewallRows()
 	if err != nil {
@@ -68,6 +70,7 @@ func readFirewallRule(r *request) (result, *apiError) {
 	return ok(rows[pos])
 }
 
+// noRule returns the error of a position without rule.
 func noRule(r *request) *apiError { return failure("no rule at position %s", r.values.text("pos")) }
 
 // The lines of the real server's source at which a change and a deletion fail where there is no list of rules at all.
@@ -172,6 +175,7 @@ func moved(rules []FirewallRule, from, to int) []FirewallRule {
 	return slices.Insert(slices.Delete(rules, from, from+1), to, rule)
 }
 
+// deleteFirewallRule removes a rule; the following ones move up.
 func deleteFirewallRule(r *request) (result, *apiError) {
 	rules, pos, err := r.firewallRuleOfPath(lineOfDelete)
 	if err != nil {

@@ -57,6 +57,7 @@ func (c *Cluster) changeFirewall(scope FirewallScope) *firewall {
 	return f
 }
 
+// newFirewall returns an empty firewall.
 func newFirewall() *firewall {
 	return &firewall{aliases: map[string]FirewallAlias{}, ipsets: sections[FirewallMember]{}, groups: sections[FirewallRule]{}}
 }
@@ -123,6 +124,7 @@ func (c *Cluster) SetFirewallRules(scope FirewallScope, rules ...FirewallRule) e
 	return c.setFirewallRules(scope, rules)
 }
 
+// setFirewallRules replaces the rules of a scope.
 func (c *Cluster) setFirewallRules(scope FirewallScope, rules []FirewallRule) error {
 	if err := c.checkScope(scope); err != nil {
 		return err

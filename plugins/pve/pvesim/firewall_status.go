@@ -58,6 +58,8 @@ func (c *Cluster) FirewallStatus() FirewallStatus {
 	return out
 }
 
+// clientStatus returns what a node's firewall does with connections of a
+// client.
 func (c *Cluster) clientStatus(n *node, as netip.Addr) FirewallClientStatus {
 	verdict, by := c.judgeIncoming(n, as, 1024)
 	status := FirewallClientStatus{As: as.String(), Verdict: verdict.String(), By: "nothing", Position: -1}

@@ -4,6 +4,7 @@ import (
 	"strings"
 )
 
+// wordSet returns the words of a text as a set.
 func wordSet(words string) map[string]bool { return privSet(strings.Fields(words)) }
 
 // servicePorts are the names of services that may stand for a port.
@@ -22,6 +23,7 @@ var protocols = wordSet(`ip icmp igmp ggp ipencap st tcp egp igp pup udp hmp xns
 // portProtocols are those that have ports.
 var portProtocols = wordSet("tcp udp udplite sctp dccp 6 17 136 132 33")
 
+// icmpTypes are the names that iptables knows.
 var icmpTypes = wordSet(`any echo-reply destination-unreachable network-unreachable host-unreachable protocol-unreachable port-unreachable
 	fragmentation-needed source-route-failed network-unknown host-unknown network-prohibited host-prohibited
 	TOS-network-unreachable TOS-host-unreachable communication-prohibited host-precedence-violation precedence-cutoff
@@ -30,10 +32,12 @@ var icmpTypes = wordSet(`any echo-reply destination-unreachable network-unreacha
 	parameter-problem ip-header-bad required-option-missing timestamp-request timestamp-reply address-mask-request
 	address-mask-reply`)
 
+// icmpv6Types are the names that ip6tables knows.
 var icmpv6Types = wordSet(`destination-unreachable no-route communication-prohibited beyond-scope address-unreachable port-unreachable
 	failed-policy reject-route packet-too-big time-exceeded ttl-zero-during-transit ttl-zero-during-reassembly
 	parameter-problem bad-header unknown-header-type unknown-option echo-request echo-reply router-solicitation
 	router-advertisement neighbor-solicitation neighbour-solicitation neighbor-advertisement neighbour-advertisement
 	redirect`)
 
+// conntrackHelpers are the helpers that an option may name.
 var conntrackHelpers = wordSet("amanda ftp irc netbios-ns pptp sane sip snmp tftp")

@@ -12,6 +12,7 @@ import (
 	"time"
 )
 
+// backupEndpoints serves backups and what is in them.
 func backupEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("POST", "/nodes/{node}/vzdump", startBackup),
@@ -322,6 +323,7 @@ func propertyOf(text, key string) (value string, given bool) {
 	return "", false
 }
 
+// compressions maps the words of a request to the ends of file names.
 var compressions = map[string]string{"1": ".lzo", "lzo": ".lzo", "gzip": ".gz", "zstd": ".zst"}
 
 // backupOf is a backup of a guest as it is now, a quarter as large as its disks.
@@ -343,6 +345,7 @@ func (c *Cluster) backupOf(g *guest, s *storage, compress string) *backup {
 	return b
 }
 
+// sizeIn finds the size in the value of a disk.
 var sizeIn = regexp.MustCompile(`,size=([0-9.]+[KMGT]?)`)
 
 // diskSize is the size in a disk's property string, in bytes.

@@ -10,6 +10,7 @@ import (
 	"time"
 )
 
+// cloneEndpoints serves copies of guests.
 func cloneEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("POST", "/nodes/{node}/qemu/{vmid}/clone", cloneGuest),
@@ -107,6 +108,7 @@ func (r *request) clonable(g *guest, full bool, target string) *apiError {
 	return nil
 }
 
+// word returns the short word for a kind of guest in texts of the original.
 func word(kind string) string { return map[string]string{QEMU: "VM", LXC: "CT"}[kind] }
 
 // startClone starts the task. The copy is there from its beginning on, locked until its end; the source is locked meanwhile.
@@ -183,6 +185,7 @@ func (g *guest) copyConfig(c *Cluster, from map[string]any, to, description stri
 	g.setConfig(wanted)
 }
 
+// longWord returns the long one; the original uses both.
 func longWord(kind string) string { return map[string]string{QEMU: "VM", LXC: "container"}[kind] }
 
 // logClone takes room for the copy's disks and tells how much of them is copied; what has no room fails the task.

@@ -12,6 +12,8 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pvesim/schema"
 )
 
+// configEndpoints serves changes of configurations. PUT changes a VM at once,
+// POST in a task.
 func configEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("PUT", "/nodes/{node}/qemu/{vmid}/config", guarded(changeGuestConfig)),

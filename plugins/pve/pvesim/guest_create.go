@@ -12,6 +12,7 @@ import (
 	"time"
 )
 
+// createEndpoints serves the creation of VMs.
 func createEndpoints() []*endpoint { return []*endpoint{serve("POST", "/nodes/{node}/qemu", createVM)} }
 
 // createParameters are those that do not stand in the new configuration.
@@ -59,6 +60,7 @@ func createVM(r *request) (result, *apiError) {
 	return ok(r.c.startTask(r.node, r.who, "qmcreate", strconv.Itoa(vmid), r.createTask(vmid, options)))
 }
 
+// asAny returns options as values of JSON.
 func asAny(options map[string]string) map[string]any {
 	out := map[string]any{}
 	for key, value := range options {
@@ -158,6 +160,7 @@ func (r *request) mayConfigure(vmid int, options map[string]string) *apiError {
 	return nil
 }
 
+// bridgeIn finds the bridge in the value of a NIC.
 var bridgeIn = regexp.MustCompile(`(?:^|,)bridge=([^,]+)`)
 
 // mayUseBridges wants SDN.Use on each bridge of a configuration.
@@ -221,8 +224,10 @@ func (r *request) createTask(vmid int, options map[string]string) *task {
 	return t
 }
 
+// trimNoRoom returns the text of an error without the cause.
 func trimNoRoom(err error) string { return strings.TrimSuffix(err.Error(), ": "+errNoRoom.Error()) }
 
+// sizeText formats a size as the original does in configurations.
 func sizeText(bytes int64) string {
 	if bytes%gibibyte != 0 {
 		return strconv.FormatInt(bytes/mebibyte, 10) + "M"
@@ -236,6 +241,8 @@ type newDisk struct {
 	size               int64
 }
 
+// newDiskValue is the form of a disk to create: storage, size in GiB and
+// options.
 var newDiskValue = regexp.MustCompile(`^([^:,]+):([0-9.]+)(?:,(.*))?$`)
 
 // specOf reads a guest and its disks out of the parameters.
@@ -298,6 +305,7 @@ func specOf(vmid int, node string, options map[string]string) (GuestSpec, []newD
 	return spec, disks
 }
 
+// networkCard matches the keys of NICs.
 var networkCard = regexp.MustCompile(`^net\d+$`)
 
 // withMAC gives a network card that has no address one: "virtio,bridge=…" becomes "virtio=BC:…,bridge=…".

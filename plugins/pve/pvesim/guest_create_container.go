@@ -11,6 +11,7 @@ import (
 	"time"
 )
 
+// containerEndpoints serves the creation of containers.
 func containerEndpoints() []*endpoint {
 	return []*endpoint{serve("POST", "/nodes/{node}/lxc", createContainer)}
 }
@@ -21,6 +22,7 @@ var containerParameters = []string{
 	"ignore-unpack-errors", "ha-managed", "rootfs", "hostname", "memory", "swap", "cores", "tags", "unprivileged",
 }
 
+// publicKey is the form of an SSH key that is accepted.
 var publicKey = regexp.MustCompile(`^(ssh|ecdsa|sk)-\S+ [A-Za-z0-9+/=]+`)
 
 // createContainer makes a container that is off, of a template or, to restore, of a backup.

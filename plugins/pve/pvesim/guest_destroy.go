@@ -9,6 +9,7 @@ import (
 	"time"
 )
 
+// destroyEndpoints serves the destruction of guests.
 func destroyEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("DELETE", "/nodes/{node}/qemu/{vmid}", guarded(destroyGuest)),
@@ -124,6 +125,7 @@ func (s *storage) loosen(v volume, g *guest) {
 		ctime: g.born.Unix()})
 }
 
+// errNoRoom is the error of a full storage.
 var errNoRoom = errors.New("no space left")
 
 // allocate takes room of a storage for a volume, as far as there is some. Only volumes that are not thin are refused for want of it.

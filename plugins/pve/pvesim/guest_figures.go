@@ -26,6 +26,8 @@ func noise(seed, period uint64) float64 {
 	return float64(x>>11) / (1 << 53)
 }
 
+// period returns the number of the period in which figures do not change. Two
+// readings in the same period agree, as in the original.
 func period(t time.Time) uint64 { return uint64(t.Unix()) / uint64(figurePeriod/time.Second) }
 
 // figures computes a guest's counters: a stopped guest has none.
@@ -61,6 +63,8 @@ type nodeFigures struct {
 	load          [3]float64
 }
 
+// figures returns the figures of a node. They are computed from the time and a
+// seed, so they need no memory and are reproducible.
 func (n *node) figures(now time.Time) nodeFigures {
 	seed := uint64(n.index)*7919 + n.cluster.opts.Seed
 	p := period(now)

@@ -9,6 +9,7 @@ import (
 	"strings"
 )
 
+// interfaceEndpoints serves what guests report about their interfaces.
 func interfaceEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/nodes/{node}/qemu/{vmid}/agent/network-get-interfaces", readAgentInterfaces),

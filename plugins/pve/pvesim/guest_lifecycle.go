@@ -6,6 +6,7 @@ import (
 	"time"
 )
 
+// lifecycleEndpoints serves power actions.
 func lifecycleEndpoints() []*endpoint {
 	const vm, ct = "/nodes/{node}/qemu/{vmid}/status/", "/nodes/{node}/lxc/{vmid}/status/"
 	return []*endpoint{
@@ -55,6 +56,7 @@ func startGuest(r *request) (result, *apiError) {
 	return r.guestTask(r.startWork())
 }
 
+// startWork is the task of a start.
 func (r *request) startWork() guestWork {
 	vmid := r.vmid()
 	ready := func(_ *task, g *guest) (time.Duration, error) {
@@ -72,6 +74,7 @@ func (r *request) startWork() guestWork {
 	return guestWork{action: "start", ready: ready, apply: func(_ *task, g *guest, now time.Time) { g.boot(r.c, now) }}
 }
 
+// haltGuest is the effect of a stop.
 func haltGuest(_ *task, g *guest, now time.Time) { g.halt(now) }
 
 // stopGuest: a container that does not run, or does not exist, is refused; for a virtual machine stopping again is fine.
@@ -101,6 +104,8 @@ func shutdownGuest(r *request) (result, *apiError) {
 	return r.guestTask(guestWork{action: "shutdown", ready: r.shutdownReady(), apply: haltGuest})
 }
 
+// shutdownReady waits for a guest that shuts down, up to the timeout of the
+// request.
 func (r *request) shutdownReady() func(*task, *guest) (time.Duration, error) {
 	vmid, force := r.vmid(), r.values.boolean("forceStop", false)
 	limit := r.values.integer("timeout", defaultShutdownTimeout)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 )
 
+// guestEndpoints serves lists and states of guests.
 func guestEndpoints() []*endpoint {
 	return slices.Concat(
 		[]*endpoint{serve("GET", "/nodes/{node}/qemu", listGuests), serve("GET", "/nodes/{node}/lxc", listGuests)},
@@ -27,6 +28,7 @@ func (r *request) guestOf() (*guest, *apiError) {
 	return g, nil
 }
 
+// listGuests lists the guests of a node that the caller may see.
 func listGuests(r *request) (result, *apiError) {
 	rows := []map[string]any{}
 	full := r.values.boolean("full", false)
@@ -109,6 +111,8 @@ func (g *guest) qmpStatus() string {
 	return g.Status
 }
 
+// readGuestStatus returns the present state of a guest, without the lag of the
+// cluster's list.
 func readGuestStatus(r *request) (result, *apiError) {
 	g, err := r.guestOf()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 )
 
+// migrateEndpoints serves migrations and their checks.
 func migrateEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/nodes/{node}/qemu/{vmid}/migrate", readVMMigration),
@@ -48,6 +49,7 @@ func (r *request) migrationTargets(g *guest) (allowed []string, denied map[strin
 	return allowed, denied
 }
 
+// readVMMigration returns what a migration of a VM would meet.
 func readVMMigration(r *request) (result, *apiError) {
 	g, err := r.migrated()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 )
 
+// resizeEndpoints serves the growth of disks.
 func resizeEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("PUT", "/nodes/{node}/qemu/{vmid}/resize", guarded(resizeVM)),

@@ -225,6 +225,7 @@ func (r *request) restoreDisks(b *backup, old *guest, to string, now time.Time) 
 	return disks, nil
 }
 
+// freeDisks gives the space of disks back after a restore that failed.
 func (c *Cluster) freeDisks(disks []restoredDisk) {
 	for _, d := range disks {
 		if s := c.storageByID(d.storage); s != nil {
@@ -233,6 +234,7 @@ func (c *Cluster) freeDisks(disks []restoredDisk) {
 	}
 }
 
+// macIn finds a MAC address.
 var macIn = regexp.MustCompile(`[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}`)
 
 // become makes a guest what a backup says. Its id, node and pool stay; a unique one gets addresses and a UUID of its own. The disks that a

@@ -27,6 +27,7 @@ type snapshot struct {
 	volume      string
 }
 
+// snapshotEndpoints serves snapshots.
 func snapshotEndpoints() []*endpoint {
 	return slices.Concat(
 		serveGuests("GET", "/snapshot", listSnapshots),
@@ -39,6 +40,7 @@ func snapshotEndpoints() []*endpoint {
 	)
 }
 
+// noSnapshot returns the text of the error of an unknown snapshot.
 func noSnapshot(name string) string { return "snapshot '" + name + "' does not exist" }
 
 // sortedSnapshots lists a guest's snapshots, the oldest first.
@@ -91,6 +93,7 @@ func listSnapshotCommands(*request) (result, *apiError) {
 	return ok([]map[string]any{{"cmd": "rollback"}, {"cmd": "config"}})
 }
 
+// snapshotOfPath returns the guest and the snapshot in the path of a request.
 func (r *request) snapshotOfPath() (*guest, *snapshot, *apiError) {
 	g, err := r.guestOf()
 	if err != nil {
@@ -125,6 +128,7 @@ func (g *guest) snapshotConfig(s *snapshot) map[string]any {
 	return cfg
 }
 
+// readSnapshotConfig returns the configuration that a snapshot has kept.
 func readSnapshotConfig(r *request) (result, *apiError) {
 	g, s, err := r.snapshotOfPath()
 	if err != nil {

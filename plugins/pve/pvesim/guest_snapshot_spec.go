@@ -29,6 +29,7 @@ func (c *Cluster) AddSnapshot(vmid int, s SnapshotSpec) error {
 	return c.addSnapshot(vmid, s)
 }
 
+// addSnapshot adds a snapshot without a task.
 func (c *Cluster) addSnapshot(vmid int, s SnapshotSpec) error {
 	g := c.guests[vmid]
 	switch {

@@ -56,6 +56,7 @@ type GuestSpec struct {
 	Pending map[string]any
 }
 
+// guestNamePattern is the form of a guest's name, a DNS name.
 var guestNamePattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,253}[A-Za-z0-9])?$`)
 
 // AddGuest creates a guest at once and leaves the finished task of root@pam that creating one leaves, qmcreate or vzcreate.
@@ -73,6 +74,7 @@ func (c *Cluster) AddGuest(s GuestSpec) (int, error) {
 	return vmid, nil
 }
 
+// addGuest adds a guest without a task. It selects a free ID if none is given.
 func (c *Cluster) addGuest(s GuestSpec) (int, error) {
 	if s.VMID == 0 {
 		s.VMID = c.nextFreeVMID()
@@ -155,6 +157,7 @@ func normaliseTags(tags string) string {
 	return strings.Join(slices.Compact(list), ";")
 }
 
+// nextFreeVMID returns the lowest free ID.
 func (c *Cluster) nextFreeVMID() int {
 	for id := c.opts.FirstVMID; ; id++ {
 		if c.guests[id] == nil {

@@ -37,14 +37,17 @@ type guest struct {
 	parent    string // snapshot that the present state comes from
 }
 
+// running reports whether the guest has a process.
 func (g *guest) running() bool { return g.Status == StatusRunning || g.Status == StatusPaused }
 
+// halt stops the guest at once.
 func (g *guest) halt(time.Time) {
 	g.Status = StatusStopped
 	g.startedAt = time.Time{}
 	g.pid = 0
 }
 
+// boot starts the guest and puts pending changes into effect.
 func (g *guest) boot(c *Cluster, now time.Time) {
 	g.Status = StatusRunning
 	g.enforce()
@@ -66,6 +69,8 @@ func configFile(node, kind string, vmid int) string {
 	return fmt.Sprintf("nodes/%s/%s/%d.conf", node, dir, vmid)
 }
 
+// noConfig returns the text of the error of an unknown guest: the original
+// names the missing file.
 func noConfig(node, kind string, vmid int) string {
 	return "Configuration file '" + configFile(node, kind, vmid) + "' does not exist"
 }
@@ -79,6 +84,7 @@ func (c *Cluster) guestOn(node, kind string, vmid int) *guest {
 	return g
 }
 
+// setGuestStatus changes the state of a guest without a task.
 func (c *Cluster) setGuestStatus(g *guest, status string) error {
 	now := c.clock.now()
 	switch {

@@ -93,6 +93,7 @@ func (r *request) newGuestTask(w guestWork) *task {
 	return t
 }
 
+// takeBack undoes the effect of a task that failed.
 func (w *guestWork) takeBack(t *task, g *guest, now time.Time) {
 	if w.undo != nil {
 		g.unlock(w.lock)
@@ -137,11 +138,13 @@ func (g *guest) unlock(lock string) {
 	}
 }
 
+// isRunning reports whether the guest of the request is running.
 func (r *request) isRunning() bool {
 	g := r.c.guestOn(r.node.name, r.kind, r.vmid())
 	return g != nil && g.running()
 }
 
+// notRunning returns the error of an action that needs a running guest.
 func notRunning(kind string, vmid int) *apiError {
 	return failure("%s not running", label(kind, vmid))
 }

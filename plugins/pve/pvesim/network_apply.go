@@ -28,6 +28,7 @@ func (c *Cluster) SetNetworkApply(name string, a NetworkApply) error {
 	return nil
 }
 
+// Times of an apply.
 const (
 	// applyAnswer is how long the answer to an apply has to leave the node before it is cut off.
 	applyAnswer = 100 * time.Millisecond

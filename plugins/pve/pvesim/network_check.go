@@ -41,6 +41,7 @@ func (i *iface) ports(key string) []string {
 	return strings.Fields(strings.NewReplacer(",", " ", ";", " ").Replace(i.options[key]))
 }
 
+// checkBridge checks the ports of a bridge.
 func (f *interfaces) checkBridge(i *iface) *apiError {
 	for _, port := range i.ports("bridge_ports") {
 		n := f.named(port)
@@ -60,6 +61,7 @@ func (f *interfaces) checkBridge(i *iface) *apiError {
 	return nil
 }
 
+// checkSlaves checks the interfaces below a bond or a switch.
 func (f *interfaces) checkSlaves(i *iface, what, key, kinds string) *apiError {
 	for _, port := range i.ports(key) {
 		n := f.named(port)
@@ -80,6 +82,8 @@ func (f *interfaces) checkSlaves(i *iface, what, key, kinds string) *apiError {
 	return nil
 }
 
+// checkVLAN checks the device of a VLAN. The error text has the original's line
+// number, which clients see.
 func (f *interfaces) checkVLAN(i *iface) *apiError {
 	device, tag := vlanOf(i)
 	if device == "" || tag == "" {

@@ -19,6 +19,7 @@ func sameLine(a, b string) bool {
 	return a == b || trimmed(a) == trimmed(b)
 }
 
+// blanks matches white space within a line.
 var blanks = regexp.MustCompile(`[ \t]+`)
 
 // diffLines are all lines of two files, by their longest common sequence.
@@ -92,6 +93,7 @@ func unified(old, changed []string) string {
 	return b.String()
 }
 
+// span returns one side of a hunk's header, in the notation of diff.
 func span(before, count int) string {
 	switch count {
 	case 0:

@@ -23,6 +23,7 @@ type iface struct {
 	lines map[string][]string
 }
 
+// newIface returns an empty interface.
 func newIface(name string) *iface {
 	return &iface{name: name, options: map[string]string{}, lines: map[string][]string{}}
 }
@@ -34,11 +35,14 @@ type interfaces struct {
 	loose []looseLine
 }
 
+// looseLine is a line of the file outside of stanzas, with its place among
+// them.
 type looseLine struct {
 	priority int
 	text     string
 }
 
+// named returns the interface with that name, or nil.
 func (f *interfaces) named(name string) *iface {
 	if i := slices.IndexFunc(f.all, func(i *iface) bool { return i.name == name }); i >= 0 {
 		return f.all[i]
@@ -56,6 +60,7 @@ func (f *interfaces) touch(name string) *iface {
 	return i
 }
 
+// drop removes an interface.
 func (f *interfaces) drop(name string) {
 	f.all = slices.DeleteFunc(f.all, func(i *iface) bool { return i.name == name })
 }
@@ -72,6 +77,7 @@ var plainWords = strings.Fields(`mtu ovs_type ovs_options ovs_bridge ovs_bonds o
 	bridge-learning bridge-arp-nd-suppress bridge-unicast-flood bridge-multicast-flood bridge-disable-mac-learning bond_miimon
 	bond_xmit_hash_policy bond-primary link-type uplink-id vlan-protocol vlan-raw-device vlan-id`)
 
+// bondModes are the modes of the kernel's bonding driver, by their numbers.
 var bondModes = []string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"}
 
 var (

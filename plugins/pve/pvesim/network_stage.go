@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// networkEndpoints serves the networks of nodes.
 func networkEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/nodes/{node}/network", listNetworks),
@@ -33,8 +34,10 @@ func listNetworks(r *request) (result, *apiError) {
 	return result{data: rows, changes: r.node.changes(r.now)}, nil
 }
 
+// noInterface is the error of an unknown interface.
 var noInterface = badParameter("iface", "interface does not exist")
 
+// readInterface returns one interface as it is staged.
 func readInterface(r *request) (result, *apiError) {
 	i := r.node.pending().named(r.values.text("iface"))
 	if i == nil {
@@ -56,6 +59,7 @@ func (r *request) keep(f *interfaces) (result, *apiError) {
 	return ok(nil)
 }
 
+// createInterface stages a new interface.
 func createInterface(r *request) (result, *apiError) {
 	f, name := r.node.pending(), r.values.text("iface")
 	if f.named(name) != nil {
@@ -84,6 +88,7 @@ func createInterface(r *request) (result, *apiError) {
 	return r.keep(f)
 }
 
+// updateInterface stages a change of an interface.
 func updateInterface(r *request) (result, *apiError) {
 	f, name := r.node.pending(), r.values.text("iface")
 	i := f.named(name)
@@ -107,6 +112,7 @@ func updateInterface(r *request) (result, *apiError) {
 	return r.keep(f)
 }
 
+// deleteInterface stages the removal of an interface.
 func deleteInterface(r *request) (result, *apiError) {
 	f, name := r.node.pending(), r.values.text("iface")
 	i := f.named(name)
@@ -181,6 +187,7 @@ func portUser(f *interfaces, port, name string) string {
 	return ""
 }
 
+// checkAddress refuses a second default gateway of an IP version.
 func (i *iface) checkAddress(v values, family string, f *interfaces) *apiError {
 	if v.has("gateway" + family) {
 		for _, o := range f.all {
@@ -196,6 +203,7 @@ func (i *iface) checkAddress(v values, family string, f *interfaces) *apiError {
 	return nil
 }
 
+// revertNetwork drops what is staged.
 func revertNetwork(r *request) (result, *apiError) {
 	r.node.staged = nil
 	r.c.generation++

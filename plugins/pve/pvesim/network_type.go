@@ -111,6 +111,7 @@ func (i *iface) ovsOption(name, key string) {
 	}
 }
 
+// ovsBond writes the options of a bond of Open vSwitch.
 func (i *iface) ovsBond() {
 	i.ovsOption("bond_mode", "bond_mode")
 	i.ovsOption("lacp", "lacp")

@@ -58,6 +58,8 @@ func (f *interfaces) write() (string, *apiError) {
 	return b.String(), nil
 }
 
+// isOVSPort reports whether the interface is a port of a switch of Open
+// vSwitch.
 func (i *iface) isOVSPort() bool {
 	return slices.Contains([]string{"OVSPort", "OVSIntPort", "OVSBond"}, i.kind)
 }

@@ -2,6 +2,7 @@ package pvesim
 
 import "fmt"
 
+// nodeHardwareEndpoints serves the hardware of nodes.
 func nodeHardwareEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/nodes/{node}/disks/list", listDisks),
@@ -49,6 +50,7 @@ func listDisks(r *request) (result, *apiError) {
 	return ok(rows)
 }
 
+// listPCI returns a fixed list of devices.
 func listPCI(r *request) (result, *apiError) {
 	return ok([]map[string]any{
 		{"id": "0000:01:00.0", "class": "0x030000", "vendor": "0x10de", "vendor_name": "NVIDIA Corporation", "device": "0x2236",
@@ -60,6 +62,7 @@ func listPCI(r *request) (result, *apiError) {
 	})
 }
 
+// listServices returns a fixed list of services.
 func listServices(r *request) (result, *apiError) {
 	rows := []map[string]any{}
 	for _, s := range []struct{ name, desc, state, active, unit string }{
@@ -88,10 +91,12 @@ func readSubscription(r *request) (result, *apiError) {
 	return ok(answer)
 }
 
+// readDNS returns fixed name servers.
 func readDNS(*request) (result, *apiError) {
 	return ok(map[string]any{"search": "example.test", "dns1": "10.99.0.1"})
 }
 
+// readTime returns the time of the cluster.
 func readTime(r *request) (result, *apiError) {
 	now := r.now.Unix()
 	return ok(map[string]any{"time": now, "localtime": now, "timezone": "Etc/UTC"})

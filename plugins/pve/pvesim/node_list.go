@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// nodeEndpoints serves lists and states of nodes.
 func nodeEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/nodes", listNodes),
@@ -31,6 +32,7 @@ func (r *request) nodeRow(n *node) map[string]any {
 	return row
 }
 
+// listNodes lists all nodes; figures are only for those who may see them.
 func listNodes(r *request) (result, *apiError) {
 	rows := make([]map[string]any, 0, len(r.c.nodes))
 	for _, n := range r.c.nodes {
@@ -41,6 +43,7 @@ func listNodes(r *request) (result, *apiError) {
 	return ok(rows)
 }
 
+// readNodeStatus returns the present state of a node.
 func readNodeStatus(r *request) (result, *apiError) {
 	n := r.node
 	f := n.figures(r.now)

@@ -32,11 +32,13 @@ type node struct {
 	firewallLog    []string // lines, the oldest first
 }
 
+// Units of sizes.
 const (
 	gibibyte = int64(1) << 30
 	mebibyte = int64(1) << 20
 )
 
+// addNode adds a node with its certificate.
 func (c *Cluster) addNode(index int) (*node, error) {
 	n := &node{
 		cluster: c,

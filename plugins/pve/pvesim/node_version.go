@@ -2,6 +2,7 @@ package pvesim
 
 import "fmt"
 
+// versionEndpoints serves the release.
 func versionEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/version", readVersion),

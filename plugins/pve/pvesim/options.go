@@ -65,6 +65,7 @@ type Options struct {
 	NodePrefix string
 }
 
+// Defaults of the options, as measured at the original.
 const (
 	defaultAuthDelay    = 3 * time.Second
 	defaultResourcesLag = 10 * time.Second
@@ -72,6 +73,7 @@ const (
 	defaultTaskDuration = 500 * time.Millisecond
 )
 
+// orDefault returns the default for zero, and zero for a negative duration.
 func orDefault(d, def time.Duration) time.Duration {
 	switch {
 	case d == 0:
@@ -82,6 +84,7 @@ func orDefault(d, def time.Duration) time.Duration {
 	return d
 }
 
+// withDefaults fills in defaults and refuses contradictions.
 func (o Options) withDefaults() (Options, error) {
 	if o.Scenario == "" {
 		o.Scenario = ScenarioOne

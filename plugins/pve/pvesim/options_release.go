@@ -10,6 +10,7 @@ import (
 // release is a version of Proxmox VE. What came with a certain release asks for it.
 type release struct{ major, minor, patch int }
 
+// releasePattern is the form of a release.
 var releasePattern = regexp.MustCompile(`^(\d{1,4})\.(\d{1,4})(?:[.-](\d{1,4}))?$`)
 
 // parseRelease reads "9.2.11", "9.2" and the older form "7.4-16".
@@ -25,6 +26,7 @@ func parseRelease(s string) (release, error) {
 	return release{n[0], n[1], n[2]}, nil
 }
 
+// atLeast reports whether the simulated release is not older than another one.
 func (r release) atLeast(major, minor, patch int) bool {
 	switch {
 	case r.major != major:
@@ -57,6 +59,7 @@ func (r release) privileges() []string {
 	return list
 }
 
+// without returns a list without the names that begin with one of the prefixes.
 func without(list []string, prefixes ...string) []string {
 	var out []string
 	for _, p := range list {

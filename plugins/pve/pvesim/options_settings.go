@@ -37,6 +37,7 @@ func (c *Cluster) SetTaskDuration(d time.Duration) {
 	s.taskDuration, s.taskTimeSet = max(d, 0), true
 }
 
+// authDelay returns how long the answer to a wrong token is delayed.
 func (c *Cluster) authDelay() time.Duration {
 	s := &c.server.settings
 	s.mu.Lock()
@@ -47,6 +48,7 @@ func (c *Cluster) authDelay() time.Duration {
 	return c.opts.AuthDelay
 }
 
+// resourcesLag returns the age of the cluster's list.
 func (c *Cluster) resourcesLag() time.Duration {
 	s := &c.server.settings
 	s.mu.Lock()
@@ -57,6 +59,7 @@ func (c *Cluster) resourcesLag() time.Duration {
 	return c.opts.ResourcesLag
 }
 
+// taskDuration returns how long a task takes.
 func (c *Cluster) taskDuration() time.Duration {
 	s := &c.server.settings
 	s.mu.Lock()

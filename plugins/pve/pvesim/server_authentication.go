@@ -7,8 +7,11 @@ import (
 	"strings"
 )
 
+// tokenHeader finds a token in the Authorization header, as loosely as the
+// original.
 var tokenHeader = regexp.MustCompile(`(?:^|\s)PVEAPIToken[= ]([^;]*)`)
 
+// textAuthFailed is the same for every failed login.
 const textAuthFailed = "Authentication failed!"
 
 // authenticate finds out who sends a request. A PVEAuthCookie wins over a token. Since release 9.1.5 every wrong

@@ -12,6 +12,7 @@ import (
 	"strings"
 )
 
+// Limits of a request, as in the original.
 const (
 	maxBody        = 512 << 10
 	maxHeaderLines = 64
@@ -84,6 +85,8 @@ func checkBody(r *http.Request) *apiError {
 	return nil
 }
 
+// readBody reads one byte more than is allowed, so that a longer body is
+// noticed.
 func readBody(r *http.Request) ([]byte, *apiError) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil {
@@ -112,6 +115,7 @@ func (v values) addForm(s string) *apiError {
 	return nil
 }
 
+// add adds a parameter. One that is sent again becomes a list.
 func (v values) add(key string, p paramValue) {
 	old, again := v[key]
 	if !again {
@@ -125,6 +129,7 @@ func (v values) add(key string, p paramValue) {
 	v[key] = old
 }
 
+// addJSON adds the parameters of a JSON body.
 func (v values) addJSON(body []byte) *apiError {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()

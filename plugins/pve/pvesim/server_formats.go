@@ -83,6 +83,7 @@ func checkFormat(name, value string, rel release) string {
 	return ""
 }
 
+// textUnless returns a check that fails with text unless the pattern matches.
 func textUnless(pattern *regexp.Regexp, text string) func(string) string {
 	return func(s string) string {
 		if pattern.MatchString(s) {
@@ -102,6 +103,8 @@ func quotedUnless(pattern *regexp.Regexp, text string) func(string) string {
 	}
 }
 
+// textUnlessAddress returns a check that fails with text unless is accepts the
+// address.
 func textUnlessAddress(is func(netip.Addr) bool, text string) func(string) string {
 	return func(s string) string {
 		if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" && is(a) {
@@ -121,23 +124,28 @@ func textUnlessAny(fits func(string) bool, text string, words ...string) func(st
 	}
 }
 
+// isCIDRv4 reports whether s is an IPv4 network.
 func isCIDRv4(s string) bool {
 	p, err := netip.ParsePrefix(s)
 	return err == nil && p.Addr().Is4()
 }
 
+// isCIDRv6 reports whether s is an IPv6 network.
 func isCIDRv6(s string) bool {
 	p, err := netip.ParsePrefix(s)
 	return err == nil && p.Addr().Is6()
 }
 
+// textIPorCIDR is the text for neither.
 const textIPorCIDR = "value does not look like a valid IP address or CIDR network"
 
+// isIPorCIDR reports whether s is an address or a network.
 func isIPorCIDR(s string) bool {
 	a, err := netip.ParseAddr(s)
 	return err == nil && a.Zone() == "" || isCIDRv4(s) || isCIDRv6(s)
 }
 
+// checkVMID checks the form of a guest's ID.
 func checkVMID(s string) string {
 	if n, err := strconv.Atoi(s); err != nil || n < 100 || n > 999_999_999 || s != strconv.Itoa(n) {
 		return "value does not look like a valid VM ID"
@@ -145,6 +153,7 @@ func checkVMID(s string) string {
 	return ""
 }
 
+// checkStorageID checks the form of a storage's name.
 func checkStorageID(s string) string {
 	switch {
 	case len(s) < 2:
@@ -155,6 +164,7 @@ func checkStorageID(s string) string {
 	return ""
 }
 
+// checkTaskStatus checks a filter of task lists.
 func checkTaskStatus(s string) string {
 	switch s {
 	case "ok", "error", "warning", "unknown":

@@ -10,6 +10,7 @@ import (
 // gzipAbove is the size from which an answer is packed for clients that ask for it.
 const gzipAbove = 1024
 
+// wantsGzip reports whether the client accepts gzip.
 func wantsGzip(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
 }

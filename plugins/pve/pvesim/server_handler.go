@@ -57,6 +57,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		at: c.Now()})
 }
 
+// sendError sends an error in the form of the simulated release.
 func (c *Cluster) sendError(w http.ResponseWriter, e *apiError) {
 	body := e.encode(c.release.atLeast(8, 4, 0))
 	c.stats.answer(len(body))

@@ -10,6 +10,7 @@ import (
 // requestsPerConnection is how many requests pveproxy answers on one connection before it closes it.
 const requestsPerConnection = 100
 
+// connectionKey is the key of the connection in a request's context.
 type connectionKey struct{}
 
 // countRequests gives a connection its counter.

@@ -85,6 +85,7 @@ func (c *Cluster) Start(listen string) (string, error) {
 	return c.URL(""), nil
 }
 
+// listenNode starts the TLS listener of a node.
 func (c *Cluster) listenNode(n *node, addr string) error {
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -120,6 +121,8 @@ type nodeListener struct {
 	node    *node
 }
 
+// Accept resets connections to a node that is down or that a fault refuses, as
+// a firewall or a dead machine would.
 func (g *nodeListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := g.Listener.Accept()
@@ -156,6 +159,8 @@ type trackedConn struct {
 	cluster *Cluster
 }
 
+// track counts a connection and remembers it, so that it can be cut when its
+// node goes down.
 func (c *Cluster) track(conn net.Conn, node string) net.Conn {
 	t := &trackedConn{Conn: conn, cluster: c}
 	c.stats.connection(1)

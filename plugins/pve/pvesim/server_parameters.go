@@ -22,6 +22,7 @@ type paramValue struct {
 	isJSON bool // a JSON number or boolean: echoed without quotes
 }
 
+// has reports whether a parameter was sent, text returns its value.
 func (v values) has(name string) bool    { _, ok := v[name]; return ok }
 func (v values) text(name string) string { return v[name].text }
 
@@ -65,6 +66,7 @@ func splitList(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ';' || r == ' ' || r == 0 })
 }
 
+// parseBool reads a flag in any form that the original accepts.
 func parseBool(s string) (value, ok bool) {
 	switch strings.ToLower(s) {
 	case "1", "on", "yes", "true":
@@ -75,6 +77,7 @@ func parseBool(s string) (value, ok bool) {
 	return false, false
 }
 
+// Texts of faults of parameters.
 const (
 	textUnknown = "property is not defined in schema and the schema does not allow additional properties"
 	textMissing = "property is missing and it is not optional"
@@ -158,8 +161,10 @@ func checkElements(name string, p *schema.Parameter, v paramValue, rel release) 
 	return ""
 }
 
+// numberPattern is the form of a number.
 var numberPattern = regexp.MustCompile(`^[+-]?\d+\.?\d*$`)
 
+// hasType reports whether a value has the type of its parameter.
 func hasType(kind, value string) bool {
 	switch kind {
 	case schema.Integer:

@@ -15,6 +15,7 @@ import (
 // bodyKind says what an error answer carries besides its reason phrase.
 type bodyKind int
 
+// The forms of an error's body.
 const (
 	bodyJSON bodyKind = iota // data, message, errors: errors of the API itself
 	bodyText                 // the bare text, no Content-Type: errors of the HTTP server
@@ -31,6 +32,7 @@ type apiError struct {
 	delay    bool // a failed authentication: the answer comes late
 }
 
+// Error implements error.
 func (e *apiError) Error() string { return strconv.Itoa(e.status) + " " + e.text }
 
 // failure is the usual domain error: status 500 and a text.
@@ -52,8 +54,10 @@ func badParameters(errs map[string]string) *apiError {
 	return &apiError{status: 400, text: "Parameter verification failed.", errors: errs}
 }
 
+// badParameter returns the error of one parameter.
 func badParameter(name, text string) *apiError { return badParameters(map[string]string{name: text}) }
 
+// unauthorized returns the error of a failed login, which is answered late.
 func unauthorized(reason string) *apiError {
 	return &apiError{status: 401, text: reason, body: bodyNone, delay: true}
 }
@@ -78,10 +82,13 @@ type result struct {
 	console *consoleKey
 }
 
+// ok returns the result of a request.
 func ok(data any) (result, *apiError) { return result{data: data}, nil }
 
+// fail returns the error of a request.
 func fail(e *apiError) (result, *apiError) { return result{}, e }
 
+// encode returns the body of an answer.
 func (r *result) encode(extjs bool) ([]byte, error) {
 	if r.raw != nil {
 		return r.raw, nil
@@ -214,6 +221,7 @@ func writeError(w http.ResponseWriter, e *apiError, body []byte) {
 	}
 }
 
+// takeOver takes the connection away from the HTTP server.
 func takeOver(w http.ResponseWriter) (net.Conn, *bufio.ReadWriter, bool) {
 	hj, ok := w.(http.Hijacker)
 	if !ok {

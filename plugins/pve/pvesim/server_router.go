@@ -119,6 +119,7 @@ type router struct {
 	open     []*endpoint // those whose last segment takes the rest
 }
 
+// newRouter sorts endpoints by the number of parts of their paths.
 func newRouter(list []*endpoint) *router {
 	r := &router{byLength: map[int][]*endpoint{}}
 	for _, e := range list {
@@ -130,6 +131,7 @@ func newRouter(list []*endpoint) *router {
 	return r
 }
 
+// splitPath returns the parts of a path.
 func splitPath(p string) []string {
 	return strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
 }
@@ -168,6 +170,7 @@ func (r *router) findOpen(method string, segments []string) (*endpoint, []string
 	return nil, nil
 }
 
+// matches reports whether a path is one of the endpoint.
 func (e *endpoint) matches(segments []string) bool {
 	for i, s := range e.segments {
 		if !strings.HasPrefix(s, "{") && s != segments[i] {

@@ -23,6 +23,7 @@ type Stats struct {
 	Privileges map[string][]string `json:"privileges"`
 }
 
+// statistics counts what the server does.
 type statistics struct {
 	mu sync.Mutex
 	s  Stats
@@ -60,6 +61,7 @@ func (s *statistics) privilege(who string, anyOf []string) {
 	}
 }
 
+// connection counts an opened or closed connection.
 func (s *statistics) connection(delta int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,6 +69,7 @@ func (s *statistics) connection(delta int64) {
 	s.s.ConnectionsTotal += max(delta, 0)
 }
 
+// reset sets the counters to zero, except that of open connections.
 func (s *statistics) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

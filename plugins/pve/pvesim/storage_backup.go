@@ -87,6 +87,7 @@ func (s *backupStore) name(b *backup, plugin string) {
 	}
 }
 
+// add adds a backup, also as a file if the store has a folder.
 func (s *backupStore) add(b *backup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,6 +113,7 @@ func (s *backupStore) change(b *backup, f func(*backup)) {
 	}
 }
 
+// remove removes a backup and its file.
 func (s *backupStore) remove(b *backup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

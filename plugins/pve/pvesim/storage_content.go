@@ -59,6 +59,7 @@ type looseDisk struct {
 	size, ctime        int64
 }
 
+// row returns a disk without guest as lists show it.
 func (d looseDisk) row(storageID string) map[string]any {
 	return map[string]any{"volid": storageID + ":" + d.name, "content": "images", "format": d.format, "vmid": d.vmid, "size": d.size,
 		"used": d.size / 2, "ctime": d.ctime, "parent": nil}
@@ -137,6 +138,7 @@ func (r *request) mayUseBackup(s *storage, vmid int) *apiError {
 	return r.c.check(r.who, "/vms/"+strconv.Itoa(vmid), "VM.Backup")
 }
 
+// volumeRow returns a guest's volume as lists show it.
 func (c *Cluster) volumeRow(g *guest, v volume, content string) map[string]any {
 	format := v.format
 	if format == "" {
@@ -239,6 +241,7 @@ func (v *foundVolume) owner() int {
 	return 0
 }
 
+// isBackup reports whether a volume is a backup.
 func (v *foundVolume) isBackup() bool { return strings.HasPrefix(v.name, "backup/") }
 
 // may checks the access that reading and changing a volume needs.
@@ -254,6 +257,7 @@ func (v *foundVolume) may(r *request) *apiError {
 	return r.c.check(r.who, "/storage/"+v.storage.id, "Datastore.Audit", "Datastore.AllocateSpace", "Datastore.Allocate")
 }
 
+// readVolume returns the attributes of a volume.
 func readVolume(r *request) (result, *apiError) {
 	v, err := r.volume()
 	if err == nil {

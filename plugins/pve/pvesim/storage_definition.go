@@ -9,6 +9,7 @@ import (
 	"strings"
 )
 
+// storageDefinitionEndpoints serves the definitions of storages.
 func storageDefinitionEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/storage", listDefinitions),
@@ -28,11 +29,14 @@ type storagePlugin struct {
 	secrets string
 }
 
+// Options that several types of storages have.
 const (
 	anyStorage    = " nodes disable content"
 	folderOptions = " content-dirs mkdir create-base-path create-subdirs prune-backups max-protected-backups format"
 )
 
+// storagePlugins are the types of storages with their options; a star marks one
+// that is fixed.
 var storagePlugins = map[string]storagePlugin{
 	"dir": {options: "path* shared is_mountpoint bwlimit preallocation snapshot-as-volume-chain=" + folderOptions + anyStorage,
 		content: "images,rootdir"},
@@ -70,6 +74,7 @@ func (p storagePlugin) option(name string) (known, required, fixed bool) {
 	return false, false, false
 }
 
+// isSecret reports whether an option is never returned.
 func (p storagePlugin) isSecret(name string) bool {
 	return slices.Contains(strings.Fields(p.secrets), name)
 }
@@ -104,6 +109,7 @@ func (c *Cluster) storageDigest() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
+// listDefinitions lists the definitions that the caller may see.
 func listDefinitions(r *request) (result, *apiError) {
 	rows := []map[string]any{}
 	for _, s := range r.c.storages {
@@ -115,6 +121,7 @@ func listDefinitions(r *request) (result, *apiError) {
 	return ok(rows)
 }
 
+// readDefinition returns one definition with its digest.
 func readDefinition(r *request) (result, *apiError) {
 	id := r.values.text("storage")
 	s := r.c.storageByID(id)
@@ -127,6 +134,7 @@ func readDefinition(r *request) (result, *apiError) {
 // unreachable is where nothing answers.
 const unreachable = ".invalid"
 
+// createStorage adds a storage.
 func createStorage(r *request) (result, *apiError) {
 	kind, id := r.values.text("type"), r.values.text("storage")
 	p := storagePlugins[kind]
@@ -198,6 +206,7 @@ func (s *storage) set(v values, p storagePlugin, create bool, besides ...string)
 	return nil
 }
 
+// updateStorage changes a definition, if the digest is current.
 func updateStorage(r *request) (result, *apiError) {
 	failed := func(err *apiError) (result, *apiError) {
 		err.text = "update storage failed: " + err.text
@@ -235,6 +244,7 @@ func updateStorage(r *request) (result, *apiError) {
 	return ok(map[string]any{"storage": id, "type": s.plugin})
 }
 
+// unset removes an option.
 func (s *storage) unset(name string, p storagePlugin) {
 	delete(s.config, name)
 	delete(s.secrets, name)

@@ -10,6 +10,7 @@ import (
 	"time"
 )
 
+// storageDownloadEndpoints serves downloads by nodes.
 func storageDownloadEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("POST", "/nodes/{node}/storage/{storage}/download-url", downloadURL),
@@ -38,6 +39,8 @@ func (s *storage) folder(content string) *apiError {
 	return nil
 }
 
+// downloadURL starts the download of a file. Nothing is fetched: the URL
+// decides what the task does.
 func downloadURL(r *request) (result, *apiError) {
 	s, err := r.storage(r.values.text("storage"))
 	content, name := r.values.text("content"), r.values.text("filename")
@@ -85,6 +88,7 @@ func (r *request) download(s *storage, content, name, from, subject string) stri
 	})
 }
 
+// hasImage reports whether a storage has a file.
 func (s *storage) hasImage(content, name string) bool {
 	return slices.ContainsFunc(s.images, func(i storageImage) bool { return i.content == content && i.name == name })
 }
@@ -112,6 +116,7 @@ func unanswered(text string) string {
 	return ""
 }
 
+// queryURL returns the name and size of a file that could be downloaded.
 func queryURL(r *request) (result, *apiError) {
 	text := r.values.text("url")
 	if why := unanswered(text); why != "" {
@@ -136,6 +141,7 @@ var appliances = []map[string]any{
 		"description": "LXC default image for alpine 3.22 (20250617)\n"},
 }
 
+// appliances returns the catalog of container templates.
 func (c *Cluster) appliances() []map[string]any {
 	if c.opts.Bare {
 		return []map[string]any{}
@@ -143,8 +149,10 @@ func (c *Cluster) appliances() []map[string]any {
 	return appliances
 }
 
+// listAppliances lists the catalog.
 func listAppliances(r *request) (result, *apiError) { return ok(r.c.appliances()) }
 
+// downloadAppliance starts the download of a template.
 func downloadAppliance(r *request) (result, *apiError) {
 	name := r.values.text("template")
 	all := r.c.appliances()

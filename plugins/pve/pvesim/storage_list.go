@@ -6,6 +6,7 @@ import (
 	"time"
 )
 
+// storageEndpoints serves storages as nodes see them.
 func storageEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/nodes/{node}/storage", listStorages),
@@ -47,6 +48,7 @@ func storageStatus(r *request) (result, *apiError) {
 	return ok(row)
 }
 
+// holdsAny reports whether a storage takes one of the kinds of content.
 func (s *storage) holdsAny(wanted []string) bool {
 	return slices.ContainsFunc(strings.Split(s.content, ","), func(c string) bool { return slices.Contains(wanted, c) })
 }

@@ -63,6 +63,7 @@ func (c *Cluster) DropStorage(id string) {
 	c.generation++
 }
 
+// addStorage adds a storage.
 func (c *Cluster) addStorage(s StorageSpec) {
 	if s.Plugin == "" {
 		s.Plugin = "dir"
@@ -112,6 +113,7 @@ func definitionOf(s StorageSpec) map[string]string {
 	return config
 }
 
+// storageByID returns the storage with that name, or nil.
 func (c *Cluster) storageByID(id string) *storage {
 	i := slices.IndexFunc(c.storages, func(s *storage) bool { return s.id == id })
 	if i < 0 {
@@ -120,6 +122,7 @@ func (c *Cluster) storageByID(id string) *storage {
 	return c.storages[i]
 }
 
+// on reports whether a node has the storage.
 func (s *storage) on(node string) bool { return len(s.nodes) == 0 || slices.Contains(s.nodes, node) }
 
 // seed makes the storage's figures differ from its neighbours'.

@@ -19,6 +19,7 @@ import (
 	"time"
 )
 
+// uploadEndpoints serves uploads.
 func uploadEndpoints() []*endpoint {
 	return []*endpoint{serve("POST", uploadPath, storeUpload)}
 }
@@ -54,6 +55,7 @@ func (c *Cluster) Files() []File {
 	return all
 }
 
+// algorithms are the checksums that an upload can name.
 var algorithms = map[string]func() hash.Hash{
 	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
 }
@@ -162,6 +164,7 @@ func (f *uploadForm) read() (*upload, error) {
 	}
 }
 
+// line reads one line of a form.
 func (f *uploadForm) line() (string, error) {
 	line, err := f.body.ReadSlice('\n')
 	if err != nil {

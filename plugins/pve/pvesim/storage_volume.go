@@ -70,6 +70,7 @@ func (c *Cluster) RenameVolume(vmid int, volume string) {
 	}
 }
 
+// volumeKeys match the keys of a configuration that have volumes.
 var volumeKeys = map[string]*regexp.Regexp{
 	QEMU: regexp.MustCompile(`^((ide|sata|scsi|virtio)\d+|efidisk0|tpmstate0)$`),
 	LXC:  regexp.MustCompile(`^(rootfs|mp\d+)$`),

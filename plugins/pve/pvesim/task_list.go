@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// taskEndpoints serves tasks.
 func taskEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/nodes/{node}/tasks", listTasks),

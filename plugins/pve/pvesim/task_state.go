@@ -42,6 +42,7 @@ type logLine struct {
 // taskWarnings is a finish error that means success with that many warnings.
 type taskWarnings int
 
+// Error returns the end of a task with warnings, as the original writes it.
 func (w taskWarnings) Error() string { return fmt.Sprintf("WARNINGS: %d", int(w)) }
 
 // unexpectedStatus is the end of a task that wrote none.
@@ -72,6 +73,8 @@ func (t *task) failed() bool {
 // tasks, a user also those of all his tokens.
 func (t *task) visibleTo(who identity) bool { return ownsTask(t.upid.user, who) }
 
+// ownsTask reports whether a caller may see a task without a privilege. A user
+// sees the tasks of all of their tokens.
 func ownsTask(taskUser string, who identity) bool {
 	owner := parseIdentity(taskUser)
 	return owner == who || who.token == "" && owner.user == who.user

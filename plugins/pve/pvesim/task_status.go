@@ -23,8 +23,10 @@ func (r *request) taskOf(priv string) (upid, *task, *apiError) {
 	return u, r.c.tasks.byUPID[u.String()], nil
 }
 
+// errNoSuchTask is the error of an unknown task.
 var errNoSuchTask = badParameter("upid", "no such task")
 
+// readTaskStatus returns the state of a task.
 func readTaskStatus(r *request) (result, *apiError) {
 	u, t, err := r.taskOf("Sys.Audit")
 	if err != nil {

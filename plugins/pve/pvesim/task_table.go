@@ -96,6 +96,8 @@ func (tt *taskTable) blocked(index int, t *task) bool {
 	return t.vmid != 0 && slices.ContainsFunc(tt.active[:index], func(o *task) bool { return o.vmid == t.vmid && !o.released })
 }
 
+// beginTask lets a task do what it does at its beginning, unless another one
+// has the lock.
 func (tt *taskTable) beginTask(c *Cluster, t *task, at time.Time) {
 	t.begun = true
 	if tt.blocked(slices.Index(tt.active, t), t) {
@@ -142,6 +144,7 @@ func (tt *taskTable) free(t *task, at time.Time) {
 	}
 }
 
+// endTask ends a task with its result.
 func (tt *taskTable) endTask(c *Cluster, t *task, at time.Time) {
 	tt.close(c, t, at, t.finish(t, at))
 }
@@ -166,6 +169,7 @@ func (tt *taskTable) close(c *Cluster, t *task, at time.Time, err error) {
 	tt.archive(c, t)
 }
 
+// archive moves an ended task to its node's archive.
 func (tt *taskTable) archive(c *Cluster, t *task) {
 	t.ended = true
 	c.generation++

@@ -17,10 +17,12 @@ type upid struct {
 	user      string // user@realm or user@realm!token
 }
 
+// String returns the UPID.
 func (u upid) String() string {
 	return fmt.Sprintf("UPID:%s:%08X:%08X:%08X:%s:%s:%s:", u.node, u.pid, u.pstart, u.starttime, u.kind, u.id, u.user)
 }
 
+// upidPattern is the form of a UPID.
 var upidPattern = regexp.MustCompile(
 	`^UPID:([A-Za-z][A-Za-z0-9-]*):([0-9A-Fa-f]{8}):([0-9A-Fa-f]{8,9}):([0-9A-Fa-f]{8}):([^:\s]+):([^:\s]*):([^:\s]+):$`)
 

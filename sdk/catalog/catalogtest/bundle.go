@@ -29,7 +29,8 @@ func purposes(e catalog.Entry) []catalog.Purpose {
 	return []catalog.Purpose{catalog.Install}
 }
 
-// The same pin gives the same bytes, also to who has fetched nothing yet; and so does the pin of the app.
+// The same pin gives the same bytes, also to who has fetched nothing yet; and
+// so does the pin of the app.
 func testBundle(t *testing.T, s *suite) {
 	l := s.whole(t)
 	config := s.Catalog

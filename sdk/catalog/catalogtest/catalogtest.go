@@ -21,8 +21,9 @@ type Config struct {
 	CatalogType catalog.Catalog
 	// Catalog is what it is opened under. Without a Cache the suite gives it one.
 	Catalog catalog.Config
-	// Change changes what the source lists: it changes the own files of one entry, or adds one, and leaves at least one as it is. It may be
-	// called several times. Nil leaves out the cases that need it.
+	// Change changes what the source lists: it changes the own files of one
+	// entry, or adds one, and leaves at least one as it is. It may be called
+	// several times. Nil leaves out the cases that need it.
 	Change func(t *testing.T)
 }
 

@@ -9,8 +9,10 @@ import (
 	"github.com/hostler/hostler/sdk/catalog"
 )
 
-// Hostile is a source that passes on another one's answers and falsifies those of one verb, as one of Faults says. Whoever reads from a
-// source proves with it that nothing of what it falsifies is believed. Its methods may be called at the same time.
+// Hostile is a source that passes on another one's answers and falsifies those
+// of one verb, as one of Faults says. Whoever reads from a source proves with
+// it that nothing of what it falsifies is believed. Its methods may be called
+// at the same time.
 type Hostile struct {
 	source catalog.Source
 	mu     sync.Mutex
@@ -22,11 +24,13 @@ var (
 	_ catalog.Catalog = (*HostileCatalog)(nil)
 )
 
-// NewHostile wraps a source, which must have at least two entries, and whose bundles have at least two files that are not empty. It is
-// honest until SetFault.
+// NewHostile wraps a source, which must have at least two entries, and whose
+// bundles have at least two files that are not empty. It is honest until
+// SetFault.
 func NewHostile(source catalog.Source) *Hostile { return &Hostile{source: source} }
 
-// SetFault sets what is falsified from now on, by Fault.Name; empty for nothing. A name that is none panics.
+// SetFault sets what is falsified from now on, by Fault.Name; empty for
+// nothing. A name that is none panics.
 func (h *Hostile) SetFault(name string) {
 	if name != "" && !slices.ContainsFunc(faults, func(f Fault) bool { return f.Name == name }) {
 		panic(fmt.Sprintf("catalogtest: there is no fault %q", name))

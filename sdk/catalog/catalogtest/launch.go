@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// launchRequest is one with everything that the service knows. The answers are as many as the entry asks for.
+// launchRequest is one with everything that the service knows. The answers are
+// as many as the entry asks for.
 func launchRequest(e catalog.Entry, m catalog.Manifest) catalog.LaunchRequest {
 	return catalog.LaunchRequest{
 		Slug: e.Slug, Pin: m.Pin, Purpose: m.Purpose, Place: m.Place, Name: "suite-app", Container: "9001", Tags: []string{"svc-job-1", "app"},
@@ -68,7 +69,8 @@ func mentions(l catalog.Launch, word string) bool {
 	return slices.ContainsFunc(l.Arguments, func(a string) bool { return strings.Contains(a, word) })
 }
 
-// Words of a caller arrive as they are, as values, or are refused as Invalid; they never become a name of a variable or a program.
+// Words of a caller arrive as they are, as values, or are refused as Invalid;
+// they never become a name of a variable or a program.
 func testLaunchHostile(t *testing.T, s *suite) {
 	l := s.whole(t)
 	e := l.installable(t)[0]

@@ -14,8 +14,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Memory is a source whose states a test sets, one after the other. Its zero value has no state yet. Its methods may be called at the same
-// time.
+// Memory is a source whose states a test sets, one after the other. Its zero
+// value has no state yet. Its methods may be called at the same time.
 type Memory struct {
 	// Name is the source's; empty is "mem". It is set before the first call.
 	Name string
@@ -30,7 +30,8 @@ type Memory struct {
 type State struct {
 	Entries    []catalog.Entry
 	Categories []catalog.Category
-	// Files are the contents of the bundles, by slug and path. A path that begins with "overlay/" is the source's own.
+	// Files are the contents of the bundles, by slug and path. A path that
+	// begins with "overlay/" is the source's own.
 	Files map[string]map[string]string
 }
 
@@ -45,8 +46,9 @@ var (
 	_ catalog.IconFetcher = (*MemoryCatalog)(nil)
 )
 
-// Add adds a state, which is the newest from then on, and gives its pin. Entries get their digest, and as the pin of their own files that
-// of the newest state in which these were the same.
+// Add adds a state, which is the newest from then on, and gives its pin.
+// Entries get their digest, and as the pin of their own files that of the
+// newest state in which these were the same.
 func (m *Memory) Add(s State) catalog.Pin {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,7 +82,8 @@ func own(files map[string]string) map[string]string {
 	return files
 }
 
-// classOf is the class of a file: what lies below "engine/" is the engine's, and of all else the builder knows.
+// classOf is the class of a file: what lies below "engine/" is the engine's,
+// and of all else the builder knows.
 func classOf(path string) catalog.FileClass {
 	if strings.HasPrefix(path, "engine/") {
 		return catalog.EngineFile
@@ -98,7 +101,8 @@ func (m *Memory) SetIcon(reference string, data []byte) {
 	m.icons[reference] = data
 }
 
-// SetFault sets what is asked before each call, whose name it gets in lower case; an error of it is the call's. Nil takes it away.
+// SetFault sets what is asked before each call, whose name it gets in lower
+// case; an error of it is the call's. Nil takes it away.
 func (m *Memory) SetFault(fault func(verb string) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -254,7 +258,8 @@ func (c *MemoryCatalog) Bundle(ctx context.Context, request catalog.BundleReques
 	return builder.Send(each)
 }
 
-// Launch implements catalog.Catalog: it runs the file of the purpose's name, with a line of input for each answer.
+// Launch implements catalog.Catalog: it runs the file of the purpose's name,
+// with a line of input for each answer.
 func (c *MemoryCatalog) Launch(ctx context.Context, request catalog.LaunchRequest) (catalog.Launch, error) {
 	states, err := c.begin(ctx, "launch")
 	if err != nil {

@@ -19,28 +19,33 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Cache keeps trees in a folder. Several processes may use one folder at the same time.
+// Cache stores trees in a folder, one folder for each key. Several processes may
+// use the same cache at the same time: a new tree is written beside the others and
+// renamed.
 type Cache struct {
 	dir    string
 	limits Limits
 }
 
-// Limits bound one tree; zero is without a bound.
+// Limits bound one tree. Zero means no limit.
 type Limits struct {
 	Files          int
 	FileSize, Size int64
-	// Trees is how many a cache keeps; the ones that were used least lately go.
+	// Trees is the number of trees that a cache keeps. The least recently used ones
+	// are deleted.
 	Trees int
 }
 
-// NewCache gives the cache in a folder, which need not be there yet.
+// NewCache returns the cache in a folder. The folder need not exist.
 func NewCache(dir string, limits Limits) Cache { return Cache{dir: dir, limits: limits} }
 
-// half begins the name of a tree that is not whole yet, and is left over when whoever made it has died.
+// half is the beginning of the name of an incomplete tree. Such a folder is left
+// over if its process died.
 const half = ".half-"
 
-// Get gives the tree of a key, which is one name of a file; NotFound when it is not there. One that is damaged is taken away and not
-// there.
+// Get returns the tree with the key, which must be a file name. It returns NotFound
+// if the tree does not exist or is damaged. It deletes a damaged tree, and it marks
+// a found one as used.
 func (c Cache) Get(key string) (*Tree, error) {
 	if !catalog.ValidPath(key) || strings.Contains(key, "/") || strings.HasPrefix(key, ".") {
 		return nil, plugin.Errorf(plugin.NotFound, "%.80q is no key of the cache", key)
@@ -59,7 +64,7 @@ func (c Cache) Get(key string) (*Tree, error) {
 	return t, nil
 }
 
-// Keys are those of all trees, the ones that were used last first.
+// Keys returns the keys of all trees, most recently used first.
 func (c Cache) Keys() []string {
 	trees := c.list()
 	slices.Reverse(trees)
@@ -70,14 +75,15 @@ func (c Cache) Keys() []string {
 	return keys
 }
 
-// Drop takes the tree of a key away, such as one that turned out to be damaged.
+// Drop deletes the tree with the key, for example because its content turned out to
+// be damaged.
 func (c Cache) Drop(key string) {
 	if catalog.ValidPath(key) && !strings.Contains(key, "/") {
 		_ = os.RemoveAll(filepath.Join(c.dir, key))
 	}
 }
 
-// Writer takes the files of a new tree.
+// Writer receives the files of a new tree. It is not safe for concurrent use.
 type Writer struct {
 	dir    string
 	limits Limits
@@ -86,8 +92,9 @@ type Writer struct {
 	size   int64
 }
 
-// Add takes one file. A path that is none, that comes twice, or that is a file and a folder is Protocol, and so is more than the limits.
-// An error of the reader is returned.
+// Add adds a file. A malformed path, one that was added before, one that is also a
+// folder, and content above the limits are Protocol. An error of the reader is
+// returned. A disk that cannot be written is Internal.
 func (w *Writer) Add(p string, executable bool, r io.Reader) error {
 	switch {
 	case !catalog.ValidPath(p):
@@ -130,7 +137,7 @@ func (w *Writer) Add(p string, executable bool, r io.Reader) error {
 	return nil
 }
 
-// create makes the file of a path. A Writer without a folder only takes checksums.
+// create creates the file. A Writer without a folder computes checksums only.
 func (w *Writer) create(p string) (io.WriteCloser, error) {
 	if w.dir == "" {
 		return nowhere{io.Discard}, nil
@@ -142,11 +149,13 @@ func (w *Writer) create(p string) (io.WriteCloser, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
+// nowhere discards what is written.
 type nowhere struct{ io.Writer }
 
 func (nowhere) Close() error { return nil }
 
-// stored says why a file could not be stored: the tree itself, or the disk.
+// stored classifies an error of the disk: Protocol if the paths of the tree
+// contradict each other, else Internal.
 func stored(err error, p string) error {
 	var disk *fs.PathError
 	if errors.As(err, &disk) && (errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrExist)) {
@@ -155,12 +164,14 @@ func stored(err error, p string) error {
 	return plugin.Errorf(plugin.Internal, "the cache cannot be written").Because(err)
 }
 
-// Put keeps what fill adds under a key, and gives it. When fill fails nothing is kept. When the key is there already, that one stays.
+// Put stores the files that fill adds under a key and returns the tree. It stores
+// nothing if fill returns an error. If the key already exists, the existing tree
+// stays and is returned.
 func (c Cache) Put(key string, fill func(*Writer) error) (*Tree, error) {
 	return c.put(func(w *Writer) (string, error) { return key, fill(w) })
 }
 
-// put is Put for a key that is known only when everything has been read.
+// put is Put for a key that is known only after everything was read.
 func (c Cache) put(fill func(*Writer) (string, error)) (*Tree, error) {
 	dir, err := c.scratch()
 	if err != nil {
@@ -181,7 +192,8 @@ func (c Cache) put(fill func(*Writer) (string, error)) (*Tree, error) {
 		return nil, plugin.Errorf(plugin.Internal, "the cache cannot be written").Because(err)
 	}
 	c.prune(key)
-	// Renaming onto a folder that is there and not empty fails, and somebody else was faster then.
+	// Renaming onto a non-empty folder fails. Another process was faster then, and
+	// its tree has the same key.
 	if err := os.Rename(dir, filepath.Join(c.dir, key)); err != nil {
 		if t, err := c.Get(key); err == nil {
 			return t, nil
@@ -191,6 +203,7 @@ func (c Cache) put(fill func(*Writer) (string, error)) (*Tree, error) {
 	return c.Get(key)
 }
 
+// scratch creates the folder for an incomplete tree.
 func (c Cache) scratch() (string, error) {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return "", err
@@ -202,13 +215,15 @@ func sortFiles(files []File) {
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// used is when a tree was used last.
+// used is the time of the last use of a tree, which is the modification time of its
+// folder.
 type used struct {
 	name string
 	at   time.Time
 }
 
-// list gives all trees, those that were used least lately first. What the dead have left is taken away.
+// list returns all trees, least recently used first. It deletes incomplete trees
+// that are older than an hour, because their process has died.
 func (c Cache) list() (trees []used) {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
@@ -228,7 +243,7 @@ func (c Cache) list() (trees []used) {
 	return trees
 }
 
-// prune makes room for the tree of a key.
+// prune deletes old trees to make room for the tree with the key.
 func (c Cache) prune(key string) {
 	trees := slices.DeleteFunc(c.list(), func(t used) bool { return t.name == key })
 	for len(trees) >= max(c.limits.Trees, 1) && c.limits.Trees > 0 {

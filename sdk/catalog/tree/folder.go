@@ -12,9 +12,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// AddFolder adds all files of a folder. Nothing out of the folder is read: a symbolic link, a device, a socket or a pipe is Protocol, and
-// names it. Hidden files and folders, whose names begin with a dot, are left out. What changes while it is read may be read half changed:
-// see Cache.PutFolder.
+// AddFolder adds all files of a folder. It never reads outside of the folder: a
+// symbolic link, device, socket or pipe is Protocol, and the message names it.
+// Hidden files and folders, whose names begin with a dot, are skipped. A file that
+// changes while it is read may be stored in a mixed state; see Cache.PutFolder.
 func (w *Writer) AddFolder(root *os.Root) error {
 	return fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -38,6 +39,7 @@ func (w *Writer) AddFolder(root *os.Root) error {
 	})
 }
 
+// addFile adds one file of the folder.
 func (w *Writer) addFile(root *os.Root, p string) error {
 	file, err := openRegular(root, p)
 	if err != nil {
@@ -51,7 +53,8 @@ func (w *Writer) addFile(root *os.Root, p string) error {
 	return w.Add(p, info.Mode()&0o111 != 0, file)
 }
 
-// openRegular opens a file that is one: it may have become something else since it was listed, and opening a pipe would wait for ever.
+// openRegular opens a regular file. The file may have been replaced since it was
+// listed, and opening a pipe would block for ever.
 func openRegular(root *os.Root, p string) (*os.File, error) {
 	before, err := root.Lstat(p)
 	if err != nil {
@@ -71,12 +74,15 @@ func openRegular(root *os.Root, p string) (*os.File, error) {
 	return file, nil
 }
 
+// folderError is the error of a folder that the system does not let us read.
 func folderError(err error) error {
 	return plugin.Errorf(plugin.Refused, "the folder cannot be read").Because(err)
 }
 
-// PutFolder keeps the present state of a folder under its Hash, and gives both. The folder is read twice: when somebody changes it
-// meanwhile, what was read is a state that never was, and the error is Conflict.
+// PutFolder stores the present state of a folder under its Hash, and returns the
+// tree and the hash. It reads the folder twice: if the two readings differ,
+// somebody changes the folder, and the state that was read may never have existed.
+// The error is Conflict then.
 func (c Cache) PutFolder(root *os.Root) (*Tree, string, error) {
 	key := ""
 	t, err := c.put(func(w *Writer) (string, error) {
@@ -105,8 +111,8 @@ func sums(root *os.Root) ([]File, error) {
 	return w.files, err
 }
 
-// ReadRegular reads one file of a folder, of at most so many bytes. A link, a special file or a larger one is Protocol, one that is not
-// there NotFound.
+// ReadRegular reads one file of a folder. A link, a special file and a file larger
+// than most bytes are Protocol. A file that does not exist is NotFound.
 func ReadRegular(root *os.Root, p string, most int64) ([]byte, error) {
 	if !catalog.ValidPath(p) {
 		return nil, plugin.Errorf(plugin.NotFound, "%.200q is no path that a file may have", p)

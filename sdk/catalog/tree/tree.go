@@ -1,5 +1,10 @@
-// Package tree keeps sets of files for sources of catalogs, each under a key that names its state for ever, such as a commit. What is kept
-// is there whole or not at all, and every byte is checked again when it is read.
+// Package tree stores sets of files for catalog sources, each under a key that
+// identifies its state for ever, such as a commit.
+//
+// A Cache contains trees. Put and PutFolder add one, Get returns it, and Tree.Read
+// returns the content of a file. A tree is stored completely or not at all. The
+// checksum of a file is verified each time it is read, so that a damaged disk or
+// another program cannot change what runs on a node.
 package tree
 
 import (
@@ -20,22 +25,22 @@ import (
 
 // File is one file of a tree.
 type File struct {
-	// Path has the form that catalog.ValidPath wants.
+	// Path is accepted by catalog.ValidPath.
 	Path       string `json:"path"`
 	Executable bool   `json:"executable,omitempty"`
 	Size       int64  `json:"size"`
-	// Sum is the SHA-256 in small hexadecimal digits.
+	// Sum is the SHA-256 in lower-case hexadecimal digits.
 	Sum string `json:"sum"`
 }
 
-// Tree is a set of files at one state. Its methods may be called at the same time.
+// Tree is a set of files in one state. It is safe for concurrent use.
 type Tree struct {
 	dir   string
 	files []File // sorted by path
 }
 
-// Hash names the files and their contents: SHA-256 over the lines "mode size sum path", sorted by path as bytes, 64 small hexadecimal
-// digits.
+// Hash identifies the files and their contents: the SHA-256 of the lines "mode size
+// sum path", sorted by path as bytes, in 64 lower-case hexadecimal digits.
 func Hash(files []File) string {
 	h := sha256.New()
 	for _, f := range files {
@@ -48,10 +53,12 @@ func Hash(files []File) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Files are all of them, sorted by path as bytes. The slice is the tree's own.
+// Files returns all files, sorted by path as bytes. The caller must not change the
+// slice.
 func (t *Tree) Files() []File { return t.files }
 
-// Below are the files whose paths begin with a prefix.
+// Below returns the files whose paths begin with the prefix. The caller must not
+// change the slice.
 func (t *Tree) Below(prefix string) []File {
 	from, _ := slices.BinarySearchFunc(t.files, prefix, func(f File, p string) int { return strings.Compare(f.Path, p) })
 	to := from
@@ -61,7 +68,7 @@ func (t *Tree) Below(prefix string) []File {
 	return t.files[from:to]
 }
 
-// Find gives the file of a path; false when there is none.
+// Find returns the file with the path. It returns false if the file does not exist.
 func (t *Tree) Find(p string) (File, bool) {
 	i, ok := slices.BinarySearchFunc(t.files, p, func(f File, p string) int { return strings.Compare(f.Path, p) })
 	if !ok {
@@ -70,8 +77,9 @@ func (t *Tree) Find(p string) (File, bool) {
 	return t.files[i], true
 }
 
-// Read gives the content of a file, which has been compared with its checksum. A path that is not there is NotFound; a file that was
-// changed is Internal.
+// Read returns the content of a file after comparing it with its checksum. An
+// unknown path is NotFound. A changed file is Internal; the caller should Drop the
+// tree.
 func (t *Tree) Read(p string) ([]byte, error) {
 	f, ok := t.Find(p)
 	if !ok {
@@ -88,6 +96,7 @@ func (t *Tree) Read(p string) ([]byte, error) {
 	return data, nil
 }
 
+// readFile reads a file that must have exactly the given size.
 func readFile(name string, size int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -104,13 +113,13 @@ func readFile(name string, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// index is what stands beside the files: their list, and its hash.
+// index is the content of the file index.json beside the files of a tree.
 type index struct {
 	Hash  string `json:"hash"`
 	Files []File `json:"files"`
 }
 
-// load reads the index of a folder.
+// load reads and verifies the index of a tree's folder.
 func load(dir string) (*Tree, error) {
 	raw, err := os.ReadFile(path.Join(dir, "index.json"))
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Evaluated is where packets are judged: two guests of one endpoint, with a network interface and an address of one version of IP each
-// that the rules of that guest act on as soon as the firewall is on. Nothing is changed there.
+// Evaluated is where packets are judged: two guests of one endpoint, with a
+// network interface and an address of one version of IP each that the rules of
+// that guest act on as soon as the firewall is on. Nothing is changed there.
 type Evaluated struct {
 	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
 	// From and To are the guests, and Node is a node with an address.
@@ -237,7 +238,8 @@ func (e evaluated) rules() []firewall.Rule {
 	}
 }
 
-// assume are the cluster, the sender and the receiver, all switched on; the receiver has these rules and drops what they do not accept.
+// assume are the cluster, the sender and the receiver, all switched on; the
+// receiver has these rules and drops what they do not accept.
 func (e evaluated) assume(rules []firewall.Rule) []firewall.State {
 	yes := true
 	on := firewall.Options{Enable: &yes, PolicyIn: "DROP", PolicyOut: "ACCEPT"}

@@ -1,6 +1,7 @@
-// Package firewalltest is the conformance suite of the firewall kind. A backend's test calls Run with a Config; every case runs
-// twice, directly and over real gRPC. Cases of abilities that the firewall does not have, and cases for which the Config has
-// no hook, are skipped with the reason.
+// Package firewalltest is the conformance suite of the firewall kind. A
+// backend's test calls Run with a Config; every case runs twice, directly and
+// over real gRPC. Cases of abilities that the firewall does not have, and cases
+// for which the Config has no hook, are skipped with the reason.
 package firewalltest
 
 import (
@@ -16,15 +17,17 @@ import (
 	"github.com/hostler/hostler/sdk/plugin/plugintest"
 )
 
-// EmptyScope is a scope without rules, names and options that no other case touches, and where it is.
+// EmptyScope is a scope without rules, names and options that no other case
+// touches, and where it is.
 type EmptyScope struct {
 	Scope firewall.Scope
 	// Target gives a working, pinned target with the capability's proper token.
 	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
 }
 
-// WrittenLog is a log with the lines that it has: three or more, numbered from 1 on, at least one of them with an entry. A line with an
-// entry is a second or more later than the one before.
+// WrittenLog is a log with the lines that it has: three or more, numbered from
+// 1 on, at least one of them with an entry. A line with an entry is a second or
+// more later than the one before.
 type WrittenLog struct {
 	Scope firewall.Scope
 	Lines []firewall.LogLine
@@ -52,11 +55,14 @@ type Config struct {
 	Change func(t testing.TB) firewall.Scope
 	// Guest gives a guest of its own, whose options are not set, to each case that changes those.
 	Guest func(t testing.TB) firewall.Guest
-	// Empty gives an empty scope of a kind, each time another one: all cases that change something need it. Two clusters' are two endpoints.
+	// Empty gives an empty scope of a kind, each time another one: all cases
+	// that change something need it. Two clusters' are two endpoints.
 	Empty func(t testing.TB, kind firewall.ScopeKind) EmptyScope
-	// Rules are three or more different rules, with a comment each, that every scope takes; nil is rules with actions of Policies and ports.
+	// Rules are three or more different rules, with a comment each, that every
+	// scope takes; nil is rules with actions of Policies and ports.
 	Rules []firewall.Rule
-	// Options are values to set at a kind of scope, best of every option that it has. A kind without them skips its case.
+	// Options are values to set at a kind of scope, best of every option that
+	// it has. A kind without them skips its case.
 	Options map[firewall.ScopeKind]firewall.Options
 	// Log gives logs of all kinds of scopes that have one.
 	Log func(t testing.TB) []WrittenLog

@@ -194,7 +194,8 @@ func scopeOf(guest firewall.Guest) firewall.Scope {
 	return firewall.Scope{Kind: firewall.GuestScope, Guest: &guest}
 }
 
-// wantAny fails the test unless err says that there is no such guest, or there is none where that may be.
+// wantAny fails the test unless err says that there is no such guest, or there
+// is none where that may be.
 func wantAny(t *testing.T, id string, err error, none bool) {
 	t.Helper()
 	if kind := plugin.KindOf(err); err == nil && !none || err != nil && kind != plugin.NotFound && kind != plugin.Invalid {

@@ -192,7 +192,8 @@ func (g ground) makeRules(t *testing.T, ctx context.Context) (rules []firewall.R
 	return rules
 }
 
-// listRules wants exactly these rules, in this order where there is one, and gives them with the digest.
+// listRules wants exactly these rules, in this order where there is one, and
+// gives them with the digest.
 func (g ground) listRules(t *testing.T, ctx context.Context, want []firewall.Rule) ([]firewall.Rule, string) {
 	t.Helper()
 	found, digest, err := reads[firewall.RuleLister](t, g).Rules(ctx, g.Scope)

@@ -48,7 +48,8 @@ func (s *suite) scopes(t *testing.T) {
 	})
 }
 
-// lacking wants the call refused at each kind of scope that has not the ability, and with no field where no scope has it.
+// lacking wants the call refused at each kind of scope that has not the
+// ability, and with no field where no scope has it.
 func lacking[Optional any](t *testing.T, s *suite, call func(context.Context, Optional, firewall.Scope) error) {
 	name := firewall.AbilityName[Optional]()
 	s.run(t, name, func(t *testing.T, ctx context.Context) {

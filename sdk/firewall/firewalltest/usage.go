@@ -106,7 +106,8 @@ func (s *suite) usage(t *testing.T) {
 	})
 }
 
-// wantPlaces wants exactly these places, in any order; texts, and what of a guest is no id, are the backend's.
+// wantPlaces wants exactly these places, in any order; texts, and what of a
+// guest is no id, are the backend's.
 func (g ground) wantPlaces(t *testing.T, ctx context.Context, kind firewall.ObjectKind, name string, want ...firewall.Place) {
 	t.Helper()
 	usage, err := reads[firewall.UsageFinder](t, g).Usage(ctx, g.Scope, kind, name)

@@ -16,7 +16,8 @@ var _ firewall.Evaluator = (*Firewall)(nil)
 // NIC is a network interface of a guest or node.
 type NIC struct{ Name, Address string }
 
-// SetNICs makes the network interfaces of a guest or node known, and the scope with them. Packets from and to one without are Unknown.
+// SetNICs makes the network interfaces of a guest or node known, and the scope
+// with them. Packets from and to one without are Unknown.
 func (e *Endpoint) SetNICs(scope firewall.Scope, nics ...NIC) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -27,7 +28,8 @@ func (e *Endpoint) SetNICs(scope firewall.Scope, nics ...NIC) {
 	e.nics[endKey(scope)] = nics
 }
 
-// SetClusterPort makes a TCP port that by which the nodes keep their cluster together; 0 is for none, as at first.
+// SetClusterPort makes a TCP port that by which the nodes keep their cluster
+// together; 0 is for none, as at first.
 func (e *Endpoint) SetClusterPort(port int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

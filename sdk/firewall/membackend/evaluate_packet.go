@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-// judge takes a packet through the firewall of the end that it leaves and of the end that it comes to.
+// judge takes a packet through the firewall of the end that it leaves and of
+// the end that it comes to.
 func (e evaluation) judge(packet firewall.Packet, trace bool) firewall.Verdict {
 	v := firewall.Verdict{Outcome: firewall.Accepted, From: packet.From, To: packet.To}
 	for _, end := range []*firewall.End{&v.From, &v.To} {
@@ -215,8 +216,9 @@ func hasPort(text string, port int) bool {
 	return text == "" || slices.ContainsFunc(rangesOf(text), func(p firewall.Ports) bool { return p.First <= port && port <= p.Last })
 }
 
-// holds says whether an address is in a source or destination: addresses, networks, names of aliases, or "+" and the name of a set. Names
-// are those of the scope first, then those of the cluster.
+// holds says whether an address is in a source or destination: addresses,
+// networks, names of aliases, or "+" and the name of a set. Names are those of
+// the scope first, then those of the cluster.
 func (w *walk) holds(s firewall.State, text, address string) (in, excepted bool) {
 	if text == "" {
 		return true, false

@@ -15,7 +15,8 @@ func (e *Endpoint) Fail(err error) {
 	e.err = err
 }
 
-// FailCall makes the calls of a method, such as "MoveRule", fail with an error, and nothing is changed; nil ends it.
+// FailCall makes the calls of a method, such as "MoveRule", fail with an error,
+// and nothing is changed; nil ends it.
 func (e *Endpoint) FailCall(method string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -25,7 +26,8 @@ func (e *Endpoint) FailCall(method string, err error) {
 	e.fails[method] = err
 }
 
-// LoseAnswer makes the calls of a method that changes something answer with an error after the change was made; nil ends it.
+// LoseAnswer makes the calls of a method that changes something answer with an
+// error after the change was made; nil ends it.
 func (e *Endpoint) LoseAnswer(method string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -35,8 +37,9 @@ func (e *Endpoint) LoseAnswer(method string, err error) {
 	e.loses[method] = err
 }
 
-// Before has a function called with the name of the method before each call; nil ends it. It may block, and change the endpoint: so
-// somebody else comes in between.
+// Before has a function called with the name of the method before each call;
+// nil ends it. It may block, and change the endpoint: so somebody else comes in
+// between.
 func (e *Endpoint) Before(do func(method string)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -100,7 +100,8 @@ func (f *Firewall) IPSetMembers(ctx context.Context, scope firewall.Scope, name 
 	return members, sum, err
 }
 
-// AddIPSetMember implements firewall.IPSetMemberEditor. A member is a network or an alias of the scope or the cluster.
+// AddIPSetMember implements firewall.IPSetMemberEditor. A member is a network
+// or an alias of the scope or the cluster.
 func (f *Firewall) AddIPSetMember(ctx context.Context, scope firewall.Scope, name string, member firewall.IPSetMember, sum string) error {
 	return f.editMembers(ctx, "AddIPSetMember", scope, name, sum, func(e *Endpoint, s *state, set *ipSet) error {
 		cluster := e.scopes[key(firewall.Scope{Kind: firewall.ClusterScope})]

@@ -9,8 +9,10 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-// Lists is a backend of another shape, as lists of access control have it: rules of the cluster that can only be read, and rules of
-// guests without an order, and a log of these. It has no scopes of nodes, no options, and no names for addresses.
+// Lists is a backend of another shape, as lists of access control have it:
+// rules of the cluster that can only be read, and rules of guests without an
+// order, and a log of these. It has no scopes of nodes, no options, and no
+// names for addresses.
 type Lists struct{ *Backend }
 
 // NewLists makes one without endpoints.
@@ -39,7 +41,8 @@ var (
 // CanAt implements firewall.ScopeClaimer.
 func (l *List) CanAt(kind firewall.ScopeKind, ability string) bool { return l.fw.CanAt(kind, ability) }
 
-// Rules implements firewall.RuleLister. They are sorted: the order means nothing, but is always the same.
+// Rules implements firewall.RuleLister. They are sorted: the order means
+// nothing, but is always the same.
 func (l *List) Rules(ctx context.Context, scope firewall.Scope) ([]firewall.Rule, string, error) {
 	return l.fw.Rules(ctx, scope)
 }

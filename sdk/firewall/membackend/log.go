@@ -8,7 +8,8 @@ import (
 
 var _ firewall.LogReader = (*Firewall)(nil)
 
-// AddLog writes lines to the log of a scope, which it makes when it is not there. Their numbers do not matter.
+// AddLog writes lines to the log of a scope, which it makes when it is not
+// there. Their numbers do not matter.
 func (e *Endpoint) AddLog(scope firewall.Scope, lines ...firewall.LogLine) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -1,5 +1,6 @@
-// Package membackend is a firewall in memory behind the Go interface, for tests: New makes one that has everything, NewLists one of
-// another shape, without order, names for addresses, or groups.
+// Package membackend is a firewall in memory behind the Go interface, for
+// tests: New makes one that has everything, NewLists one of another shape,
+// without order, names for addresses, or groups.
 package membackend
 
 import (
@@ -26,8 +27,9 @@ type Backend struct {
 
 var _ firewall.Backend = (*Backend)(nil)
 
-// New makes a backend without endpoints. Clusters have everything but a log, nodes rules, options and a log, guests everything but groups
-// and macros, and groups rules.
+// New makes a backend without endpoints. Clusters have everything but a log,
+// nodes rules, options and a log, guests everything but groups and macros, and
+// groups rules.
 func New() *Backend {
 	rules := []string{"rules", "rule_edit", "rule_move", "rule_check"}
 	names := []string{"aliases", "ipsets", "ipset_members", "references", "usage"}
@@ -39,7 +41,8 @@ func New() *Backend {
 	}}
 }
 
-// NewEverywhere makes a backend without endpoints that has everything at every scope, as no hypervisor does: for tests of whoever asks.
+// NewEverywhere makes a backend without endpoints that has everything at every
+// scope, as no hypervisor does: for tests of whoever asks.
 func NewEverywhere() *Backend {
 	b := New()
 	all := []string{"rules", "rule_edit", "rule_move", "rule_check", "options", "log", "aliases", "ipsets", "ipset_members", "references",
@@ -57,7 +60,8 @@ func NewEverywhere() *Backend {
 type Endpoint struct {
 	address, fingerprint string
 	secret               plugin.Secret
-	// admitted are the secrets of tokens that are taken in the place of the one that reads, by their capabilities.
+	// admitted are the secrets of tokens that are taken in the place of the one
+	// that reads, by their capabilities.
 	admitted map[endpoint.Capability]plugin.Secret
 
 	mu     sync.Mutex
@@ -74,7 +78,8 @@ type Endpoint struct {
 	faults
 }
 
-// Add makes an endpoint at an address, "host:port", and replaces what was there. Its cluster scope is there and has nothing.
+// Add makes an endpoint at an address, "host:port", and replaces what was
+// there. Its cluster scope is there and has nothing.
 func (b *Backend) Add(address string) *Endpoint {
 	sum := sha256.Sum256([]byte(address))
 	return b.AddAt(endpoint.Target{
@@ -82,8 +87,9 @@ func (b *Backend) Add(address string) *Endpoint {
 	})
 }
 
-// AddAt is Add for an endpoint that stands at the target: it shows the target's certificate and takes its token only. So the
-// firewall of another hypervisor in memory is made.
+// AddAt is Add for an endpoint that stands at the target: it shows the target's
+// certificate and takes its token only. So the firewall of another hypervisor
+// in memory is made.
 func (b *Backend) AddAt(target endpoint.Target) *Endpoint {
 	e := &Endpoint{
 		address: target.Address, fingerprint: target.Fingerprint, secret: target.Credential.Secret,
@@ -143,7 +149,8 @@ func (f *Firewall) CanAt(kind firewall.ScopeKind, ability string) bool {
 	return firewall.Info{Scopes: f.backend.scopes}.Has(kind, ability)
 }
 
-// read finds the endpoint and locks it for a token that is admitted. Method is the name of the one that was called.
+// read finds the endpoint and locks it for a token that is admitted. Method is
+// the name of the one that was called.
 func (f *Firewall) read(ctx context.Context, method string, do func(*Endpoint) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -60,7 +60,8 @@ func (f *Firewall) CreateRule(ctx context.Context, scope firewall.Scope, rule fi
 	return 0, after, nil
 }
 
-// CheckRule implements firewall.RuleChecker. It takes rules alike at every scope, also at a group that is not there yet.
+// CheckRule implements firewall.RuleChecker. It takes rules alike at every
+// scope, also at a group that is not there yet.
 func (f *Firewall) CheckRule(ctx context.Context, _ firewall.Scope, rule firewall.Rule) error {
 	return f.read(ctx, "CheckRule", func(e *Endpoint) error { return e.checkRule(rule) })
 }

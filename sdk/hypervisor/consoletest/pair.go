@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// Pair gives two connected sockets. Other than those of net.Pipe they hold what is written until it is read, some hundred KiB, as the
-// way to a console does. The caller closes both.
+// Pair gives two connected sockets. Other than those of net.Pipe they hold what
+// is written until it is read, some hundred KiB, as the way to a console does.
+// The caller closes both.
 func Pair() (near, far net.Conn, err error) {
 	syscall.ForkLock.RLock() // no program that is started meanwhile gets them
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)

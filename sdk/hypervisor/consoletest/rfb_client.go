@@ -19,8 +19,9 @@ const (
 	maxFrameSide = 1 << 13
 )
 
-// ReadFrame speaks RFB 3.8 as a client that knows a password, and gives the first picture. The server must send it as one rectangle in the
-// encoding Raw with 32 bits a pixel.
+// ReadFrame speaks RFB 3.8 as a client that knows a password, and gives the
+// first picture. The server must send it as one rectangle in the encoding Raw
+// with 32 bits a pixel.
 func ReadFrame(conn io.ReadWriter, password string) (Frame, error) {
 	read := func(n int) ([]byte, error) {
 		p := make([]byte, n)

@@ -12,10 +12,12 @@ import (
 	"math/bits"
 )
 
-// RFBServer is a server of the RFB protocol 3.8 (RFC 6143) for one client, with VNC authentication and the encoding Raw. Its screen is a
-// pattern that changes with each key.
+// RFBServer is a server of the RFB protocol 3.8 (RFC 6143) for one client, with
+// VNC authentication and the encoding Raw. Its screen is a pattern that changes
+// with each key.
 type RFBServer struct {
-	// Password is what the client must know, of which the protocol takes 8 bytes; empty asks for none.
+	// Password is what the client must know, of which the protocol takes 8
+	// bytes; empty asks for none.
 	Password      string
 	Name          string
 	Width, Height int // zero is 64 by 48

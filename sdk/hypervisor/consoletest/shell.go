@@ -1,5 +1,6 @@
-// Package consoletest has the other sides of consoles, for drivers in memory, simulators, and their tests: a small shell, a small server
-// of the RFB protocol, and as much of a client of that as shows that a picture comes.
+// Package consoletest has the other sides of consoles, for drivers in memory,
+// simulators, and their tests: a small shell, a small server of the RFB
+// protocol, and as much of a client of that as shows that a picture comes.
 package consoletest
 
 import (
@@ -11,9 +12,11 @@ import (
 	"sync"
 )
 
-// Shell is what a terminal shows. It repeats what is typed and carries out a line at its end, which is CR or LF: "cat N" prints N bytes as
-// Output gives them, "echo TEXT" prints the text, "size" the size that it was told, "exit" ends it. A new size is also printed by itself,
-// as "[80x24]" on a line of its own.
+// Shell is what a terminal shows. It repeats what is typed and carries out a
+// line at its end, which is CR or LF: "cat N" prints N bytes as Output gives
+// them, "echo TEXT" prints the text, "size" the size that it was told, "exit"
+// ends it. A new size is also printed by itself, as "[80x24]" on a line of its
+// own.
 type Shell struct {
 	conn   io.ReadWriteCloser
 	prompt string

@@ -134,10 +134,11 @@ func (s *suite) access(t *testing.T) {
 	})
 }
 
-// closedPort is an address that refuses connections: nobody is given a port as low as this one.
+// closedPort is an address that refuses connections: no program listens on port
+// 1.
 const closedPort = "127.0.0.1:1"
 
-// silentPort is an address that takes connections and never says a word.
+// silentPort returns an address that accepts connections and never answers.
 func silentPort(t *testing.T) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, "listening", err)

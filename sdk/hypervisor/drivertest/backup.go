@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// backupsOf lists the backups of a guest, the oldest first.
+// backupsOf returns the backups of a guest, the oldest first.
 func (s *suite) backupsOf(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) []hypervisor.Backup {
 	t.Helper()
 	query := hypervisor.BackupQuery{Storage: s.BackupStorage, Node: ref.Node}
@@ -77,7 +77,8 @@ func (s *suite) backup(t *testing.T) {
 	})
 }
 
-// madeBy is the backup that a task tells to have made, the same whatever was read of its log before.
+// madeBy returns the backup that a task reports to have made. It must be the
+// same, from whatever line the log is read.
 func (s *suite) madeBy(t *testing.T, ctx context.Context, id string) string {
 	t.Helper()
 	if id == "" {
@@ -93,7 +94,7 @@ func (s *suite) madeBy(t *testing.T, ctx context.Context, id string) string {
 	return whole.Backup
 }
 
-// restore makes a second guest of a backup, and sets the guest back to it.
+// restore restores a backup to a second guest, and over the guest itself.
 func (s *suite) restore(t *testing.T, ctx context.Context, b hypervisor.Backup, ref hypervisor.GuestRef) {
 	t.Helper()
 	made := s.restored(t, ctx, b, ref)
@@ -109,7 +110,8 @@ func (s *suite) restore(t *testing.T, ctx context.Context, b hypervisor.Backup, 
 	}
 }
 
-// restored makes a guest of a backup under an id that is free. It tries again while others take the id first.
+// restored restores a backup under a free id. It tries again if somebody else
+// takes the id first.
 func (s *suite) restored(t *testing.T, ctx context.Context, b hypervisor.Backup, ref hypervisor.GuestRef) hypervisor.GuestRef {
 	t.Helper()
 	at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))

@@ -85,7 +85,7 @@ func (s *suite) backupFile(t *testing.T) {
 	})
 }
 
-// fileBackup backs a guest up to the storage that keeps files.
+// fileBackup makes a backup of a guest on the storage for files.
 func (s *suite) fileBackup(t *testing.T, ctx context.Context) hypervisor.Backup {
 	t.Helper()
 	need[hypervisor.Backuper](t, s)

@@ -75,7 +75,7 @@ func (s *suite) backupRead(t *testing.T) {
 	})
 }
 
-// diskUnder is the disk that has a key; nil where none has.
+// diskUnder returns the disk with a key, or nil.
 func diskUnder(disks []hypervisor.Disk, key string) *hypervisor.Disk {
 	if i := slices.IndexFunc(disks, func(d hypervisor.Disk) bool { return d.Key == key }); i >= 0 {
 		return &disks[i]

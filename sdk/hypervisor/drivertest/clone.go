@@ -11,7 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// cloneOfRunningContainer expects a refusal that is not about the ID.
+// cloneOfRunningContainer expects a refusal that does not concern the ID: the
+// guest's state is the reason.
 func (s *suite) cloneOfRunningContainer(t *testing.T, ctx context.Context, cloner hypervisor.Cloner) {
 	t.Helper()
 	source := s.NewGuest(t, hypervisor.Container, hypervisor.GuestRunning)

@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// configOf reads a guest's configuration with the token that only reads.
+// configOf reads the configuration of a guest with the token for monitoring.
 func (s *suite) configOf(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) hypervisor.Config {
 	t.Helper()
 	config, err := as[hypervisor.ConfigReader](t, s.host(t, endpoint.Monitoring)).Config(ctx, ref)

@@ -18,7 +18,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Terminal is a console that the suite can type into.
+// Terminal is a console into which the suite can type.
 type Terminal struct {
 	Spec hypervisor.ConsoleSpec
 	// Line is typed, and Want comes then; empty is any word, which the other side repeats.
@@ -114,7 +114,7 @@ func (s *suite) openConsoles(t *testing.T) {
 	})
 }
 
-// typing opens a terminal in each way, types, and changes its size.
+// typing opens a terminal in each way, types into it, and changes its size.
 func (s *suite) typing(t *testing.T, ctx context.Context, terminal Terminal) {
 	t.Helper()
 	for _, kind := range []hypervisor.ConsoleKind{"", hypervisor.ConsoleTerminal} {
@@ -134,7 +134,7 @@ func (s *suite) typing(t *testing.T, ctx context.Context, terminal Terminal) {
 	}
 }
 
-// say types a line until what comes has the answer.
+// say types a line and reads until the answer has come.
 func (s *suite) say(t *testing.T, ctx context.Context, console hypervisor.Console, terminal Terminal) {
 	t.Helper()
 	line, want := terminal.Line, terminal.Want

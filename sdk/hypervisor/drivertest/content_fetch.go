@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// named are the volumes on a storage that have a name.
+// named returns the volumes on a storage with a name.
 func (s *suite) named(t *testing.T, ctx context.Context, storage, node, name string) []hypervisor.Volume {
 	t.Helper()
 	return slices.DeleteFunc(s.contentOf(t, ctx, hypervisor.ContentQuery{Storage: storage, Node: node}),

@@ -11,14 +11,15 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// noStorage are names of no storage, some of which would be paths.
+// noStorage are names that no storage has. Some of them would be other paths in
+// an API.
 var noStorage = []string{"", ".", "..", "no-such-storage", "../..", "a/b", "a%2Fb", "a\x00", "a?x=1", "a#", " a", "ä", "n\xffd",
 	strings.Repeat("s", 64<<10)}
 
-// unlisted are the kinds of errors for what is on no list.
+// unlisted are the kinds of errors for an object that is in no list.
 var unlisted = []plugin.ErrorKind{plugin.NotFound, plugin.Invalid, plugin.Denied, plugin.Refused}
 
-// contentOf lists a storage with the token that is shown most.
+// contentOf lists a storage with the token that may see most.
 func (s *suite) contentOf(t *testing.T, ctx context.Context, query hypervisor.ContentQuery) []hypervisor.Volume {
 	t.Helper()
 	list, err := as[hypervisor.ContentLister](t, s.host(t, endpoint.Lifecycle)).Content(ctx, query)
@@ -37,7 +38,7 @@ func (s *suite) contentOf(t *testing.T, ctx context.Context, query hypervisor.Co
 	return list.Volumes
 }
 
-// volume is the one of an id in a list, or the zero one.
+// volume returns the volume with an id; ok is false if there is none.
 func volume(all []hypervisor.Volume, id string) (v hypervisor.Volume, ok bool) {
 	i := slices.IndexFunc(all, func(v hypervisor.Volume) bool { return v.ID == id })
 	if i < 0 {
@@ -128,7 +129,7 @@ func (s *suite) contentList(t *testing.T) {
 	})
 }
 
-// anyStorage is one that a node can use.
+// anyStorage returns a storage that a node can use.
 func (s *suite) anyStorage(t *testing.T, ctx context.Context, node string) (name string) {
 	t.Helper()
 	if s.UploadStorage != "" {

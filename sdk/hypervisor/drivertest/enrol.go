@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// enrol tests Enroller: codes, and credentials that become known by them.
 func (s *suite) enrol(t *testing.T) {
 	need[hypervisor.Enroller](t, s)
 	enroller := as[hypervisor.Enroller](t, s.driver)
@@ -103,7 +104,8 @@ func (s *suite) enrol(t *testing.T) {
 	})
 }
 
-// newcomer is a target with a credential that nobody knows yet.
+// newcomer returns a target with a new credential that the endpoint does not
+// know.
 func (s *suite) newcomer(t *testing.T, ctx context.Context, capability endpoint.Capability) endpoint.Target {
 	t.Helper()
 	made, err := as[hypervisor.Enroller](t, s.driver).NewCredential(ctx, capability)

@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// wantKind fails the test unless err is an Error of the kind with a message.
+// wantKind fails unless err is an Error of the kind, with a message.
 func wantKind(t *testing.T, err error, kind plugin.ErrorKind) *plugin.Error {
 	t.Helper()
 	var e *plugin.Error
@@ -25,7 +25,7 @@ func wantKind(t *testing.T, err error, kind plugin.ErrorKind) *plugin.Error {
 	return e
 }
 
-// wantCanceled fails the test unless err is the caller's own cancellation.
+// wantCanceled fails unless err is the cancelation of the caller.
 func wantCanceled(t *testing.T, err error) {
 	t.Helper()
 	if !errors.Is(err, context.Canceled) {

@@ -6,7 +6,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// checkCluster wants a cluster that can be known again: by an ID of the form of a UID, or by a name. Without either it is one machine.
+// checkCluster checks that a cluster can be recognised: by an ID in the form of
+// a UID, or by a name. Without both it must be a single machine.
 func checkCluster(t *testing.T, all hypervisor.Page) {
 	t.Helper()
 	c := all.Cluster
@@ -18,7 +19,8 @@ func checkCluster(t *testing.T, all hypervisor.Page) {
 	}
 }
 
-// checkFigures wants an inventory that says it has states only to have no used figures, and to have been asked for without detail.
+// checkFigures checks that an inventory with states only has no used figures,
+// and that it was requested without detail.
 func checkFigures(t *testing.T, all hypervisor.Page, detail bool) {
 	t.Helper()
 	if all.Cluster.StatesOnly && detail {
@@ -43,7 +45,8 @@ func checkFigures(t *testing.T, all hypervisor.Page, detail bool) {
 	}
 }
 
-// checkCPU wants a guest's use of its cores measured or counted, not both, and a count that can be true.
+// checkCPU checks that the CPU use of a guest is measured or counted, not both,
+// and that a counter can be true.
 func checkCPU(t *testing.T, g hypervisor.Guest) {
 	t.Helper()
 	if g.CPU != nil && g.CPUSeconds != nil {

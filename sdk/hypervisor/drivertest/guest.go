@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// guest tests Host.Guest for guests in each state.
 func (s *suite) guest(t *testing.T) {
 	for _, kind := range s.kinds() {
 		for _, status := range []string{hypervisor.GuestRunning, hypervisor.GuestStopped} {

@@ -18,21 +18,24 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Inside is a machine with containers.
+// Inside describes a machine with containers.
 type Inside struct {
 	// Target is as that of Config.NodeLogin.
 	Target endpoint.Target
-	// Running is a container that has what the machine of NodeLogin has, and may be changed, and Stopped one that does not run.
+	// Running is a container that has what the machine of NodeLogin has, and
+	// may be changed, and Stopped one that does not run.
 	Running, Stopped hypervisor.GuestRef
-	// Port is a TCP port at which a program in the running one listens, at 127.0.0.1 and nothing else there.
+	// Port is a TCP port at which a program in the running one listens, at
+	// 127.0.0.1 and nothing else there.
 	Port int
 }
 
-// notThere is a container that the machine does not have.
+// notThere returns a container that the machine does not have.
 func (in Inside) notThere() hypervisor.GuestRef {
 	return hypervisor.GuestRef{Kind: hypervisor.Container, Node: in.Running.Node, ID: "999999998"}
 }
 
+// inside opens the machine with containers.
 func (s *suite) inside(t *testing.T) (Inside, hypervisor.Host) {
 	t.Helper()
 	hook(t, "Inside", s.Inside != nil)
@@ -40,6 +43,7 @@ func (s *suite) inside(t *testing.T) (Inside, hypervisor.Host) {
 	return in, s.open(t, in.Target)
 }
 
+// guestExecute tests GuestExecutor.
 func (s *suite) guestExecute(t *testing.T) {
 	need[hypervisor.GuestExecutor](t, s)
 	s.run(t, "inside of a container", func(t *testing.T, ctx context.Context) {
@@ -75,6 +79,7 @@ func (s *suite) guestExecute(t *testing.T) {
 	})
 }
 
+// guestPrograms tests programs in a container: arguments, streams, exit codes.
 func (s *suite) guestPrograms(t *testing.T, ctx context.Context, in Inside, at hypervisor.GuestExecutor) {
 	var got bytes.Buffer
 	result, err := at.RunInGuest(ctx, in.Running, hypervisor.NodeCommand{Program: "printf", Arguments: append([]string{`%s\0`}, hostile...)},
@@ -123,6 +128,7 @@ func (s *suite) guestPrograms(t *testing.T, ctx context.Context, in Inside, at h
 	}
 }
 
+// guestFiles tests copies into and out of a container.
 func (s *suite) guestFiles(t *testing.T, ctx context.Context, in Inside, at hypervisor.GuestExecutor) {
 	content := make([]byte, 300_000)
 	_, _ = rand.Read(content)

@@ -11,7 +11,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// badGuestIDs are ids that no hypervisor has, and other spellings of one that it has.
+// badGuestIDs returns ids that no hypervisor has, and other spellings of an
+// existing id. A driver must not accept the latter: they would be a second name
+// of the same guest.
 func badGuestIDs(id hypervisor.GuestID) []hypervisor.GuestID {
 	return []hypervisor.GuestID{
 		"", ".", "..", "../" + id, id + "/..", "/" + id, id + "/", id + "/status/stop", id + "?x=1", id + "#", "%2e%2e", " " + id, id + " ",
@@ -20,6 +22,7 @@ func badGuestIDs(id hypervisor.GuestID) []hypervisor.GuestID {
 	}
 }
 
+// guestRef tests how drivers treat references of guests.
 func (s *suite) guestRef(t *testing.T) {
 	s.run(t, "ids that are none", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
@@ -72,7 +75,8 @@ func (s *suite) guestRef(t *testing.T) {
 	})
 }
 
-// wantNoGuest wants NotFound or Invalid of every question for a guest, and that nothing is done to it.
+// wantNoGuest checks that every question about a guest is answered with
+// NotFound or Invalid, and that nothing is done to it.
 func (s *suite) wantNoGuest(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) {
 	t.Helper()
 	check := func(what string, err error) {
@@ -99,7 +103,7 @@ func (s *suite) wantNoGuest(t *testing.T, ctx context.Context, ref hypervisor.Gu
 	}
 }
 
-// wantUntouched wants a guest that was made stopped to be so still.
+// wantUntouched checks that a guest that was made stopped is still stopped.
 func (s *suite) wantUntouched(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) {
 	t.Helper()
 	got, err := s.host(t, endpoint.Monitoring).Guest(ctx, ref)
@@ -109,7 +113,8 @@ func (s *suite) wantUntouched(t *testing.T, ctx context.Context, ref hypervisor.
 	}
 }
 
-// checkGuestRefs wants ids and UIDs of their form, of which none comes twice, and UIDs at all guests or at none.
+// checkGuestRefs checks the form of ids and UIDs, that none occurs twice, and
+// that all guests or none have UIDs.
 func checkGuestRefs(t *testing.T, guests []hypervisor.Guest) {
 	t.Helper()
 	ids, uids := map[hypervisor.GuestID]bool{}, map[string]bool{}

@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// hardwareRead tests HardwareReader.
 func (s *suite) hardwareRead(t *testing.T) {
 	need[hypervisor.HardwareReader](t, s)
 	s.run(t, "every section of a node", func(t *testing.T, ctx context.Context) {
@@ -73,7 +74,8 @@ func (s *suite) hardwareRead(t *testing.T) {
 	})
 }
 
-// checkHardware looks for what belongs to another section and for what no machine can have.
+// checkHardware looks for fields of another section, and for values that no
+// machine has.
 func checkHardware(t *testing.T, section hypervisor.HardwareSection, h *hypervisor.NodeHardware) {
 	t.Helper()
 	for other, filled := range map[hypervisor.HardwareSection]bool{

@@ -9,6 +9,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
+// info tests the driver's description of itself.
 func (s *suite) info(t *testing.T) {
 	s.run(t, "says what it is", func(t *testing.T, ctx context.Context) {
 		info, err := s.driver.Info(ctx)

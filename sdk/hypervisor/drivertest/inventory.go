@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// mostRows is the contract's "a few hundred rows" of a page.
+// mostRows is the limit for the contract's "a few hundred rows" of a page.
 const mostRows = 1000
 
 // gather reads a whole inventory.
@@ -51,6 +51,7 @@ func gather(t *testing.T, ctx context.Context, host hypervisor.Host, query hyper
 	return all
 }
 
+// inventory tests Host.Inventory.
 func (s *suite) inventory(t *testing.T) {
 	s.run(t, "complete and consistent", func(t *testing.T, ctx context.Context) {
 		host := s.host(t, endpoint.Monitoring)
@@ -167,7 +168,7 @@ func (s *suite) inventory(t *testing.T) {
 	})
 }
 
-// memberships are the nodes without their figures.
+// memberships returns the nodes without their figures.
 func memberships(nodes []hypervisor.Node) []string {
 	var all []string
 	for _, n := range nodes {
@@ -177,6 +178,7 @@ func memberships(nodes []hypervisor.Node) []string {
 	return all
 }
 
+// checkInventory checks the contract of a complete inventory.
 func checkInventory(t *testing.T, all hypervisor.Page) {
 	t.Helper()
 	if all.Cluster == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// act does an action and waits for its task, which must end well.
+// act performs an action and waits for its task, which must succeed.
 func (s *suite) act(t *testing.T, ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (taskID string,
 	lines []hypervisor.LogLine) {
 	t.Helper()
@@ -27,20 +27,21 @@ func (s *suite) act(t *testing.T, ctx context.Context, ref hypervisor.GuestRef, 
 	return taskID, lines
 }
 
-// after is what an action that ended well leads to.
+// after maps an action to the state in which it must end.
 var after = map[hypervisor.Action]string{
 	hypervisor.Start: hypervisor.GuestRunning, hypervisor.Stop: hypervisor.GuestStopped,
 	hypervisor.Shutdown: hypervisor.GuestStopped, hypervisor.Restart: hypervisor.GuestRunning,
 	hypervisor.Pause: hypervisor.GuestPaused, hypervisor.Resume: hypervisor.GuestRunning, hypervisor.Reset: hypervisor.GuestRunning,
 }
 
-// actions are those that the driver says of a kind of guest.
+// actions returns the actions that the driver claims for a kind of guest.
 func (s *suite) actions(t *testing.T, kind hypervisor.GuestKind) []hypervisor.Action {
 	t.Helper()
 	info := s.described(t)
 	return slices.DeleteFunc(hypervisor.Actions(hypervisor.VM), func(a hypervisor.Action) bool { return !info.Knows(kind, a) })
 }
 
+// lifecycle tests Lifecycler.
 func (s *suite) lifecycle(t *testing.T) {
 	need[hypervisor.Lifecycler](t, s)
 	s.unfitting(t)

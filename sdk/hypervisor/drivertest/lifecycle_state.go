@@ -11,8 +11,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// unfitting are actions on guests in a state that does not fit them. Hypervisors differ here: one refuses, one takes the
-// call and fails in the task, one finds nothing to do. What a driver tells must be what happened in any case.
+// unfitting tests actions on guests in a state that does not allow them.
+// Hypervisors differ: one refuses, one accepts the call and fails in the task,
+// one finds nothing to do. In each case the driver must report what happened.
 func (s *suite) unfitting(t *testing.T) {
 	for _, c := range []struct {
 		kind   hypervisor.GuestKind
@@ -76,7 +77,7 @@ func (s *suite) unfitting(t *testing.T) {
 	})
 }
 
-// eventually waits for a guest's state.
+// eventually waits until a guest is in a state.
 func (s *suite) eventually(t *testing.T, ctx context.Context, ref hypervisor.GuestRef, status string) {
 	t.Helper()
 	host := s.host(t, endpoint.Monitoring)
@@ -96,7 +97,7 @@ func (s *suite) eventually(t *testing.T, ctx context.Context, ref hypervisor.Gue
 	}
 }
 
-// guestIn makes a guest in one of the states running, stopped and paused.
+// guestIn makes a guest that runs, is stopped or is paused.
 func (s *suite) guestIn(t *testing.T, ctx context.Context, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 	t.Helper()
 	if status != hypervisor.GuestPaused {

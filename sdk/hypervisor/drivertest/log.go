@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// log tests Host.TaskLog.
 func (s *suite) log(t *testing.T) {
 	s.run(t, "windows", func(t *testing.T, ctx context.Context) {
 		hook(t, "EndedTask", s.EndedTask != nil)
@@ -51,6 +52,7 @@ func (s *suite) log(t *testing.T) {
 	})
 }
 
+// wantNoTask checks that an unknown task is answered with NotFound or Invalid.
 func wantNoTask(t *testing.T, id string, err error) {
 	t.Helper()
 	switch plugin.KindOf(err) {

@@ -9,6 +9,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// memberRead tests MemberReader.
 func (s *suite) memberRead(t *testing.T) {
 	need[hypervisor.MemberReader](t, s)
 	s.run(t, "every node of the inventory", func(t *testing.T, ctx context.Context) {

@@ -11,7 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// otherNode is a node of the cluster that is online and is not the guest's; the case is skipped where there is none.
+// otherNode returns an online node that is not the guest's; without one it
+// skips the case.
 func (s *suite) otherNode(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) string {
 	t.Helper()
 	all := gather(t, ctx, s.host(t, endpoint.Monitoring), hypervisor.InventoryQuery{})
@@ -44,6 +45,7 @@ func (s *suite) arrives(t *testing.T, ctx context.Context, ref hypervisor.GuestR
 	}
 }
 
+// migrate tests Migrator.
 func (s *suite) migrate(t *testing.T) {
 	need[hypervisor.Migrator](t, s)
 	for _, kind := range s.kinds() {

@@ -11,7 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// network stages, reverts and applies on one node, in one case: what is staged is one thing for all.
+// network tests NetworkManager: it stages, reverts and applies on one node, in
+// one case, because the staged configuration of a node is common to all.
 func (s *suite) network(t *testing.T) {
 	need[hypervisor.NetworkManager](t, s)
 	manager := func(t *testing.T) hypervisor.NetworkManager {
@@ -104,7 +105,7 @@ func (s *suite) network(t *testing.T) {
 	})
 }
 
-// applyNetwork applies and waits for the end of it.
+// applyNetwork applies the staged configuration and waits for the end.
 func (s *suite) applyNetwork(t *testing.T, ctx context.Context, node string) {
 	t.Helper()
 	id, err := as[hypervisor.NetworkManager](t, s.host(t, endpoint.Lifecycle)).ApplyNetwork(ctx, node)

@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// nicsOf lists a guest's NICs with the token that only reads.
+// nicsOf lists the NICs of a guest with the token for monitoring.
 func (s *suite) nicsOf(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) hypervisor.NICList {
 	t.Helper()
 	list, err := as[hypervisor.NICEditor](t, s.host(t, endpoint.Monitoring)).NICs(ctx, ref)
@@ -21,6 +21,7 @@ func (s *suite) nicsOf(t *testing.T, ctx context.Context, ref hypervisor.GuestRe
 	return list
 }
 
+// nic tests NICEditor.
 func (s *suite) nic(t *testing.T) {
 	need[hypervisor.NICEditor](t, s)
 	for _, kind := range s.kinds() {
@@ -30,7 +31,8 @@ func (s *suite) nic(t *testing.T) {
 			at := as[hypervisor.NICEditor](t, s.host(t, endpoint.Lifecycle))
 			before := s.nicsOf(t, ctx, ref)
 			nic := before.NICs[0]
-			// change changes the NIC from what it is now, and gives it back without the driver's own form.
+			// change changes the NIC from what it is now, and gives it back
+			// without the driver's own form.
 			change := func(c hypervisor.NICChange) hypervisor.NIC {
 				t.Helper()
 				now := s.nicsOf(t, ctx, ref)

@@ -19,13 +19,15 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// hostile are texts that mean something to shells, printf, terminals or protocols.
+// hostile are texts with a special meaning for shells, printf, terminals or
+// protocols. They must arrive unchanged.
 var hostile = []string{
 	"", " ", "a b", "'", `"`, `\`, `\\`, "$(id)", "`id`", "${IFS}", "$HOME", "~", "*", "!!", "#", "%s%n", `\0101`, `\c`, "-n", "--", "; id",
 	"&& id",
 	"| cat", "> /tmp/x", "\n", "a\nb\n\n", "\r\n", "\t", "\x01\x1b[31m", "ä€😀", "\xff\xfe", "a=b", strings.Repeat("x", 70_000),
 }
 
+// nodeExecute tests NodeExecutor.
 func (s *suite) nodeExecute(t *testing.T) {
 	need[hypervisor.NodeExecutor](t, s)
 	s.run(t, "commands and files that are refused", func(t *testing.T, ctx context.Context) {
@@ -53,6 +55,8 @@ func (s *suite) nodeExecute(t *testing.T) {
 	s.nodeFiles(t)
 }
 
+// refusedCommands are commands that a driver must refuse before it connects, by
+// the field of the error.
 var refusedCommands = map[string][]hypervisor.NodeCommand{
 	"program":   {{}, {Program: "a\x00b"}, {Program: "/bin/../bin/true"}, {Program: "bin/true"}, {Program: "-c"}},
 	"directory": {{Program: "true", Directory: "tmp"}, {Program: "true", Directory: "/tmp/.."}, {Program: "true", Directory: "/t\x00mp"}},
@@ -69,6 +73,8 @@ var refusedCommands = map[string][]hypervisor.NodeCommand{
 	"limit": {{Program: "true", Limit: -1}},
 }
 
+// refusedFiles are files that a driver must refuse before it connects, by the
+// field of the error.
 var refusedFiles = map[string][]hypervisor.NodeFile{
 	"path":   {{Path: ""}, {Path: "/"}, {Path: "x"}, {Path: "/a/../b"}, {Path: "/a//b"}, {Path: "/a/"}, {Path: "/a\x00"}},
 	"mode":   {{Path: "/tmp/x", Mode: 0o1000}, {Path: "/tmp/x", Mode: 0o4755}},
@@ -76,6 +82,7 @@ var refusedFiles = map[string][]hypervisor.NodeFile{
 	"sha256": {{Path: "/tmp/x", SHA256: "ab"}, {Path: "/tmp/x", SHA256: strings.Repeat("g", 64)}},
 }
 
+// wantInvalid checks for an Invalid error with a field.
 func wantInvalid(t *testing.T, err error, field string) {
 	t.Helper()
 	var e *plugin.Error
@@ -84,7 +91,7 @@ func wantInvalid(t *testing.T, err error, field string) {
 	}
 }
 
-// loginTarget is a machine that can be logged in to, opened.
+// nodeExecutor opens the machine for logins. change may edit the target first.
 func (s *suite) nodeExecutor(t *testing.T, change func(*endpoint.Target)) hypervisor.NodeExecutor {
 	t.Helper()
 	hook(t, "NodeLogin", s.NodeLogin != nil)
@@ -95,6 +102,7 @@ func (s *suite) nodeExecutor(t *testing.T, change func(*endpoint.Target)) hyperv
 	return as[hypervisor.NodeExecutor](t, s.open(t, target))
 }
 
+// nodeLogins tests the login itself.
 func (s *suite) nodeLogins(t *testing.T) {
 	s.run(t, "a login tells the host key, and takes any where none is pinned", func(t *testing.T, ctx context.Context) {
 		var pinned string
@@ -146,6 +154,7 @@ func (s *suite) nodeLogins(t *testing.T) {
 	})
 }
 
+// nodePrograms tests programs on a node.
 func (s *suite) nodePrograms(t *testing.T) {
 	s.run(t, "arguments, variables and the input arrive as they are", func(t *testing.T, ctx context.Context) {
 		node := s.nodeExecutor(t, nil)
@@ -211,15 +220,20 @@ func (s *suite) nodePrograms(t *testing.T) {
 	})
 }
 
+// These fail with a given error, to test that errors of the caller's streams
+// are reported unchanged.
 type (
 	failingReader struct{ err error }
 	failingWriter struct{ err error }
 )
 
+// Read fails.
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
+// Write fails.
 func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }
 
+// nodeFiles tests copies to and from a node.
 func (s *suite) nodeFiles(t *testing.T) {
 	s.run(t, "files", func(t *testing.T, ctx context.Context) {
 		node := s.nodeExecutor(t, nil)

@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// nodePower tests NodePowerer.
 func (s *suite) nodePower(t *testing.T) {
 	need[hypervisor.NodePowerer](t, s)
 	s.run(t, "names and commands that nobody has", func(t *testing.T, ctx context.Context) {
@@ -48,7 +49,8 @@ func (s *suite) nodePower(t *testing.T) {
 				t.Fatalf("a node that is away: %v", err)
 			}
 			away = away || err != nil
-			// A machine that is starved may look before the node goes and after it has come back only.
+			// A test machine under load may look only before the node goes and
+			// after it has come back; the uptime shows the reboot then.
 			if err == nil && (after.Uptime == nil || before.Uptime == nil) && away ||
 				err == nil && after.Uptime != nil && before.Uptime != nil && *after.Uptime < *before.Uptime {
 				return

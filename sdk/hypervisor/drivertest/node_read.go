@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// nodes are the names of the nodes that are online.
+// nodes returns the names of the online nodes.
 func (s *suite) nodes(t *testing.T, ctx context.Context) (names []string) {
 	t.Helper()
 	err := s.host(t, endpoint.Monitoring).Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
@@ -29,6 +29,7 @@ func (s *suite) nodes(t *testing.T, ctx context.Context) (names []string) {
 	return names
 }
 
+// nodeRead tests NodeReader.
 func (s *suite) nodeRead(t *testing.T) {
 	need[hypervisor.NodeReader](t, s)
 	s.run(t, "every node of the inventory", func(t *testing.T, ctx context.Context) {
@@ -78,7 +79,7 @@ func (s *suite) nodeRead(t *testing.T) {
 	})
 }
 
-// checkNodeStatus looks for what no machine can say of itself.
+// checkNodeStatus looks for values that no machine has.
 func checkNodeStatus(t *testing.T, node string, s hypervisor.NodeStatus, noUptime bool) {
 	t.Helper()
 	if s.Name != node {

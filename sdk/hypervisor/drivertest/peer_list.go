@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// peerList tests PeerLister.
 func (s *suite) peerList(t *testing.T) {
 	need[hypervisor.PeerLister](t, s)
 	s.run(t, "every node of the inventory", func(t *testing.T, ctx context.Context) {
@@ -62,6 +63,7 @@ func (s *suite) peerList(t *testing.T) {
 	})
 }
 
+// version returns the host's version.
 func (s *suite) version(t *testing.T, ctx context.Context, host hypervisor.Host) hypervisor.Version {
 	t.Helper()
 	version, err := host.Version(ctx)

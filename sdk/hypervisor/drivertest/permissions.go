@@ -9,6 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// permissions tests Host.Permissions with proper, lacking and exceeding
+// credentials.
 func (s *suite) permissions(t *testing.T) {
 	for _, capability := range s.described(t).Capabilities {
 		s.run(t, string(capability)+" proper", func(t *testing.T, ctx context.Context) {

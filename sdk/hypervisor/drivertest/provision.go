@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// placement asks where a guest can be made, with the token that only reads.
+// placement asks where a guest can be made, with the token for monitoring.
 func (s *suite) placement(t *testing.T, ctx context.Context, query hypervisor.PlacementQuery) hypervisor.Placement {
 	t.Helper()
 	query.ID, query.Storages, query.Bridges = true, true, true
@@ -19,7 +19,8 @@ func (s *suite) placement(t *testing.T, ctx context.Context, query hypervisor.Pl
 	return p
 }
 
-// newVM makes a VM through the driver and waits for it. Ids are taken by whoever comes first, so another may be faster.
+// newVM makes a VM through the driver and waits for it. Somebody else may take
+// the id first; then it tries again.
 func (s *suite) newVM(t *testing.T, ctx context.Context, mark string) (ref hypervisor.GuestRef, spec hypervisor.VMSpec, taskID string) {
 	t.Helper()
 	hook(t, "VM", s.VM != nil)
@@ -53,6 +54,7 @@ func (s *suite) destroy(t *testing.T, ctx context.Context, ref hypervisor.GuestR
 	return id
 }
 
+// provision tests Provisioner.
 func (s *suite) provision(t *testing.T) {
 	need[hypervisor.Provisioner](t, s)
 	s.run(t, "what is usual is where guests can be", func(t *testing.T, ctx context.Context) {
@@ -117,7 +119,7 @@ func (s *suite) provision(t *testing.T) {
 		}
 		task := s.destroy(t, ctx, ref)
 		s.wantOperation(t, ctx, ref, task, hypervisor.OperationDestroy)
-		// Its id is free for whoever makes a guest at the same time.
+		// The id may be taken by another guest that is made at the same time.
 		left, err := s.host(t, endpoint.Monitoring).Guest(ctx, ref)
 		if err == nil && left.Name == spec.Name {
 			t.Errorf("the destroyed VM is still there: %+v", left)

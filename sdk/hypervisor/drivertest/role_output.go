@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// roleOutput tests RoleOutputReader.
 func (s *suite) roleOutput(t *testing.T) {
 	need[hypervisor.RoleOutputReader](t, s)
 	reader := as[hypervisor.RoleOutputReader](t, s.driver)
@@ -65,7 +66,8 @@ func (s *suite) roleOutput(t *testing.T) {
 	})
 }
 
-// wantOutput compares what was read by capability, and lets the credentials be read as people's.
+// wantOutput compares the result by capability, and checks that the credentials
+// are read like typed ones.
 func (s *suite) wantOutput(t *testing.T, got hypervisor.RoleOutput, made, kept []endpoint.Capability) {
 	t.Helper()
 	var names []endpoint.Capability

@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// roleScript tests RoleScripter.
 func (s *suite) roleScript(t *testing.T) {
 	need[hypervisor.RoleScripter](t, s)
 	scripter := as[hypervisor.RoleScripter](t, s.driver)

@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// badSnapshotNames are names that no hypervisor takes for a snapshot.
+// badSnapshotNames are names that no hypervisor accepts for a snapshot.
 var badSnapshotNames = []string{"", ".", "..", "a/b", "../../status/stop", "a\x00b", "a\nb", strings.Repeat("n", 4096)}
 
 // snapshotter opens a host that may change snapshots.
@@ -20,8 +20,9 @@ func (s *suite) snapshotter(t *testing.T) hypervisor.Snapshotter {
 	return as[hypervisor.Snapshotter](t, s.host(t, endpoint.Lifecycle))
 }
 
-// ends waits for the task of a change, if there is one, and gives whether the change was made. Hypervisors differ in whether
-// they refuse a call or take it and fail in its task: a refusal must be of one of the kinds.
+// ends waits for the task of a change, if there is one, and returns whether the
+// change was made. Hypervisors either refuse a call or accept it and fail in
+// its task; a refusal must be of one of the kinds.
 func (s *suite) ends(t *testing.T, ctx context.Context, taskID string, err error, kinds ...plugin.ErrorKind) bool {
 	t.Helper()
 	if err != nil {
@@ -47,7 +48,8 @@ func (s *suite) take(t *testing.T, ctx context.Context, ref hypervisor.GuestRef,
 	return id
 }
 
-// snapshotsOf lists a guest's snapshots by name, with the token that only reads.
+// snapshotsOf returns the snapshots of a guest by name, with the token for
+// monitoring.
 func (s *suite) snapshotsOf(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) map[string]hypervisor.Snapshot {
 	t.Helper()
 	list, err := as[hypervisor.Snapshotter](t, s.host(t, endpoint.Monitoring)).Snapshots(ctx, ref)
@@ -62,12 +64,14 @@ func (s *suite) snapshotsOf(t *testing.T, ctx context.Context, ref hypervisor.Gu
 	return found
 }
 
+// snapshot tests Snapshotter.
 func (s *suite) snapshot(t *testing.T) {
 	need[hypervisor.Snapshotter](t, s)
 	s.snapshotLife(t)
 	s.snapshotRefusals(t)
 }
 
+// snapshotLife tests snapshots that are taken, rolled back to and deleted.
 func (s *suite) snapshotLife(t *testing.T) {
 	for _, kind := range s.kinds() {
 		s.run(t, "the life of those of a "+string(kind), func(t *testing.T, ctx context.Context) {
@@ -153,6 +157,7 @@ func (s *suite) snapshotLife(t *testing.T) {
 	})
 }
 
+// snapshotRefusals tests what must be refused.
 func (s *suite) snapshotRefusals(t *testing.T) {
 	s.run(t, "names", func(t *testing.T, ctx context.Context) {
 		hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
@@ -224,7 +229,8 @@ func (s *suite) snapshotRefusals(t *testing.T) {
 	})
 }
 
-// wantOperation looks the task of a change up in the list.
+// wantOperation checks that the task of a change is in the list, with its
+// operation.
 func (s *suite) wantOperation(t *testing.T, ctx context.Context, ref hypervisor.GuestRef, id string, want hypervisor.Operation) {
 	t.Helper()
 	if id != "" {
@@ -232,7 +238,7 @@ func (s *suite) wantOperation(t *testing.T, ctx context.Context, ref hypervisor.
 	}
 }
 
-// wantNodeOperation is wantOperation for a task that is of no guest.
+// wantNodeOperation is wantOperation for a task without a guest.
 func (s *suite) wantNodeOperation(t *testing.T, ctx context.Context, node, id string, want hypervisor.Operation) {
 	t.Helper()
 	if id == "" {
@@ -243,6 +249,7 @@ func (s *suite) wantNodeOperation(t *testing.T, ctx context.Context, node, id st
 	s.wantListed(t, list, id, want)
 }
 
+// wantListed checks that a list has a task with its operation.
 func (s *suite) wantListed(t *testing.T, list hypervisor.TaskList, id string, want hypervisor.Operation) {
 	t.Helper()
 	tasks := list.Tasks

@@ -9,6 +9,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// socketList tests SocketLister.
 func (s *suite) socketList(t *testing.T) {
 	need[hypervisor.SocketLister](t, s)
 	s.run(t, "where a container listens", func(t *testing.T, ctx context.Context) {

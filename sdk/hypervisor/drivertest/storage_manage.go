@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// definition reads that of a storage with the token that only reads.
+// definition reads the definition of a storage with the token for monitoring.
 func (s *suite) definition(t *testing.T, ctx context.Context, name string) hypervisor.StorageDefinition {
 	t.Helper()
 	d, err := as[hypervisor.StorageManager](t, s.host(t, endpoint.Monitoring)).StorageDefinition(ctx, name)
@@ -21,14 +21,14 @@ func (s *suite) definition(t *testing.T, ctx context.Context, name string) hyper
 	return d
 }
 
-// undefined holds that there is no storage of a name.
+// undefined checks that there is no storage with a name.
 func (s *suite) undefined(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
 	_, err := as[hypervisor.StorageManager](t, s.host(t, endpoint.Monitoring)).StorageDefinition(ctx, name)
 	wantKind(t, err, plugin.NotFound)
 }
 
-// keysOf are the keys of a type of storage by their names.
+// keysOf returns the keys of a storage type by their names.
 func (s *suite) keysOf(t *testing.T, ctx context.Context, kind string) map[string]hypervisor.StorageKey {
 	t.Helper()
 	types, err := as[hypervisor.StorageManager](t, s.host(t, endpoint.Monitoring)).StorageTypes(ctx)
@@ -44,9 +44,11 @@ func (s *suite) keysOf(t *testing.T, ctx context.Context, kind string) map[strin
 	return keys
 }
 
-// words are those of a list, sorted: a hypervisor may tell them in another order.
+// words returns the words of a list, sorted: a hypervisor may return them in
+// any order.
 func words(text string) []string { return slices.Sorted(strings.SplitSeq(text, ",")) }
 
+// storageManage tests StorageManager.
 func (s *suite) storageManage(t *testing.T) {
 	need[hypervisor.StorageManager](t, s)
 	manager := func(t *testing.T) hypervisor.StorageManager {
@@ -104,7 +106,8 @@ func (s *suite) storageManage(t *testing.T) {
 		err := at.AttachStorage(ctx, again)
 		wantKind(t, err, plugin.Conflict)
 
-		// A digest may change with the definitions of other storages, which other cases change at the same time.
+		// A digest may cover the definitions of all storages, which other cases
+		// change at the same time.
 		for try := 0; ; try++ {
 			now := s.definition(t, ctx, spec.Name)
 			err := at.EditStorage(ctx, hypervisor.StorageChange{Name: spec.Name, Digest: now.Digest, Set: []hypervisor.StorageSetting{more}})

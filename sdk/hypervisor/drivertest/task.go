@@ -14,6 +14,7 @@ import (
 // badTasks are task ids that no hypervisor has.
 var badTasks = []string{"", "no-such-task", "../../etc/passwd", "a\x00b", "UPID:nowhere:00000001:00000001:00000001:qmstart:1:root@pam:"}
 
+// tasks tests Host.Tasks.
 func (s *suite) tasks(t *testing.T) {
 	s.run(t, "a running task is listed", func(t *testing.T, ctx context.Context) {
 		hook(t, "RunningTask", s.RunningTask != nil)
@@ -148,7 +149,8 @@ func (s *suite) tasks(t *testing.T) {
 	})
 }
 
-// errors lists the tasks that did not end well. Each must have ended as failed or without anybody knowing how.
+// errors lists the tasks that did not succeed. Each must have failed or have an
+// unknown end.
 func (s *suite) errors(t *testing.T, ctx context.Context) hypervisor.TaskList {
 	t.Helper()
 	list, err := s.host(t, endpoint.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 500, Errors: true})
@@ -161,6 +163,7 @@ func (s *suite) errors(t *testing.T, ctx context.Context) hypervisor.TaskList {
 	return list
 }
 
+// wantAmongErrors checks that a task is in the list of errors.
 func (s *suite) wantAmongErrors(t *testing.T, ctx context.Context, id string) {
 	t.Helper()
 	list := s.errors(t, ctx)
@@ -178,7 +181,8 @@ func (s *suite) guestTasks(t *testing.T, ctx context.Context, ref hypervisor.Gue
 	return list
 }
 
-// forgotten skips a test that needs an ended task in the list, where the hypervisor forgets such tasks and the list says so.
+// forgotten skips a test that needs an ended task in the list, if the
+// hypervisor forgets such tasks and the list says so.
 func (s *suite) forgotten(t *testing.T, list hypervisor.TaskList) {
 	t.Helper()
 	if s.ForgetsTasks && list.CompleteSince.IsZero() {
@@ -186,7 +190,8 @@ func (s *suite) forgotten(t *testing.T, list hypervisor.TaskList) {
 	}
 }
 
-// findTask gets a task by its id from the list. The test of one that has ended is skipped where it is forgotten.
+// findTask finds a task by its id in the list. For an ended task it skips the
+// test if the hypervisor forgets them.
 func (s *suite) findTask(t *testing.T, ctx context.Context, id string, running bool) hypervisor.Task {
 	t.Helper()
 	list, err := s.host(t, endpoint.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 500})

@@ -8,6 +8,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
+// taskStop tests TaskStopper.
 func (s *suite) taskStop(t *testing.T) {
 	need[hypervisor.TaskStopper](t, s)
 	stopper := func(t *testing.T) (hypervisor.Host, hypervisor.TaskStopper) {

@@ -16,10 +16,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// errBroken is that of a file which cannot be read on.
+// errBroken is the error of a file that cannot be read to its end.
 var errBroken = errors.New("the file cannot be read on")
 
-// image is a file of several chunks, and where it shall be.
+// image returns a file of several chunks and its destination.
 func (s *suite) image(t *testing.T, ctx context.Context) (hypervisor.UploadSpec, []byte) {
 	t.Helper()
 	content := make([]byte, 3<<20+17)
@@ -31,7 +31,7 @@ func (s *suite) image(t *testing.T, ctx context.Context) (hypervisor.UploadSpec,
 	}, content
 }
 
-// anyNode is one that is online.
+// anyNode returns an online node.
 func (s *suite) anyNode(t *testing.T, ctx context.Context) (name string) {
 	t.Helper()
 	err := s.host(t, endpoint.Monitoring).Inventory(ctx, hypervisor.InventoryQuery{}, func(p hypervisor.Page) error {
@@ -46,6 +46,7 @@ func (s *suite) anyNode(t *testing.T, ctx context.Context) (name string) {
 	return name
 }
 
+// upload tests Uploader.
 func (s *suite) upload(t *testing.T) {
 	need[hypervisor.Uploader](t, s)
 	if s.UploadStorage == "" {
@@ -154,6 +155,7 @@ func (s *suite) upload(t *testing.T) {
 	})
 }
 
+// isOneOf reports whether an error is of one of the kinds.
 func isOneOf(err error, kinds []plugin.ErrorKind) bool {
 	for _, k := range kinds {
 		if err != nil && plugin.KindOf(err) == k {
@@ -163,14 +165,16 @@ func isOneOf(err error, kinds []plugin.ErrorKind) bool {
 	return false
 }
 
-// broken cannot be read.
+// broken is a reader that fails.
 type broken struct{}
 
+// Read fails with errBroken.
 func (broken) Read([]byte) (int, error) { return 0, errBroken }
 
-// cancels ends its caller's context when it is read.
+// cancels is a reader that ends the caller's context.
 type cancels struct{ cancel context.CancelFunc }
 
+// Read ends the context.
 func (c cancels) Read([]byte) (int, error) {
 	c.cancel()
 	return 0, context.Canceled

@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// uploaded puts an image onto the storage for uploads, as it is listed then.
+// uploaded puts an image on the storage for uploads and returns it as it is
+// listed.
 func (s *suite) uploaded(t *testing.T, ctx context.Context) hypervisor.Volume {
 	t.Helper()
 	need[hypervisor.Uploader](t, s)
@@ -34,6 +35,7 @@ func (s *suite) uploaded(t *testing.T, ctx context.Context) hypervisor.Volume {
 	return v
 }
 
+// volumeDelete tests VolumeDeleter.
 func (s *suite) volumeDelete(t *testing.T) {
 	need[hypervisor.VolumeDeleter](t, s)
 	deleter := func(t *testing.T) hypervisor.VolumeDeleter {

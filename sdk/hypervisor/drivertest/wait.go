@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// wait follows a task to its end.
+// wait follows a task to its end and returns the lines of its log.
 func wait(t *testing.T, ctx context.Context, host hypervisor.Host, id string, from int) ([]hypervisor.LogLine, hypervisor.TaskResult) {
 	t.Helper()
 	var lines []hypervisor.LogLine
@@ -23,6 +23,7 @@ func wait(t *testing.T, ctx context.Context, host hypervisor.Host, id string, fr
 	return lines, result
 }
 
+// wait tests Host.WaitTask.
 func (s *suite) wait(t *testing.T) {
 	s.run(t, "from any line and twice", func(t *testing.T, ctx context.Context) {
 		hook(t, "EndedTask", s.EndedTask != nil)

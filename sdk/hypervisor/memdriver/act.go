@@ -10,12 +10,14 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// transition is what an action needs and leads to.
+// transition is the states in which an action is possible, and the state to
+// which it leads.
 type transition struct {
 	from []string
 	to   string
 }
 
+// transitions maps actions to their transitions.
 var transitions = map[hypervisor.Action]transition{
 	hypervisor.Start:    {[]string{hypervisor.GuestStopped, hypervisor.GuestSuspended}, hypervisor.GuestRunning},
 	hypervisor.Stop:     {[]string{hypervisor.GuestRunning, hypervisor.GuestPaused}, hypervisor.GuestStopped},
@@ -26,9 +28,12 @@ var transitions = map[hypervisor.Action]transition{
 	hypervisor.Reset:    {[]string{hypervisor.GuestRunning}, hypervisor.GuestRunning},
 }
 
+// guestPath returns the path of a guest for privileges.
 func guestPath(id hypervisor.GuestID) string { return "/guests/" + string(id) }
 
-// Act implements hypervisor.Lifecycler. The shutdown of a paused guest is taken and fails in its task.
+// Act implements hypervisor.Lifecycler. The shutdown of a paused guest is
+// accepted and fails in its task, as at a hypervisor whose guest does not
+// react.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
 	return h.change(ctx, "act", GuestPower, ref, func(guest *guest) (work, error) {
 		wanted, ok := transitions[action]
@@ -42,7 +47,7 @@ func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 			if action == hypervisor.Shutdown && guest.Status == hypervisor.GuestPaused {
 				return errors.New("the guest is paused and cannot shut down")
 			}
-			// A pause does not start a guest anew, nor does a reset.
+			// A pause does not restart a guest, nor does a reset.
 			if action == hypervisor.Start || action == hypervisor.Restart || guest.Status == hypervisor.GuestSuspended {
 				guest.began = time.Now()
 				guest.enforce()

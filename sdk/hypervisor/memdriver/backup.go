@@ -11,7 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// archive finds the archive of a storage; it needs the cluster's lock.
+// archive returns the archive of a storage. The caller holds the cluster's
+// lock.
 func (c *Cluster) archive(name string) (*Archive, error) {
 	s := c.storage(name)
 	switch {
@@ -57,7 +58,8 @@ func (h *Host) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hyp
 	return all, nil
 }
 
-// Backups are those in the archive, the oldest first; their IDs lack the storage's name.
+// Backups returns the backups in the archive, the oldest first. Their IDs do
+// not contain the storage's name.
 func (a *Archive) Backups() []hypervisor.Backup {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -68,7 +70,8 @@ func (a *Archive) Backups() []hypervisor.Backup {
 	return all
 }
 
-// Change edits the backups in the archive, the oldest first, such as to make one old or damaged.
+// Change lets edit modify each backup in the archive, the oldest first, for
+// example to make one old or damaged.
 func (a *Archive) Change(edit func(*hypervisor.Backup)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -77,7 +80,8 @@ func (a *Archive) Change(edit func(*hypervisor.Backup)) {
 	}
 }
 
-// Put adds a backup that some guest of a cluster had, behind the API's back, and returns its ID without the storage's name.
+// Put adds a backup of a guest of a cluster without the API, and returns its ID
+// without the storage's name.
 func (a *Archive) Put(c *Cluster, ref hypervisor.GuestRef, takenAt time.Time) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +92,7 @@ func (a *Archive) Put(c *Cluster, ref hypervisor.GuestRef, takenAt time.Time) st
 	return a.keep(c, g, hypervisor.BackupSpec{}, takenAt)
 }
 
-// keep adds a backup of a guest of a cluster; it needs the cluster's lock.
+// keep adds a backup of a guest. The caller holds the cluster's lock.
 func (a *Archive) keep(c *Cluster, g *guest, spec hypervisor.BackupSpec, takenAt time.Time) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -106,7 +110,7 @@ func (a *Archive) keep(c *Cluster, g *guest, spec hypervisor.BackupSpec, takenAt
 	return k.ID
 }
 
-// shortened are notes as a cluster of a Certified keeps them.
+// shortened returns notes as a cluster of a Certified stores them.
 func shortened(notes string) string {
 	first, _, _ := strings.Cut(notes, "\n")
 	for strings.Contains(first, "{{") {
@@ -115,7 +119,8 @@ func shortened(notes string) string {
 	return strings.TrimSpace(first)
 }
 
-// find is the place of a backup in a storage, or -1; it needs the archive's lock.
+// find returns the index of a backup in a storage, or -1. The caller holds the
+// archive's lock.
 func (a *Archive) find(b hypervisor.Backup) int {
 	return slices.IndexFunc(a.kept, func(k *kept) bool { return b.Storage+":"+k.ID == b.ID })
 }
@@ -157,7 +162,8 @@ func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hype
 	return id, nil
 }
 
-// Restore implements hypervisor.Backuper. The guest is there when the task has ended; one that is replaced is gone from its end on.
+// Restore implements hypervisor.Backuper. The guest exists when the task has
+// ended; a guest that is replaced exists until then.
 func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string, error) {
 	c, a, err := h.begun(ctx, "restore", spec.Backup.Storage)
 	if err != nil {
@@ -190,7 +196,8 @@ func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string
 	case spec.Storage != "" && !c.storage(spec.Storage).holds(of.Kind):
 		return "", invalid("storage", "storage %.80q holds no such disks", spec.Storage)
 	}
-	// The task is of the guest that comes to be, which is not there before its end.
+	// The task belongs to the guest that is being made, which does not exist
+	// before its end.
 	ref := hypervisor.GuestRef{Kind: of.Kind, Node: spec.Node, ID: spec.ID}
 	t := c.newTask(spec.Node, "guest_"+string(hypervisor.OperationRestore), ref, h.target.Credential)
 	t.Operation = hypervisor.OperationRestore
@@ -247,7 +254,7 @@ func (c *Cluster) restored(t *task, of guest, spec hypervisor.RestoreSpec) {
 	t.end(hypervisor.TaskOK, "OK")
 }
 
-// DeleteBackup implements hypervisor.Backuper; it is done at once.
+// DeleteBackup implements hypervisor.Backuper. It needs no task.
 func (h *Host) DeleteBackup(ctx context.Context, b hypervisor.Backup) (string, error) {
 	c, a, err := h.begun(ctx, "deletebackup", b.Storage)
 	if err != nil {

@@ -15,10 +15,12 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// dumpSize is how large the file of a backup is, in bytes.
+// dumpSize is the size of a backup's file, in bytes: more than one chunk of a
+// stream.
 const dumpSize = 300_000
 
-// dump writes a backup as a file of the cluster's machine; it needs the locks of both.
+// dump writes a backup as a file of the cluster's machine. The caller holds the
+// locks of both.
 func (c *Cluster) dump(a *Archive, k *kept) {
 	content := make([]byte, dumpSize)
 	_, _ = rand.Read(content)
@@ -27,13 +29,14 @@ func (c *Cluster) dump(a *Archive, k *kept) {
 	c.loginMachine().files[a.file(k.ID)] = nodeFile{0o644, content}
 }
 
-// file is where a backup lies, by its ID without the storage's name.
+// file returns the path of a backup by its ID without the storage's name.
 func (a *Archive) file(id string) string {
 	return path.Join(a.Folder, strings.TrimPrefix(id, "backup/"))
 }
 
-// readFolder has the archive list what lies in its folder; it needs the locks of both. What a file was made of is known by its bytes,
-// whichever machine it is on.
+// readFolder makes the archive list the files in its folder. The caller holds
+// the locks of both. The content of a file tells of which guest it was made, on
+// whatever machine the file is.
 func (c *Cluster) readFolder(a *Archive) {
 	if a.Folder == "" {
 		return
@@ -55,7 +58,7 @@ func (c *Cluster) readFolder(a *Archive) {
 	slices.SortStableFunc(a.kept, func(x, y *kept) int { return x.TakenAt.Compare(y.TakenAt) })
 }
 
-// backupNamed reads the name of a backup's file, as keep gives it.
+// backupNamed reads the name of a backup's file.
 func backupNamed(name string) (kind hypervisor.GuestKind, id hypervisor.GuestID, ok bool) {
 	first, last := strings.IndexByte(name, '-'), strings.LastIndexByte(name, '-')
 	if first < 0 || last <= first+1 {
@@ -65,7 +68,8 @@ func backupNamed(name string) (kind hypervisor.GuestKind, id hypervisor.GuestID,
 	return kind, hypervisor.GuestID(name[first+1 : last]), kind == hypervisor.VM || kind == hypervisor.Container
 }
 
-// madeOf is what a backup was made of; it needs the locks of both. A file that is not whole is of nothing.
+// madeOf returns the guest of which a backup was made. The caller holds the
+// locks of both. A file that is not complete is of no guest.
 func (c *Cluster) madeOf(a *Archive, k *kept) (guest, error) {
 	if a.Folder == "" {
 		return k.guest, nil
@@ -77,7 +81,8 @@ func (c *Cluster) madeOf(a *Archive, k *kept) (guest, error) {
 	return of.(guest), nil
 }
 
-// BackupFile implements hypervisor.BackupFileLocator for archives with a folder.
+// BackupFile implements hypervisor.BackupFileLocator for archives with a
+// folder.
 func (h *Host) BackupFile(ctx context.Context, query hypervisor.BackupQuery, b hypervisor.Backup) (hypervisor.BackupFile, error) {
 	_, a, err := h.begun(ctx, "backupfile", query.Storage)
 	if err != nil {
@@ -96,7 +101,7 @@ func (h *Host) BackupFile(ctx context.Context, query hypervisor.BackupQuery, b h
 	return hypervisor.BackupFile{Path: a.file(id), ID: query.Storage + ":" + id}, nil
 }
 
-// MachineFiles are the paths of the files on the machine, sorted.
+// MachineFiles returns the paths of the files on the machine, sorted.
 func (c *Cluster) MachineFiles() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +113,8 @@ func (c *Cluster) MachineFiles() []string {
 	return all
 }
 
-// ChangeMachineFile changes the bytes of a file on the machine; one that is not there becomes one.
+// ChangeMachineFile changes the content of a file on the machine. A missing
+// file is created.
 func (c *Cluster) ChangeMachineFile(name string, change func(content []byte) []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +122,7 @@ func (c *Cluster) ChangeMachineFile(name string, change func(content []byte) []b
 	files[name] = nodeFile{0o644, change(slices.Clone(files[name].content))}
 }
 
-// digest is the program sha256sum among some files.
+// digest returns the program sha256sum on some files.
 func (c *Cluster) digest(files map[string]nodeFile) func(context.Context, hypervisor.NodeCommand, hypervisor.NodeStreams) int {
 	return func(_ context.Context, command hypervisor.NodeCommand, s hypervisor.NodeStreams) (code int) {
 		c.mu.Lock()

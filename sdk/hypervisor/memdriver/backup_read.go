@@ -9,8 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// BackupContent implements hypervisor.BackupReader. A restore over a VM keeps volumes that are not in the backup; a restore
-// over a container destroys them.
+// BackupContent implements hypervisor.BackupReader. A restore over a VM keeps
+// volumes that are not in the backup; one over a container destroys them.
 func (h *Host) BackupContent(ctx context.Context, b hypervisor.Backup) (hypervisor.BackupContent, error) {
 	c, a, err := h.begun(ctx, "backupcontent", b.Storage)
 	if err != nil {
@@ -31,7 +31,8 @@ func (h *Host) BackupContent(ctx context.Context, b hypervisor.Backup) (hypervis
 	return hypervisor.BackupContent{Disks: slices.Clone(of.config.Disks), Keeps: keeps(of.Kind), Refused: unmountable(of)}, nil
 }
 
-// unmountable returns why a container cannot be restored: it mounts a directory of the node. It is empty for other guests.
+// unmountable returns why a container cannot be restored; empty if it can. The
+// reason is a mounted directory of the node.
 func unmountable(of guest) string {
 	i := slices.IndexFunc(of.config.Disks, func(d hypervisor.Disk) bool { return d.Local })
 	if i < 0 || of.Kind != hypervisor.Container {
@@ -40,11 +41,13 @@ func unmountable(of guest) string {
 	return "it has " + of.config.Disks[i].Key + ", a directory of the node"
 }
 
-// keeps reports whether a restore over a guest of this kind keeps volumes that are not in the backup.
+// keeps reports whether a restore over a guest of this kind keeps volumes that
+// are not in the backup.
 func keeps(kind hypervisor.GuestKind) bool { return kind == hypervisor.VM }
 
-// restoredDisks returns the disks after a restore: those in the backup, and for volumes that are not in it either the old ones as unused
-// disks, or new empty ones.
+// restoredDisks returns the disks after a restore: those in the backup, and for
+// volumes that are not in it either the old ones as unused disks, or new empty
+// ones.
 func restoredDisks(kind hypervisor.GuestKind, of, before []hypervisor.Disk) (all []hypervisor.Disk) {
 	for _, d := range of {
 		switch {

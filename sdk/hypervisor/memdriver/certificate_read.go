@@ -16,11 +16,13 @@ var (
 	certificateEnd   = time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
+// certificateName returns the name in the certificate of a target.
 func certificateName(target endpoint.Target) string {
 	return strings.TrimSuffix(target.Address, ":8006")
 }
 
-// ReadCertificate implements hypervisor.CertificateReader. A fault of "certificate" acts before it answers.
+// ReadCertificate implements hypervisor.CertificateReader. A fault of
+// "certificate" acts before the answer.
 func (d *Driver) ReadCertificate(ctx context.Context, target endpoint.Target) (endpoint.Certificate, error) {
 	if err := ctx.Err(); err != nil {
 		return endpoint.Certificate{}, err

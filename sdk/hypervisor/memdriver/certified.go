@@ -25,22 +25,22 @@ var (
 	_ hypervisor.Enroller         = Certified{}
 )
 
-// NewCertified makes a driver without clusters, as New does.
+// NewCertified returns a driver without clusters, like New.
 func NewCertified() Certified {
 	d := New()
 	d.certified = true
 	return Certified{d}
 }
 
-// NewCertifiedByName makes one that also makes clusters by their address, as NewByName does. Such a cluster takes any certificate
-// and any code.
+// NewCertifiedByName returns a driver that makes clusters by their address,
+// like NewByName. Such a cluster accepts every certificate and every code.
 func NewCertifiedByName() Certified {
 	d := NewCertified()
 	d.byName = true
 	return d
 }
 
-// pausing are what all guests of a Certified can do.
+// pausing are the actions of all guests of a Certified.
 var pausing = []hypervisor.Action{
 	hypervisor.Start, hypervisor.Stop, hypervisor.Shutdown, hypervisor.Restart, hypervisor.Pause, hypervisor.Resume,
 }
@@ -79,7 +79,7 @@ func (d Certified) NewCredential(_ context.Context, capability endpoint.Capabili
 	return endpoint.NewClientCertificate(capability)
 }
 
-// newCertificate panics where there is no randomness.
+// newCertificate makes a credential. It panics if there is no randomness.
 func newCertificate(capability endpoint.Capability) endpoint.Credential {
 	made, err := endpoint.NewClientCertificate(capability)
 	if err != nil {

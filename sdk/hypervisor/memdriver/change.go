@@ -9,16 +9,19 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// work is what the task of a change does.
+// work is the work of a change's task.
 type work struct {
 	operation hypervisor.Operation
-	// end is called when the task ends, with the cluster's lock, unless somebody stopped it. Its error fails the task.
+	// end is called when the task ends, with the cluster's lock, unless
+	// somebody stopped it. Its error fails the task.
 	end func() error
 }
 
-// change is every call that changes a guest: it admits the token, finds the guest, wants the privilege, refuses a locked guest
-// with Busy, lets apply judge what was asked and starts its task. The guest changes when the task ends; the task of a guest
-// whose name is "stuck" runs until it is stopped. apply is called with the cluster's lock.
+// change runs every call that changes a guest: it checks the token, finds the
+// guest, checks the privilege, refuses a locked guest with Busy, lets apply
+// judge the request and starts the task. The guest changes when the task ends;
+// the task of a guest with the name "stuck" runs until somebody stops it. apply
+// is called with the cluster's lock.
 func (h *Host) change(ctx context.Context, method, privilege string, ref hypervisor.GuestRef,
 	apply func(guest *guest) (work, error)) (string, error) {
 	c, privileges, err := h.begin(ctx, method)
@@ -44,7 +47,7 @@ func (h *Host) change(ctx context.Context, method, privilege string, ref hypervi
 	return h.run(c, guest, todo), nil
 }
 
-// run starts the task of a change; the cluster's lock is held.
+// run starts the task of a change. The caller holds the cluster's lock.
 func (h *Host) run(c *Cluster, guest *guest, todo work) (taskID string) {
 	t := c.newTask(guest.Node, "guest_"+string(todo.operation), guest.GuestRef, h.target.Credential)
 	t.Operation = todo.operation
@@ -76,7 +79,7 @@ func (c *Cluster) finish(t *task, guest *guest, done work) {
 	t.end(hypervisor.TaskOK, "OK")
 }
 
-// invalid is the error for a parameter that is not taken.
+// invalid returns the error for a parameter that is not accepted.
 func invalid(field, format string, args ...any) error {
 	err := plugin.Errorf(plugin.Invalid, format, args...)
 	err.Field = field

@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Clone implements hypervisor.Cloner. The copy is there when the task has ended.
+// Clone implements hypervisor.Cloner. The copy exists when the task has ended.
 func (h *Host) Clone(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.CloneSpec) (string, error) {
 	return h.change(ctx, "clone", GuestPower, ref, func(source *guest) (work, error) {
 		c, err := h.driver.cluster(h.target)
@@ -51,7 +51,7 @@ func (h *Host) Clone(ctx context.Context, ref hypervisor.GuestRef, spec hypervis
 	})
 }
 
-// checkClone refuses a copy that cannot be made; it needs the lock.
+// checkClone refuses a copy that cannot be made. The caller holds the lock.
 func (c *Cluster) checkClone(source *guest, spec hypervisor.CloneSpec) error {
 	_, taken := c.guests[spec.ID]
 	switch {

@@ -15,11 +15,12 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Spec is the size of a new cluster.
+// Spec describes a new cluster.
 type Spec struct {
 	// Nodes is at least one.
 	Nodes int
-	// VMs and Containers are spread over the nodes; they are numbered from 100 on. Every third one is stopped.
+	// VMs and Containers are spread over the nodes; they are numbered from 100
+	// on. Every third one is stopped.
 	VMs        int
 	Containers int
 	// Prefix begins the name of every node and guest, so that two clusters can be told apart.
@@ -30,7 +31,9 @@ type Spec struct {
 	TaskMemory time.Duration
 }
 
-// Cluster is one hypervisor endpoint and all behind it.
+// Cluster is one hypervisor endpoint with everything behind it. It is safe for
+// concurrent use. Its exported methods are for tests and work without the API;
+// the driver's hosts are the API.
 type Cluster struct {
 	address     string
 	fingerprint atomic.Value // the certificate's, a string
@@ -41,7 +44,8 @@ type Cluster struct {
 	certified  bool
 	taskMemory time.Duration
 
-	// dumps are what files of backups were made of, by their SHA-256, for all clusters of the driver.
+	// dumps are what files of backups were made of, by their SHA-256, for all
+	// clusters of the driver.
 	dumps *sync.Map
 
 	mu sync.Mutex
@@ -50,13 +54,15 @@ type Cluster struct {
 	nodes   []string
 	// offline are nodes that nothing can be moved to.
 	offline []string
-	// members are nodes that tell something else than the others, and ends when credentials end, by id.
+	// members are nodes that tell something else than the others, and ends when
+	// credentials end, by id.
 	members map[string]hypervisor.Member
 	ends    map[string]time.Time
 	// power is what nodes do that are told to reboot or to switch themselves off.
 	power  map[string]*power
 	guests map[hypervisor.GuestID]*guest
-	// storages are in the order in which they were added, bridges sorted, and images what VMs can be installed from.
+	// storages are in the order in which they were added, bridges sorted, and
+	// images what VMs can be installed from.
 	storages []*storage
 	bridges  []string
 	images   []string
@@ -81,6 +87,7 @@ type Cluster struct {
 	calls map[string]int
 }
 
+// newCluster makes a cluster with the nodes and guests of the Spec.
 func newCluster(address string, spec Spec, certified bool) *Cluster {
 	c := &Cluster{
 		address: address, taskTime: cmp.Or(spec.TaskTime, 10*time.Millisecond), taskMemory: cmp.Or(spec.TaskMemory, 5*time.Second),
@@ -115,41 +122,45 @@ func newCluster(address string, spec Spec, certified bool) *Cluster {
 	return c
 }
 
-// Fingerprint is what the endpoint shows.
+// Fingerprint returns the fingerprint that the endpoint shows.
 func (c *Cluster) Fingerprint() string { return c.fingerprint.Load().(string) }
 
-// Renew gives the endpoint another certificate, and a Certified's cluster another ID with it.
+// Renew gives the endpoint another certificate. A cluster of a Certified gets
+// another ID with it.
 func (c *Cluster) Renew() { c.certify(c.Fingerprint()) }
 
-// certify makes the certificate out of a text.
+// certify derives the certificate from a text.
 func (c *Cluster) certify(of string) {
 	sum := sha256.Sum256([]byte(of))
 	c.fingerprint.Store(endpoint.Fingerprint(&x509.Certificate{Raw: sum[:]}))
 }
 
-// Target is a pinned target with the capability's proper token or certificate.
+// Target returns a pinned target with the proper credential of the capability.
 func (c *Cluster) Target(capability endpoint.Capability) endpoint.Target {
 	return c.target(c.proper[capability])
 }
 
+// target returns a pinned target with a credential.
 func (c *Cluster) target(credential endpoint.Credential) endpoint.Target {
 	return endpoint.Target{Address: c.address, Fingerprint: c.Fingerprint(), AllowLocal: true, Credential: credential}
 }
 
-// SetFault makes a method misbehave, "any" for all methods. The zero Fault ends it.
+// SetFault makes a method misbehave; "any" stands for all methods. The zero
+// Fault ends it.
 func (c *Cluster) SetFault(method string, fault Fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.faults[method] = fault
 }
 
-// Calls is how often a method was called, by the names of SetFault.
+// Calls returns how often a method was called, by the names of SetFault.
 func (c *Cluster) Calls(method string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.calls[method]
 }
 
+// fault counts a call and returns the fault of the method.
 func (c *Cluster) fault(method string) Fault {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,14 +170,14 @@ func (c *Cluster) fault(method string) Fault {
 	return c.faults["any"]
 }
 
-// entry is the node that answers at an address.
+// entry returns the node that answers at an address.
 func (c *Cluster) entry(address string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return cmp.Or(c.entries[address], c.nodes[0])
 }
 
-// Nodes names all nodes.
+// Nodes returns the names of all nodes.
 func (c *Cluster) Nodes() []string { return slices.Clone(c.nodes) }
 
 func ptr[T any](v T) *T { return &v }

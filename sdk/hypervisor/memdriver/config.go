@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// configure gives a new guest its configuration; n tells it from all others.
+// configure gives a new guest its configuration. n is different for each guest.
 func (g *guest) configure(n int64) {
 	mac := fmt.Sprintf("02:00:%02X:%02X:%02X:%02X", byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 	disk := hypervisor.Disk{Key: "scsi0", Storage: "local", Volume: fmt.Sprintf("local:disk-%d", n), SizeGB: ptr(int64(32))}
@@ -30,7 +30,8 @@ func (g *guest) configure(n int64) {
 	g.config.Disks, g.config.NICs = []hypervisor.Disk{disk}, []hypervisor.NIC{nic}
 }
 
-// inherit takes over the configuration of the guest that this one is a copy of, but for what tells guests apart.
+// inherit copies the configuration of another guest, except what distinguishes
+// guests.
 func (g *guest) inherit(from hypervisor.Config) {
 	nics := g.config.NICs
 	g.config = from
@@ -44,12 +45,13 @@ func (g *guest) inherit(from hypervisor.Config) {
 	}
 }
 
-// resemble takes over the tags and sizes of another guest.
+// resemble copies the tags and sizes of another guest.
 func (g *guest) resemble(other *guest) {
 	g.Tags, g.CPUs, g.MemoryTotal, g.DiskTotal = slices.Clone(other.Tags), other.CPUs, other.MemoryTotal, other.DiskTotal
 }
 
-// presentConfig is the configuration as others see it; it needs the lock.
+// presentConfig returns the configuration as the API shows it. The caller holds
+// the lock.
 func (g *guest) presentConfig() hypervisor.Config {
 	now := g.config
 	now.Name, now.Tags = g.Name, slices.Clone(g.Tags)
@@ -80,7 +82,7 @@ func (g *guest) presentConfig() hypervisor.Config {
 	return now
 }
 
-// enforce puts into force what waits for a start; it needs the lock.
+// enforce applies the changes that wait for a start. The caller holds the lock.
 func (g *guest) enforce() {
 	g.apply(g.pending)
 	g.pending = hypervisor.ConfigChange{}
@@ -97,7 +99,7 @@ func (h *Host) Config(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.
 	return look(ctx, h, "config", ref, func(g *guest) (hypervisor.Config, error) { return g.presentConfig(), nil })
 }
 
-// look is every call that reads a guest.
+// look runs every call that reads a guest.
 func look[T any](ctx context.Context, h *Host, method string, ref hypervisor.GuestRef, answer func(*guest) (T, error)) (
 	none T, err error) {
 	c, privileges, err := h.begin(ctx, method)
@@ -116,8 +118,8 @@ func look[T any](ctx context.Context, h *Host, method string, ref hypervisor.Gue
 	return answer(g)
 }
 
-// ChangeConfig edits a guest's configuration behind the API's back, but for its name and tags; see Change. It reports whether there was
-// such a guest.
+// ChangeConfig edits the configuration of a guest without the API, except its
+// name and tags; see Change. It reports whether the guest exists.
 func (c *Cluster) ChangeConfig(id hypervisor.GuestID, edit func(*hypervisor.Config)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +130,8 @@ func (c *Cluster) ChangeConfig(id hypervisor.GuestID, edit func(*hypervisor.Conf
 	return ok
 }
 
-// ConfigOf is a guest's configuration; the zero one when there is no such guest.
+// ConfigOf returns the configuration of a guest; the zero value if there is no
+// such guest.
 func (c *Cluster) ConfigOf(id hypervisor.GuestID) hypervisor.Config {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +141,8 @@ func (c *Cluster) ConfigOf(id hypervisor.GuestID) hypervisor.Config {
 	return hypervisor.Config{}
 }
 
-// edit is every change of a configuration that is done at once: it refuses a locked guest and a stale digest.
+// edit runs every change of a configuration that needs no task. It refuses a
+// locked guest and an outdated digest.
 func (h *Host) edit(ctx context.Context, method string, ref hypervisor.GuestRef, digest string,
 	change func(*Cluster, *guest) error) error {
 	c, privileges, err := h.begin(ctx, method)

@@ -14,7 +14,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// console is an open one. Its other side is a consoletest.Shell, or a consoletest.RFBServer with a password of its own.
+// console is an open console. Its other side is a consoletest.Shell, or a
+// consoletest.RFBServer with its own password.
 type console struct {
 	net.Conn
 	kind     hypervisor.ConsoleKind
@@ -30,14 +31,14 @@ type console struct {
 	ended error
 }
 
-// Consoles counts those that are open.
+// Consoles returns the number of open consoles.
 func (c *Cluster) Consoles() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.consoles)
 }
 
-// EndConsoles ends all consoles that are open; nil is an end as a matter of course.
+// EndConsoles ends all open consoles. A nil reason is a normal end.
 func (c *Cluster) EndConsoles(reason error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,14 +47,15 @@ func (c *Cluster) EndConsoles(reason error) {
 	}
 }
 
-// LimitConsoles sets what consoles this release cannot open.
+// LimitConsoles sets the consoles that the cluster cannot open.
 func (c *Cluster) LimitConsoles(limits ...hypervisor.ConsoleLimit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.limits = limits
 }
 
-// Attach gives a VM a serial port, and with it a terminal. It reports whether there was one of that id.
+// Attach gives a VM a serial port, and with it a terminal. It reports whether
+// the guest exists.
 func (c *Cluster) Attach(id hypervisor.GuestID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +77,8 @@ func (h *Host) ConsoleLimits(ctx context.Context) ([]hypervisor.ConsoleLimit, er
 	return slices.Clone(c.limits), nil
 }
 
-// OpenConsole implements hypervisor.Consoler. A late fault acts once something is typed, and its error ends the console.
+// OpenConsole implements hypervisor.Consoler. A late fault acts when something
+// is typed, and its error ends the console.
 func (h *Host) OpenConsole(ctx context.Context, spec hypervisor.ConsoleSpec) (hypervisor.Console, error) {
 	if err := spec.Check(); err != nil {
 		return nil, err
@@ -144,7 +147,7 @@ func (h *Host) OpenConsole(ctx context.Context, spec hypervisor.ConsoleSpec) (hy
 	return open, nil
 }
 
-// checkShell refuses shells of nodes. It needs the lock.
+// checkShell refuses shells of nodes. The caller holds the lock.
 func (c *Cluster) checkShell(privileges []string, node string) error {
 	switch {
 	case c.certified:
@@ -157,8 +160,9 @@ func (c *Cluster) checkShell(privileges []string, node string) error {
 	return require(privileges, NodeShell, "/nodes/"+node)
 }
 
-// consoleKind is what a guest has of what was asked for. VMs of a Certified have a terminal and nothing else, those of others a screen,
-// and a terminal where they have a serial port. It needs the lock.
+// consoleKind returns the kind of console that a guest has for a request. VMs
+// of a Certified have only a terminal; those of other clusters have a screen,
+// and a terminal if they have a serial port. The caller holds the lock.
 func (c *Cluster) consoleKind(g *guest, asked hypervisor.ConsoleKind) (hypervisor.ConsoleKind, error) {
 	terminal := c.certified || g.serial || g.Kind == hypervisor.Container
 	graphical := !c.certified && g.Kind == hypervisor.VM
@@ -171,7 +175,8 @@ func (c *Cluster) consoleKind(g *guest, asked hypervisor.ConsoleKind) (hyperviso
 	return "", invalid("kind", "%s %s has no %s console", g.Kind, g.ID, asked)
 }
 
-// hangUp ends the consoles of guests that are gone or down. It needs the lock.
+// hangUp ends the consoles of guests that are gone or do not run. The caller
+// holds the lock.
 func (c *Cluster) hangUp() {
 	for open := range c.consoles {
 		switch {
@@ -184,7 +189,7 @@ func (c *Cluster) hangUp() {
 	}
 }
 
-// end ends a console for a reason, nil for none.
+// end ends a console, for a reason or nil.
 func (c *console) end(reason error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -218,7 +223,7 @@ func (c *console) Write(p []byte) (int, error) {
 	return n, c.why(err)
 }
 
-// why is the reason of the end where a connection's error is one.
+// why returns the reason of the end for an error of the connection.
 func (c *console) why(err error) error {
 	if err == nil {
 		return nil

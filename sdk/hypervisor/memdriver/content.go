@@ -12,13 +12,13 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// diskContent is what disks are called by the kind of their guest.
+// diskContent maps kinds of guests to the content of their disks.
 var diskContent = map[hypervisor.GuestKind]string{hypervisor.VM: "images", hypervisor.Container: "rootdir"}
 
-// kindOf is what a content is to the service.
+// kindOf maps contents to kinds of volumes.
 var kindOf = map[string]hypervisor.VolumeKind{"iso": hypervisor.VolumeImage, "templates": hypervisor.VolumeTemplate}
 
-// seen finds a storage that a node sees; it needs the lock.
+// seen returns a storage that a node sees. The caller holds the lock.
 func (c *Cluster) seen(name, node string) (*storage, error) {
 	s := c.storage(name)
 	switch {
@@ -32,7 +32,7 @@ func (c *Cluster) seen(name, node string) (*storage, error) {
 	return s, nil
 }
 
-// volumes are what a node sees on a storage; it needs the lock.
+// volumes returns what a node sees on a storage. The caller holds the lock.
 func (c *Cluster) volumes(s *storage, node string) (all []hypervisor.Volume) {
 	for _, g := range c.inOrder() {
 		for _, d := range g.config.Disks {
@@ -80,8 +80,7 @@ func (c *Cluster) volumes(s *storage, node string) (all []hypervisor.Volume) {
 	return all
 }
 
-// AddVolume puts a volume on a storage of this cluster behind the API's back, and returns its ID: the storage's name, and in it what
-// Name says.
+// AddVolume adds a volume to a storage without the API, and returns its ID.
 func (c *Cluster) AddVolume(storageName string, v hypervisor.Volume) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +91,7 @@ func (c *Cluster) AddVolume(storageName string, v hypervisor.Volume) string {
 	return v.ID
 }
 
-// HasVolume reports whether a volume is on a storage, as any node sees it.
+// HasVolume reports whether a volume is on a storage, for any node.
 func (c *Cluster) HasVolume(storageName, id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,7 +101,8 @@ func (c *Cluster) HasVolume(storageName, id string) bool {
 	})
 }
 
-// Content implements hypervisor.ContentLister. Disks are shown to those who may change guests.
+// Content implements hypervisor.ContentLister. Disks are visible to tokens that
+// may change guests.
 func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hypervisor.ContentList, error) {
 	c, privileges, err := h.begin(ctx, "content")
 	if err != nil {
@@ -135,7 +135,8 @@ func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hype
 	return list, nil
 }
 
-// DeleteVolume implements hypervisor.VolumeDeleter. A disk goes whoever has it: a guest is left without it.
+// DeleteVolume implements hypervisor.VolumeDeleter. It also deletes a disk that
+// a guest uses; the guest loses it.
 func (h *Host) DeleteVolume(ctx context.Context, volume hypervisor.Volume) (string, error) {
 	c, privileges, err := h.begin(ctx, "deletevolume")
 	if err != nil {
@@ -167,7 +168,7 @@ func (h *Host) DeleteVolume(ctx context.Context, volume hypervisor.Volume) (stri
 	return id, err
 }
 
-// removeVolume needs the lock.
+// removeVolume removes a volume. The caller holds the lock.
 func (c *Cluster) removeVolume(s *storage, id string) {
 	s.volumes = slices.DeleteFunc(s.volumes, func(v hypervisor.Volume) bool { return v.ID == id })
 	c.files = slices.DeleteFunc(c.files, func(f File) bool { return f.id() == id })
@@ -185,8 +186,8 @@ func (c *Cluster) removeVolume(s *storage, id string) {
 	}
 }
 
-// fetchTask starts a task on a storage that is of no guest: check judges at once, and end is called when the task ends, both with the
-// lock.
+// fetchTask starts a task on a storage that belongs to no guest. check judges
+// at once, and end is called when the task ends; both with the lock.
 func (c *Cluster) fetchTask(h *Host, storageName, node string, operation hypervisor.Operation, check func(*storage) error,
 	end func(*storage)) (string, error) {
 	c.mu.Lock()
@@ -217,7 +218,8 @@ func (c *Cluster) fetchTask(h *Host, storageName, node string, operation hypervi
 	return t.ID, nil
 }
 
-// Download implements hypervisor.ContentFetcher. Files whose name begins with "missing" are not there.
+// Download implements hypervisor.ContentFetcher. A file whose name begins with
+// "missing" is not found.
 func (h *Host) Download(ctx context.Context, spec hypervisor.DownloadSpec) (string, error) {
 	switch {
 	case kindOf[spec.Content] == "":
@@ -263,7 +265,7 @@ func (h *Host) fetch(ctx context.Context, method, storageName, node, content, na
 	return id, nil
 }
 
-// templates are those that there are.
+// templates are the templates of every cluster.
 var templates = []hypervisor.Template{
 	{Name: "tiny-1.tar", Title: "Tiny", Section: "system", OS: "linux", Version: "1", Architecture: "amd64", Description: "small",
 		Source: "mem"},

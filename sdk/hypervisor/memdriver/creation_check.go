@@ -23,7 +23,7 @@ func (h *Host) CheckRestore(ctx context.Context, spec hypervisor.RestoreSpec) er
 	return h.may(ctx, "checkrestore", GuestBackup, "/storages/"+spec.Backup.Storage)
 }
 
-// may is Denied where the credential lacks the privilege.
+// may returns Denied if the credential lacks the privilege.
 func (h *Host) may(ctx context.Context, method, privilege, path string) error {
 	_, privileges, err := h.begin(ctx, method)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Fault is how a method misbehaves. Its parts act in the order of the fields.
+// Fault describes how a method misbehaves. The parts act in the order of the
+// fields.
 type Fault struct {
 	// Delay is waited first, or until the caller gives up.
 	Delay time.Duration
@@ -26,13 +27,14 @@ type Fault struct {
 	Err error
 	// Leak returns an error that holds the credential's secret, as a careless driver would.
 	Leak bool
-	// Late makes all of it happen in mid-stream: after the first page of an inventory or the first line of a log, when a code was
-	// redeemed, when a change of a storage or of a network, or a node's command was taken, when a file was uploaded, and when something
-	// is typed into a console.
+	// Late makes all of it happen in mid-stream: after the first page of an
+	// inventory or the first line of a log, when a code was redeemed, when a
+	// change of a storage or of a network, or a node's command was taken, when
+	// a file was uploaded, and when something is typed into a console.
 	Late bool
 }
 
-// Methods are the names that SetFault and addresses know.
+// Methods are the names of methods for SetFault and for addresses.
 var Methods = []string{
 	"version", "permissions", "inventory", "guest", "tasks", "tasklog", "waittask", "act", "stoptask", "nodestatus", "powernode", "peers",
 	"member", "disks", "interfaces", "pci", "services", "subscription", "system",
@@ -49,6 +51,7 @@ var Methods = []string{
 // slow is the delay of the fault "slow" in an address.
 const slow = 200 * time.Millisecond
 
+// apply lets the fault act. It returns the fault's error, or that of ctx.
 func (k Fault) apply(ctx context.Context, target endpoint.Target) error {
 	if k.Delay > 0 {
 		timer := time.NewTimer(k.Delay)
@@ -75,7 +78,7 @@ func (k Fault) apply(ctx context.Context, target endpoint.Target) error {
 	return k.Err
 }
 
-// parseName reads the labels of an address.
+// parseName reads the labels of an address; see Open.
 func parseName(name string) (Spec, map[string]Fault, error) {
 	var spec Spec
 	faults := map[string]Fault{}
@@ -108,6 +111,7 @@ func parseName(name string) (Spec, map[string]Fault, error) {
 	return spec, faults, nil
 }
 
+// named maps the words of faults in addresses.
 var named = map[string]Fault{
 	"fail":      {Err: plugin.Errorf(plugin.Refused, "refused by a fault")},
 	"block":     {Block: true},
@@ -120,6 +124,7 @@ var named = map[string]Fault{
 	"lateblock": {Block: true, Late: true},
 }
 
+// cutLast splits a label at its last hyphen.
 func cutLast(label string) (what, of string, ok bool) {
 	i := strings.LastIndexByte(label, '-')
 	if i < 0 {

@@ -13,18 +13,20 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// guest is one guest; the cluster's lock guards it.
+// guest is one guest. The cluster's lock protects it.
 type guest struct {
 	hypervisor.Guest
 	// number counts all guests that there ever were.
 	number int64
 	began  time.Time // when it was started
-	// counted says that CPU time is counted. CPUSeconds is then what the guest used besides an even half of one core.
+	// counted says that CPU time is counted. CPUSeconds is then what the guest
+	// used besides an even half of one core.
 	counted bool
 	// snapshots are the oldest first, and origin is the one that the present state follows.
 	snapshots []hypervisor.Snapshot
 	origin    string
-	// config is what is in force, without what the guest itself says; pending and pendingNICs wait for a start.
+	// config is what is in force, without what the guest itself says; pending
+	// and pendingNICs wait for a start.
 	config      hypervisor.Config
 	pending     hypervisor.ConfigChange
 	pendingNICs map[string]hypervisor.NIC
@@ -37,13 +39,15 @@ type guest struct {
 	managed bool
 }
 
-// NewGuest makes a guest in one of the guest states. It leaves the ended task "guest_create", which is no action of ours;
-// the guests of a Spec have none.
+// NewGuest makes a guest in one of the states, and returns its reference. It
+// leaves the ended task "guest_create", which is no action of the API. The
+// guests of a Spec have no task.
 func (c *Cluster) NewGuest(kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 	return c.NewGuestAs(kind, status, "")
 }
 
-// NewGuestAs is NewGuest for a guest with an id that is free, such as that of one which was removed; empty takes a new one.
+// NewGuestAs is NewGuest with a free id, such as that of a removed guest; empty
+// takes a new one.
 func (c *Cluster) NewGuestAs(kind hypervisor.GuestKind, status string, id hypervisor.GuestID) hypervisor.GuestRef {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,8 +56,9 @@ func (c *Cluster) NewGuestAs(kind hypervisor.GuestKind, status string, id hyperv
 	return ref
 }
 
-// Change edits a guest, for example its name, node or lock. It reports whether there was one. See Rename for its id. What it adds to
-// the CPUSeconds of a Certified's guest comes on top of what the guest uses by itself.
+// Change edits a guest, for example its name, node or lock, and reports whether
+// it exists. Rename changes the id. CPUSeconds that edit adds to a guest of a
+// Certified are added to what the guest uses anyway.
 func (c *Cluster) Change(id hypervisor.GuestID, edit func(*hypervisor.Guest)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,8 +70,8 @@ func (c *Cluster) Change(id hypervisor.GuestID, edit func(*hypervisor.Guest)) bo
 	return ok
 }
 
-// Rename gives a guest of a Certified another name, which is its id too. It reports whether there was one and the name
-// was free.
+// Rename gives a guest of a Certified another name, which is also its id. It
+// reports whether the guest exists and the name was free.
 func (c *Cluster) Rename(id hypervisor.GuestID, name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +85,7 @@ func (c *Cluster) Rename(id hypervisor.GuestID, name string) bool {
 	return true
 }
 
-// Remove takes a guest away.
+// Remove removes a guest.
 func (c *Cluster) Remove(id hypervisor.GuestID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +93,7 @@ func (c *Cluster) Remove(id hypervisor.GuestID) {
 	c.hangUp()
 }
 
-// Guests lists all guests in the order in which they were made.
+// Guests returns all guests in the order of their creation.
 func (c *Cluster) Guests() []hypervisor.GuestRef {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,12 +104,13 @@ func (c *Cluster) Guests() []hypervisor.GuestRef {
 	return refs
 }
 
-// inOrder needs the lock.
+// inOrder returns all guests in the order of their creation. The caller holds
+// the lock.
 func (c *Cluster) inOrder() []*guest {
 	return slices.SortedFunc(maps.Values(c.guests), func(a, b *guest) int { return cmp.Compare(a.number, b.number) })
 }
 
-// newGuest needs the lock.
+// newGuest makes a guest. The caller holds the lock.
 func (c *Cluster) newGuest(kind hypervisor.GuestKind, status string, id hypervisor.GuestID) *guest {
 	c.made++
 	n := c.made
@@ -133,7 +139,8 @@ func (c *Cluster) newGuest(kind hypervisor.GuestKind, status string, id hypervis
 	return g
 }
 
-// setStatus also sets the figures that only a running guest has. It needs the lock.
+// setStatus sets the state, and the figures that only a running guest has. The
+// caller holds the lock.
 func (g *guest) setStatus(status string) {
 	g.Status = status
 	g.CPU, g.CPUSeconds, g.Memory, g.Uptime = nil, nil, nil, nil
@@ -150,7 +157,7 @@ func (g *guest) setStatus(status string) {
 	}
 }
 
-// present is the guest as it is now. It needs the lock.
+// present returns the guest as it is now. The caller holds the lock.
 func (g *guest) present() hypervisor.Guest {
 	now := g.Guest
 	up := time.Since(g.began).Seconds()
@@ -163,7 +170,8 @@ func (g *guest) present() hypervisor.Guest {
 	return now
 }
 
-// stateOnly leaves out what the cheap list of a Certified does not have.
+// stateOnly removes the figures that the list of a Certified does not have
+// without detail.
 func stateOnly(g hypervisor.Guest) hypervisor.Guest {
 	g.CPUSeconds, g.Memory, g.Disk, g.DiskTotal = nil, nil, nil, nil
 	g.NetIn, g.NetOut, g.DiskRead, g.DiskWrite = nil, nil, nil, nil

@@ -12,7 +12,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// SetSockets says where a container listens. It reports whether there is one.
+// SetSockets sets where a container listens. It reports whether the container
+// exists.
 func (c *Cluster) SetSockets(id hypervisor.GuestID, sockets ...hypervisor.Socket) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -23,7 +24,8 @@ func (c *Cluster) SetSockets(id hypervisor.GuestID, sockets ...hypervisor.Socket
 	return ok
 }
 
-// inside is the start of every call into a container. The machine has the containers of all nodes.
+// inside begins every call into a container. The machine has the containers of
+// all nodes.
 func (h *Host) inside(ctx context.Context, method string, ref hypervisor.GuestRef) (*Cluster, *guest, error) {
 	if err := hypervisor.CheckContainer(ref); err != nil {
 		return nil, nil, err

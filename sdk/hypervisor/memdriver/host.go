@@ -14,10 +14,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// pageRows is how many guests a page of an inventory holds.
+// pageRows is the number of guests in a page of an inventory.
 const pageRows = 200
 
-// Host is one cluster seen through one token.
+// Host is one cluster, through one token. It is safe for concurrent use.
 type Host struct {
 	driver *Driver
 	target endpoint.Target
@@ -56,7 +56,8 @@ var (
 	_ hypervisor.SocketLister   = (*Host)(nil)
 )
 
-// begin is the start of every call: the network, the fault, the certificate, the token.
+// begin begins every call: it stands for the network, applies the fault, and
+// checks the certificate and the token.
 func (h *Host) begin(ctx context.Context, method string) (*Cluster, []string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -86,6 +87,7 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 	return h.version(c), nil
 }
 
+// version returns the version of every cluster.
 func (h *Host) version(c *Cluster) hypervisor.Version {
 	return hypervisor.Version{
 		Version: "1.2.3", Release: "1.2", Fingerprint: c.Fingerprint(), NotBefore: certificateBegin, NotAfter: certificateEnd,
@@ -157,7 +159,8 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 	return nil
 }
 
-// page copies the cluster's present state: the first page, and the guests in the order in which they were made.
+// page copies the present state of the cluster: the first page, and the guests
+// in the order of their creation.
 func (c *Cluster) page(entry string, partial, detail bool) (hypervisor.Page, []hypervisor.Guest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -200,7 +203,8 @@ func (c *Cluster) page(entry string, partial, detail bool) (hypervisor.Page, []h
 	return first, guests
 }
 
-// nodeAddress is a private address of the i-th node that no other cluster's is likely to have.
+// nodeAddress returns a private address of the i-th node that is unlikely to be
+// that of another cluster.
 func (c *Cluster) nodeAddress(i int) string {
 	sum := sha256.Sum256([]byte(c.address))
 	return netip.AddrFrom4([4]byte{10, sum[0], sum[1], byte(i + 1)}).String()
@@ -226,7 +230,7 @@ func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.G
 	return guest, nil
 }
 
-// find needs the lock.
+// find returns the guest of a reference. The caller holds the lock.
 func (c *Cluster) find(ref hypervisor.GuestRef) (*guest, error) {
 	g, ok := c.guests[ref.ID]
 	if !ok || g.Kind != ref.Kind || g.Node != ref.Node || !g.Same(ref) {

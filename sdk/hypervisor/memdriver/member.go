@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Member implements hypervisor.MemberReader. All nodes are alike, but for what SetMember says.
+// Member implements hypervisor.MemberReader. All nodes are equal, except for
+// SetMember.
 func (h *Host) Member(ctx context.Context, node string) (hypervisor.Member, error) {
 	c, privileges, err := h.begin(ctx, "member")
 	if err != nil {
@@ -31,20 +32,22 @@ func (h *Host) Member(ctx context.Context, node string) (hypervisor.Member, erro
 		Subscription: &hypervisor.Subscription{Status: "active", Product: "Memory", Due: "2030-01-31"}}, nil
 }
 
-// SetMember lets a node tell something else.
+// SetMember sets the answer of a node.
 func (c *Cluster) SetMember(node string, m hypervisor.Member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.members[node] = m
 }
 
-// SetEnd says when the credential of an id ends; it goes on to work. Of credentials without one nothing is told.
+// SetEnd sets when the credential with an id ends. It continues to work after
+// that. Credentials without an end are not reported.
 func (c *Cluster) SetEnd(id string, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ends[id] = at
 }
 
+// credentialEnds returns the ends of credentials, by id.
 func (c *Cluster) credentialEnds() (ends []hypervisor.CredentialEnd) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

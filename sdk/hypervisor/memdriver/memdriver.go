@@ -1,18 +1,3 @@
-// Package memdriver is a hypervisor in memory behind the Go interface: clusters with nodes, guests, tasks and logs, tokens
-// with privileges, and faults that make any method fail, block, be slow, panic or end the process. It satisfies every
-// optional interface. Tests of the service use it where no wire protocol is under test.
-//
-// In one process a test makes the clusters itself:
-//
-//	driver := memdriver.New()
-//	cluster := driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 10})
-//	cluster.SetFault("version", memdriver.Fault{Block: true})
-//
-// As a plugin process (hostler-plugin-mem) it has nobody to make clusters, so that the address says what is wanted:
-// each address that ends in ".mem" is a cluster, made at its first use, and the labels in front of it are its size and its
-// faults. See Driver.Open.
-//
-// New and Certified are hypervisors of two shapes: what a service does with hypervisors is to be tried with both.
 package memdriver
 
 import (
@@ -27,10 +12,11 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Release is the driver's own release.
+// Release is the release of the driver.
 const Release = "1.0.0"
 
-// Driver holds the clusters by address.
+// Driver is a driver whose clusters are in memory, by address. It is safe for
+// concurrent use.
 type Driver struct {
 	mu       sync.Mutex
 	clusters map[string]*Cluster
@@ -47,17 +33,19 @@ var (
 	_ hypervisor.CertificateReader = (*Driver)(nil)
 )
 
-// New makes a driver without clusters. An address that was not added is Unreachable.
+// New returns a driver without clusters. An address without a cluster is
+// Unreachable.
 func New() *Driver { return &Driver{clusters: map[string]*Cluster{}} }
 
-// NewByName makes a driver that also makes clusters by their address, as the plugin process does.
+// NewByName returns a driver that also makes clusters by their address, for a
+// plugin process, in which a test cannot call Add.
 func NewByName() *Driver {
 	d := New()
 	d.byName = true
 	return d
 }
 
-// Add makes a cluster at an address, "host:port", and replaces what was there.
+// Add makes a cluster at an address, "host:port", in place of an earlier one.
 func (d *Driver) Add(address string, spec Spec) *Cluster {
 	c := newCluster(address, spec, d.certified)
 	c.dumps = &d.dumps
@@ -67,7 +55,7 @@ func (d *Driver) Add(address string, spec Spec) *Cluster {
 	return c
 }
 
-// AddEntry makes a node of a cluster answer at a further address.
+// AddEntry makes a node of a cluster answer at another address.
 func (d *Driver) AddEntry(c *Cluster, address, node string) {
 	c.mu.Lock()
 	c.entries[address] = node
@@ -82,19 +70,21 @@ func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
 	return hypervisor.Info{Name: "mem", Version: Release, Product: "Memory", Scope: pools, Usual: usual}, nil
 }
 
-// usual is what all clusters have.
+// usual are the names that all clusters have.
 var usual = hypervisor.Usual{Storage: "local", Bridge: "br0"}
 
-// Open implements hypervisor.Driver. A driver made by NewByName reads an address such as
-// "2-nodes.300-vms.20-apps.block-version.mem:8006": labels with a number give the size, and labels of a fault and a method
-// turn that fault. The faults are fail, block, slow, panic, leakpanic, exit, leak, lateexit and lateblock, the methods those
-// of Methods and "any".
-// Such a cluster takes any token but the secret "wrong".
+// Open implements hypervisor.Driver. A driver made by NewByName reads an
+// address such as "2-nodes.300-vms.20-apps.block-version.mem:8006": labels with
+// a number give the size, and labels of a fault and a method turn that fault.
+// The faults are fail, block, slow, panic, leakpanic, exit, leak, lateexit and
+// lateblock, the methods those of Methods and "any". Such a cluster takes any
+// token but the secret "wrong".
 func (d *Driver) Open(_ context.Context, target endpoint.Target) (hypervisor.Host, error) {
 	return &Host{driver: d, target: target}, nil
 }
 
-// cluster finds what the target names, and stands for the network: the address is judged as a dialler would.
+// cluster returns the cluster that the target names. It stands for the network:
+// it refuses the addresses that a dialler would refuse.
 func (d *Driver) cluster(target endpoint.Target) (*Cluster, error) {
 	name, _, err := net.SplitHostPort(target.Address)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Manage leaves the moves of a guest to the cluster's own manager, or ends that: the task of a migration ends then before the guest is on
-// its new node. It reports whether there was such a guest.
+// Manage leaves the migration of a guest to the cluster's own manager, or ends
+// that. The task of such a migration ends before the guest is on its new node.
+// It reports whether the guest exists.
 func (c *Cluster) Manage(id hypervisor.GuestID, managed bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -23,7 +24,7 @@ func (c *Cluster) Manage(id hypervisor.GuestID, managed bool) bool {
 	return ok
 }
 
-// SetOffline takes a node offline for migrations, or back.
+// SetOffline takes a node offline for migrations, or back online.
 func (c *Cluster) SetOffline(node string, offline bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,8 +34,9 @@ func (c *Cluster) SetOffline(node string, offline bool) {
 	}
 }
 
-// CheckMigration implements hypervisor.Migrator. Disks on storages that hold no backups are of the node alone; the VMs of clusters
-// that are no Certified's are moved while they run.
+// CheckMigration implements hypervisor.Migrator. Disks on storages without
+// backups are local to the node. VMs migrate while they run, except in clusters
+// of a Certified.
 func (h *Host) CheckMigration(ctx context.Context, ref hypervisor.GuestRef, query hypervisor.MigrationQuery) (
 	hypervisor.MigrationCheck, error) {
 	c, privileges, err := h.begin(ctx, "checkmigration")
@@ -56,7 +58,7 @@ func (h *Host) CheckMigration(ctx context.Context, ref hypervisor.GuestRef, quer
 	return c.checkMigration(g, query), nil
 }
 
-// checkMigration needs the lock.
+// checkMigration returns the check. The caller holds the lock.
 func (c *Cluster) checkMigration(g *guest, query hypervisor.MigrationQuery) hypervisor.MigrationCheck {
 	check := hypervisor.MigrationCheck{
 		Live:  g.Kind == hypervisor.VM && !c.certified,
@@ -147,12 +149,13 @@ func (h *Host) Migrate(ctx context.Context, ref hypervisor.GuestRef, spec hyperv
 	})
 }
 
-// up reports whether the guest runs or is paused; it needs the cluster's lock.
+// up reports whether the guest runs or is paused. The caller holds the
+// cluster's lock.
 func (g *guest) up() bool {
 	return g.Status == hypervisor.GuestRunning || g.Status == hypervisor.GuestPaused
 }
 
-// move needs the cluster's lock.
+// move moves the guest and its disks. The caller holds the cluster's lock.
 func (g *guest) move(spec hypervisor.MigrationSpec) {
 	g.Node = spec.Node
 	if spec.Restart && g.Status != hypervisor.GuestStopped {

@@ -12,7 +12,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// network is that of one node; the cluster's lock guards it.
+// network is the network of one node. The cluster's lock protects it.
 type network struct {
 	current []hypervisor.Interface
 	// staged is nil where nothing is.
@@ -24,8 +24,9 @@ type network struct {
 	task   *task
 }
 
-// network is that of a node, which begins with a bridge of each of the cluster's names; it needs the lock. The first one carries the
-// node's address.
+// network returns the network of a node. It begins with one bridge for each
+// name of the cluster; the first one has the node's address. The caller holds
+// the lock.
 func (c *Cluster) network(node string) *network {
 	if n := c.networks[node]; n != nil {
 		return n
@@ -59,8 +60,9 @@ func (c *Cluster) SetNetwork(node string, interfaces ...hypervisor.Interface) {
 	*c.network(node) = network{current: interfaces}
 }
 
-// CutByApply says whether the next apply on a node cuts it off: it is done, and nothing of the node's network can be asked afterwards.
-// False connects it again.
+// CutByApply sets whether the next apply on a node cuts it off: the apply
+// succeeds, and nothing about the node's network can be asked afterwards. False
+// connects it again.
 func (c *Cluster) CutByApply(node string, cuts bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,8 +70,9 @@ func (c *Cluster) CutByApply(node string, cuts bool) {
 	n.cuts, n.away = cuts, false
 }
 
-// PutBack is what a node's machine does by itself, or somebody at its console: what was in force before the last apply is again, and the
-// node is connected.
+// PutBack does what the machine of a node does by itself, or somebody at its
+// console: the network before the last apply is in force again, and the node is
+// connected.
 func (c *Cluster) PutBack(node string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,13 +83,16 @@ func (c *Cluster) PutBack(node string) {
 	}
 }
 
-// Staged is the diff of what is staged on a node; empty where nothing is.
+// Staged returns the diff of the staged configuration of a node; empty if there
+// is none.
 func (c *Cluster) Staged(node string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.network(node).diff()
 }
 
+// diff returns the difference between the staged configuration and the one in
+// force.
 func (n *network) diff() string {
 	if n.staged == nil {
 		return ""
@@ -113,6 +119,7 @@ func (n *network) diff() string {
 	return b.String()
 }
 
+// sameInterface reports whether two interfaces have the same configuration.
 func sameInterface(a, b hypervisor.Interface) bool {
 	a.Active, b.Active = false, false
 	x, _ := json.Marshal(a) // plain values
@@ -120,6 +127,7 @@ func sameInterface(a, b hypervisor.Interface) bool {
 	return string(x) == string(y)
 }
 
+// interfaceIn returns the interface with a name, or nil.
 func interfaceIn(all []hypervisor.Interface, name string) *hypervisor.Interface {
 	if i := slices.IndexFunc(all, func(i hypervisor.Interface) bool { return i.Name == name }); i >= 0 {
 		return &all[i]
@@ -127,7 +135,7 @@ func interfaceIn(all []hypervisor.Interface, name string) *hypervisor.Interface 
 	return nil
 }
 
-// netted is every call about a node's network; do is called with the lock.
+// netted runs every call about a node's network. do is called with the lock.
 func (h *Host) netted(ctx context.Context, method, privilege, node string, do func(c *Cluster, n *network) error) error {
 	c, privileges, err := h.begin(ctx, method)
 	if err != nil {
@@ -169,7 +177,7 @@ func (h *Host) NodeNetwork(ctx context.Context, node string) (found hypervisor.N
 	return found, err
 }
 
-// stage changes a copy of what is staged.
+// stage returns a copy of the staged configuration, which the caller changes.
 func (n *network) stage() []hypervisor.Interface {
 	if n.staged != nil {
 		return slices.Clone(n.staged)
@@ -255,7 +263,7 @@ func (h *Host) ApplyNetwork(ctx context.Context, node string) (taskID string, er
 	return taskID, err
 }
 
-// Stage stages an interface behind the API's back, as somebody else would.
+// Stage stages an interface without the API, as another administrator would.
 func (c *Cluster) Stage(node string, i hypervisor.Interface) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

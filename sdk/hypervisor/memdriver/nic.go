@@ -22,7 +22,8 @@ func (h *Host) NICs(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.NI
 	})
 }
 
-// rawNIC is a NIC's own form with what waits, of which a change must come.
+// rawNIC returns a NIC's own form, with the pending changes. A change must
+// start from it.
 func (g *guest) rawNIC(i int) string {
 	nic := g.config.NICs[i]
 	if waiting, ok := g.pendingNICs[nic.Key]; ok {
@@ -35,7 +36,8 @@ func (g *guest) rawNIC(i int) string {
 	return string(text)
 }
 
-// Addresses implements hypervisor.NICEditor: each NIC of a guest that runs has an address that follows from the guest's number.
+// Addresses implements hypervisor.NICEditor. Each NIC of a running guest has an
+// address that follows from the guest's number.
 func (h *Host) Addresses(ctx context.Context, ref hypervisor.GuestRef) ([]hypervisor.NICAddresses, error) {
 	return look(ctx, h, "addresses", ref, func(g *guest) (told []hypervisor.NICAddresses, err error) {
 		if g.Status != hypervisor.GuestRunning {
@@ -50,7 +52,8 @@ func (h *Host) Addresses(ctx context.Context, ref hypervisor.GuestRef) ([]hyperv
 	})
 }
 
-// ChangeNIC implements hypervisor.NICEditor. The MTU of a VM that runs waits for its next start, with all else of the change.
+// ChangeNIC implements hypervisor.NICEditor. A change of the MTU of a running
+// VM waits for its next start, with everything else in the change.
 func (h *Host) ChangeNIC(ctx context.Context, ref hypervisor.GuestRef, key string, change hypervisor.NICChange) error {
 	return h.edit(ctx, "changenic", ref, change.Digest, func(c *Cluster, g *guest) error {
 		i := slices.IndexFunc(g.config.NICs, func(n hypervisor.NIC) bool { return n.Key == key })
@@ -92,7 +95,7 @@ func (h *Host) ChangeNIC(ctx context.Context, ref hypervisor.GuestRef, key strin
 	})
 }
 
-// setNIC gives a NIC the value that another has in a field.
+// setNIC copies a field from another NIC.
 func setNIC(n *hypervisor.NIC, from hypervisor.NIC, field string) error {
 	switch field {
 	case hypervisor.NICBridge:

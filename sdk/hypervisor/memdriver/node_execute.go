@@ -19,7 +19,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Machine is what can be logged in to at a cluster's address.
+// Machine describes the machine at a cluster's address, for logins.
 type Machine struct {
 	// HostKey is its fingerprint.
 	HostKey string
@@ -27,37 +27,40 @@ type Machine struct {
 	Keys []string
 	// UserID is that of whoever logs in.
 	UserID int
-	// Programs are those that it has besides true, false, cat, env, printf, sleep, rm, sha256sum, id and uname: each gives its exit code.
+	// Programs are those that it has besides true, false, cat, env, printf,
+	// sleep, rm, sha256sum, id and uname: each gives its exit code.
 	Programs map[string]func(ctx context.Context, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) int
 }
 
-// machine is the present one and its files.
+// machine is the present machine with its files.
 type machine struct {
 	Machine
 	files map[string]nodeFile
 	ran   []hypervisor.NodeCommand
 }
 
+// nodeFile is a file on the machine.
 type nodeFile struct {
 	mode    uint32
 	content []byte
 }
 
-// ChangeMachine changes the machine that is logged in to. It is the same at all of a cluster's addresses.
+// ChangeMachine changes the machine. It is the same one at all addresses of the
+// cluster.
 func (c *Cluster) ChangeMachine(change func(*Machine)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change(&c.loginMachine().Machine)
 }
 
-// Ran are the commands that were run on the machine, the oldest first.
+// Ran returns the commands that were run on the machine, the oldest first.
 func (c *Cluster) Ran() []hypervisor.NodeCommand {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.loginMachine().ran)
 }
 
-// NodeLogin is a target that logs in with a key, with the host key pinned.
+// NodeLogin returns a target that logs in with a key, with the host key pinned.
 func (c *Cluster) NodeLogin() endpoint.Target {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +74,7 @@ const (
 	rootUser = "root"
 )
 
-// loginMachine needs the lock.
+// loginMachine returns the machine. The caller holds the lock.
 func (c *Cluster) loginMachine() *machine {
 	if c.machine == nil {
 		c.machine = &machine{Machine: Machine{HostKey: endpoint.HostKeyFingerprint([]byte(c.address))}, files: map[string]nodeFile{}}
@@ -79,7 +82,8 @@ func (c *Cluster) loginMachine() *machine {
 	return c.machine
 }
 
-// enter is the start of every call to the machine: the network, the fault, the host key, the key.
+// enter begins every call to the machine: it stands for the network, applies
+// the fault, and checks the host key and the key.
 func (h *Host) enter(ctx context.Context, method string, learn bool) (*Cluster, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -110,7 +114,7 @@ func (h *Host) enter(ctx context.Context, method string, learn bool) (*Cluster, 
 	return c, nil
 }
 
-// late is the fault of a call that is under way.
+// late applies the late fault of a call.
 func (h *Host) late(ctx context.Context, c *Cluster, method string) error {
 	if fault := c.fault(method); fault.Late {
 		return fault.apply(ctx, h.target)
@@ -162,7 +166,7 @@ func (h *Host) RunOnNode(ctx context.Context, command hypervisor.NodeCommand, st
 	return h.runProgram(ctx, c, "runonnode", program, command, streams)
 }
 
-// runProgram runs a program to its end; nil is one that is not there.
+// runProgram runs a program to its end; nil stands for one that does not exist.
 func (h *Host) runProgram(ctx context.Context, c *Cluster, method string,
 	program func(context.Context, hypervisor.NodeCommand, hypervisor.NodeStreams) int, command hypervisor.NodeCommand,
 	streams hypervisor.NodeStreams) (hypervisor.NodeResult, error) {
@@ -191,18 +195,20 @@ func (h *Host) runProgram(ctx context.Context, c *Cluster, method string,
 	return hypervisor.NodeResult{ExitCode: code}, nil
 }
 
-// watchedStreams notice what fails of the caller's streams.
+// watchedStreams notice the errors of the caller's streams.
 type watchedStreams struct {
 	mu  sync.Mutex
 	err error
 }
 
+// failure returns the first error of the caller's streams.
 func (w *watchedStreams) failure() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
+// note records an error of a stream.
 func (w *watchedStreams) note(n int, err error) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -221,7 +227,7 @@ func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
 
-// around gives streams that are all there.
+// around returns streams of which none is nil.
 func (w *watchedStreams) around(s hypervisor.NodeStreams) hypervisor.NodeStreams {
 	if s.Input == nil {
 		s.Input = strings.NewReader("")
@@ -286,7 +292,7 @@ var programs = map[string]func(context.Context, hypervisor.NodeCommand, hypervis
 	},
 }
 
-// remove is the program rm among some files.
+// remove returns the program rm on some files.
 func (c *Cluster) remove(files map[string]nodeFile) func(context.Context, hypervisor.NodeCommand, hypervisor.NodeStreams) int {
 	return func(_ context.Context, command hypervisor.NodeCommand, _ hypervisor.NodeStreams) int {
 		c.mu.Lock()
@@ -296,13 +302,14 @@ func (c *Cluster) remove(files map[string]nodeFile) func(context.Context, hyperv
 	}
 }
 
-// folders are all that there are.
+// folders are all folders of the machine.
 var folders = []string{"/", "/tmp", "/etc", "/var/lib", DumpFolder}
 
-// DumpFolder is the one for files of backups.
+// DumpFolder is the folder for files of backups.
 const DumpFolder = "/var/lib/dump"
 
-// CopyToNode implements hypervisor.NodeExecutor. The machine has the folders /, /tmp, /etc, /var/lib and DumpFolder.
+// CopyToNode implements hypervisor.NodeExecutor. The machine has the folders /,
+// /tmp, /etc, /var/lib and DumpFolder.
 func (h *Host) CopyToNode(ctx context.Context, file hypervisor.NodeFile, content io.Reader) (string, error) {
 	if err := file.Check(); err != nil {
 		return "", err
@@ -317,6 +324,7 @@ func (h *Host) CopyToNode(ctx context.Context, file hypervisor.NodeFile, content
 	return h.storeFile(ctx, c, "copytonode", files, file, content)
 }
 
+// storeFile stores a file of the caller on the machine, or in a container.
 func (h *Host) storeFile(ctx context.Context, c *Cluster, method string, files map[string]nodeFile, file hypervisor.NodeFile,
 	content io.Reader) (string, error) {
 	if slices.Contains(folders, file.Path) {
@@ -363,6 +371,7 @@ func (h *Host) CopyFromNode(ctx context.Context, name string, limit int64, conte
 	return h.giveFile(ctx, c, "copyfromnode", files, name, limit, content)
 }
 
+// giveFile writes a file of the machine, or of a container, to the caller.
 func (h *Host) giveFile(ctx context.Context, c *Cluster, method string, files map[string]nodeFile, name string, limit int64,
 	content io.Writer) (hypervisor.NodeFile, error) {
 	c.mu.Lock()

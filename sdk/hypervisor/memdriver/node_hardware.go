@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// NodeHardware implements hypervisor.HardwareReader; each section is a method of its own to SetFault. All nodes are alike.
+// NodeHardware implements hypervisor.HardwareReader. Each section is a separate
+// method for SetFault. All nodes are equal.
 func (h *Host) NodeHardware(ctx context.Context, query hypervisor.HardwareQuery) (hypervisor.NodeHardware, error) {
 	var none hypervisor.NodeHardware
 	if !slices.Contains(hypervisor.HardwareSections(), query.Section) {

@@ -9,45 +9,47 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Power is how a node behaves that is told to reboot or to switch itself off.
+// Power describes how a node reacts to a reboot or a shutdown.
 type Power struct {
-	// Down is how long it still answers, and Away how long a reboot takes then; zero is the cluster's time of a task each.
+	// Down is how long it still answers, and Away how long a reboot takes then;
+	// zero is the cluster's time of a task each.
 	Down, Away time.Duration
 	// Stays is true for a node that never goes down, Lost for one that never comes back.
 	Stays, Lost bool
 }
 
-// power is one node's.
+// power is the state of one node.
 type power struct {
 	Power
-	// down and up are when the node stops to answer and answers again; zero is never. told says that it was told to.
+	// down and up are when the node stops to answer and answers again; zero is
+	// never. told says that it was told to.
 	told     bool
 	down, up time.Time
 	commands []hypervisor.PowerCommand
 }
 
-// SetPower sets how a node behaves from now on, and forgets what it was told.
+// SetPower sets how a node reacts from now on, and forgets earlier commands.
 func (c *Cluster) SetPower(node string, behaviour Power) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.power[node] = &power{Power: behaviour}
 }
 
-// PowerOn switches a node on that is off.
+// PowerOn switches on a node that is off.
 func (c *Cluster) PowerOn(node string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.powerOf(node).up = time.Now()
 }
 
-// Powered are the commands that a node has taken, the oldest first.
+// Powered returns the commands that a node has accepted, the oldest first.
 func (c *Cluster) Powered(node string) []hypervisor.PowerCommand {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.powerOf(node).commands)
 }
 
-// powerOf needs the lock.
+// powerOf returns the state of a node. The caller holds the lock.
 func (c *Cluster) powerOf(node string) *power {
 	p := c.power[node]
 	if p == nil {
@@ -57,13 +59,14 @@ func (c *Cluster) powerOf(node string) *power {
 	return p
 }
 
-// away reports whether a node does not answer now. It needs the lock.
+// away reports whether a node does not answer now. The caller holds the lock.
 func (c *Cluster) away(node string) bool {
 	p, now := c.power[node], time.Now()
 	return p != nil && p.told && !p.down.IsZero() && now.After(p.down) && (p.up.IsZero() || now.Before(p.up))
 }
 
-// uptime is for how many seconds a node has been up: an hour by now where it was never rebooted.
+// uptime returns how many seconds a node has been up. A node that was never
+// rebooted has been up for an hour.
 func (c *Cluster) uptime(node string) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,7 +79,7 @@ func (c *Cluster) uptime(node string) (int64, error) {
 	return 3600, nil
 }
 
-// PowerNode implements hypervisor.NodePowerer. Guests stay as they are.
+// PowerNode implements hypervisor.NodePowerer. It does not change the guests.
 func (h *Host) PowerNode(ctx context.Context, node string, command hypervisor.PowerCommand) error {
 	if !slices.Contains(hypervisor.PowerCommands(), command) {
 		return plugin.Errorf(plugin.Unsupported, "there is no command %.80q", command)
@@ -100,7 +103,7 @@ func (h *Host) PowerNode(ctx context.Context, node string, command hypervisor.Po
 	return nil
 }
 
-// tell has a node do what it is told.
+// tell gives a node a command.
 func (c *Cluster) tell(node string, command hypervisor.PowerCommand) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// NodeStatus implements hypervisor.NodeReader. All nodes are alike, and with the figures of the inventory.
+// NodeStatus implements hypervisor.NodeReader. All nodes are equal, with the
+// figures of the inventory.
 func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStatus, error) {
 	c, privileges, err := h.begin(ctx, "nodestatus")
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Peers implements hypervisor.PeerLister. A node has an address where AddEntry gave it one.
+// Peers implements hypervisor.PeerLister. Only nodes of AddEntry have an
+// address.
 func (h *Host) Peers(ctx context.Context) ([]hypervisor.Peer, error) {
 	c, privileges, err := h.begin(ctx, "peers")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// limits are those of every cluster.
+// limits are the limits of every cluster.
 var limits = hypervisor.GuestLimits{Cores: 128, MemoryMB: 4 << 20, DiskGB: 128 << 10, MTU: 65520, MinNumber: 100, MaxNumber: 999_999_999}
 
 // osTypes are the words for guest operating systems.
@@ -52,7 +52,8 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 	return p, nil
 }
 
-// freeID is an id for a new guest, empty when the wanted one is taken; it needs the lock.
+// freeID returns a free id for a new guest; empty if the wanted one is in use.
+// The caller holds the lock.
 func (c *Cluster) freeID(query hypervisor.PlacementQuery) (hypervisor.GuestID, *int64) {
 	if c.certified {
 		id := hypervisor.GuestID(query.Name)
@@ -77,7 +78,8 @@ func (c *Cluster) freeID(query hypervisor.PlacementQuery) (hypervisor.GuestID, *
 	}
 }
 
-// CreateVM implements hypervisor.Provisioner. The VM is there from the beginning of the task on, locked until its end.
+// CreateVM implements hypervisor.Provisioner. The VM exists from the beginning
+// of the task, and is locked until its end.
 func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, error) {
 	c, privileges, err := h.begin(ctx, "createvm")
 	if err != nil {
@@ -116,7 +118,7 @@ func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, er
 	}}), nil
 }
 
-// checkVM refuses what cannot be made; it needs the lock.
+// checkVM refuses a VM that cannot be made. The caller holds the lock.
 func (c *Cluster) checkVM(spec hypervisor.VMSpec) error {
 	_, taken := c.guests[spec.ID]
 	switch {
@@ -140,7 +142,7 @@ func (c *Cluster) checkVM(spec hypervisor.VMSpec) error {
 	return nil
 }
 
-// newGuestOn makes a stopped guest on a node; it needs the lock.
+// newGuestOn makes a stopped guest on a node. The caller holds the lock.
 func (c *Cluster) newGuestOn(node string, kind hypervisor.GuestKind, id hypervisor.GuestID) *guest {
 	g := c.newGuest(kind, hypervisor.GuestStopped, id)
 	g.Node = node

@@ -27,7 +27,8 @@ func (h *Host) OptionKeys(ctx context.Context, kind hypervisor.GuestKind) ([]hyp
 	}), nil
 }
 
-// Reconfigure implements hypervisor.Reconfigurer. Cores, sockets and memory of a VM that runs wait for its next start.
+// Reconfigure implements hypervisor.Reconfigurer. Changes of cores, sockets and
+// memory of a running VM wait for its next start.
 func (h *Host) Reconfigure(ctx context.Context, ref hypervisor.GuestRef, change hypervisor.ConfigChange) error {
 	return h.edit(ctx, "reconfigure", ref, change.Digest, func(_ *Cluster, g *guest) error {
 		if err := g.refuse(change); err != nil {
@@ -43,6 +44,7 @@ func (h *Host) Reconfigure(ctx context.Context, ref hypervisor.GuestRef, change 
 	})
 }
 
+// latest returns the new number, or the old one if there is none.
 func latest(old, now *int64) *int64 {
 	if now != nil {
 		return now
@@ -50,7 +52,7 @@ func latest(old, now *int64) *int64 {
 	return old
 }
 
-// refuse is Invalid for what the guest does not take.
+// refuse returns Invalid for values that the guest does not accept.
 func (g *guest) refuse(change hypervisor.ConfigChange) error {
 	for field, number := range map[string]*int64{"cores": change.Cores, "sockets": change.Sockets, "memory_mb": change.MemoryMB} {
 		if number != nil && (*number < 1 || *number > limits.MemoryMB) {
@@ -75,7 +77,7 @@ func (g *guest) refuse(change hypervisor.ConfigChange) error {
 	return nil
 }
 
-// apply puts a change into force; it needs the lock.
+// apply puts a change into force. The caller holds the lock.
 func (g *guest) apply(change hypervisor.ConfigChange) {
 	set := func(to **int64, value *int64) {
 		if value != nil {
@@ -117,6 +119,7 @@ func (g *guest) apply(change hypervisor.ConfigChange) {
 	}
 }
 
+// deref returns the text, empty for nil.
 func deref(text *string) string {
 	if text == nil {
 		return ""

@@ -12,14 +12,14 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// code is a one-time code that the cluster knows.
+// code is a one-time code of the cluster.
 type code struct {
 	privileges []string
 	expires    time.Time
 	used       bool
 }
 
-// joinToken is a code as it is handed over: the base64 of this as JSON.
+// joinToken is the content of a code: the code is the base64 of its JSON.
 type joinToken struct {
 	Name        string    `json:"client_name"`
 	Fingerprint string    `json:"fingerprint"`
@@ -28,7 +28,8 @@ type joinToken struct {
 	Expires     time.Time `json:"expires_at"`
 }
 
-// NewCode makes a one-time code for a capability, which ends after some time; a time that is negative is over.
+// NewCode makes a one-time code for a capability. It ends after valid; a
+// negative value makes one that has ended.
 func (c *Cluster) NewCode(capability endpoint.Capability, valid time.Duration) plugin.Secret {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +52,8 @@ func (d Certified) Inspect(_ context.Context, code plugin.Secret) (hypervisor.Co
 	return hypervisor.Code{Addresses: read.Addresses, Fingerprint: read.Fingerprint, Expires: read.Expires}, nil
 }
 
-// Redeem implements hypervisor.Enroller. A fault of "redeem" acts before the code is taken, and a late one after.
+// Redeem implements hypervisor.Enroller. A fault of "redeem" acts before the
+// code is used, and a late one after.
 func (d Certified) Redeem(ctx context.Context, target endpoint.Target, code plugin.Secret) error {
 	read, err := readCode(code)
 	if err != nil {
@@ -79,7 +81,7 @@ func (d Certified) Redeem(ctx context.Context, target endpoint.Target, code plug
 	return nil
 }
 
-// trade makes a certificate known against a code.
+// trade makes a certificate known in exchange for a code.
 func (c *Cluster) trade(credential endpoint.Credential, secret string) error {
 	proper, err := endpoint.ReadClientCertificate(credential)
 	if err != nil {
@@ -99,7 +101,7 @@ func (c *Cluster) trade(credential endpoint.Credential, secret string) error {
 	return plugin.Errorf(plugin.TokenRejected, "there is no such join token, or it was used or has expired")
 }
 
-// readCode reads a code as strictly as a hypervisor that made it.
+// readCode reads a code as strictly as the hypervisor that made it.
 func readCode(code plugin.Secret) (read joinToken, err error) {
 	text, err := base64.StdEncoding.DecodeString(string(code))
 	if err == nil {

@@ -13,15 +13,17 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// What the script prints: a line for each credential, "made" with its secret to a semicolon, or "kept".
+// What the script prints: a line for each credential, "made" with its secret to
+// a semicolon, or "kept".
 var (
 	madeToken = regexp.MustCompile(`^made service@mem!([a-z_]+)(-[A-Za-z0-9_-]+)? (secret-of-[A-Za-z0-9_-]+);$`)
 	madeCode  = regexp.MustCompile(`^made (eyJ[A-Za-z0-9+/]+={0,2})$`)
 	keptLine  = regexp.MustCompile(`^kept ([a-z_]+)$`)
 )
 
-// RoleOutput is what the script prints at the cluster when it makes the credentials of some capabilities, or one-time codes for
-// them, and keeps those of others.
+// RoleOutput returns the output of the script at the cluster when it makes the
+// credentials of some capabilities, or one-time codes for them, and keeps those
+// of others.
 func (c *Cluster) RoleOutput(made, kept []endpoint.Capability) plugin.Secret {
 	var b strings.Builder
 	for _, capability := range made {
@@ -75,7 +77,7 @@ func (d *Driver) ReadRoleOutput(_ context.Context, output plugin.Secret) (hyperv
 	return out, nil
 }
 
-// madeOf is the credential of a line.
+// madeOf returns the credential in a line.
 func (d *Driver) madeOf(line string) (endpoint.Credential, error) {
 	var made endpoint.Credential
 	if token := madeToken.FindStringSubmatch(line); token != nil && !d.certified {

@@ -64,6 +64,7 @@ func (d *Driver) RoleRemoval(_ context.Context, capability endpoint.Capability, 
 	return []string{fmt.Sprintf("memctl token remove '%s'", tokenID(capability, ""))}, nil
 }
 
+// privilegesOf returns the privileges of a capability.
 func (d *Driver) privilegesOf(capability endpoint.Capability) ([]string, error) {
 	privileges, ok := needs[capability]
 	if !ok || d.certified && capability == endpoint.NodePower {

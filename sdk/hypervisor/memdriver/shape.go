@@ -2,12 +2,14 @@ package memdriver
 
 import "github.com/hostler/hostler/sdk/hypervisor"
 
-// Shape is a kind of hypervisor in memory, and what a service finds to be different there.
+// Shape is a kind of hypervisor in memory, with the differences that a service
+// notices. Tests of the service run for each shape.
 type Shape struct {
 	Name string
 	// New makes a driver without clusters, and gives the part of it that holds them.
 	New func() (hypervisor.Driver, *Driver)
-	// Forgets says that tasks are not listed after their end: what was requested and is not listed may have been carried out.
+	// Forgets says that tasks are not listed after their end: what was
+	// requested and is not listed may have been carried out.
 	Forgets bool
 	// UIDs says that guests are known by lasting identities, their names being their ids.
 	UIDs bool
@@ -25,10 +27,10 @@ var (
 	}}
 )
 
-// Shapes are all shapes.
+// Shapes returns all shapes.
 func Shapes() []Shape { return []Shape{Tokens, Certificates} }
 
-// Shape is the shape of the driver that the cluster belongs to.
+// Shape returns the shape of the cluster's driver.
 func (c *Cluster) Shape() Shape {
 	if c.certified {
 		return Certificates

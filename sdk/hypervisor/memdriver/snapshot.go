@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// snapshotName is what a snapshot may be called.
+// snapshotName is the form of a snapshot's name.
 var snapshotName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
 
 // Snapshots implements hypervisor.Snapshotter.
@@ -32,7 +32,8 @@ func (h *Host) Snapshots(ctx context.Context, ref hypervisor.GuestRef) ([]hyperv
 	return slices.Clone(guest.snapshots), nil
 }
 
-// TakeSnapshot implements hypervisor.Snapshotter. The new snapshot follows the one that the present state comes from.
+// TakeSnapshot implements hypervisor.Snapshotter. The new snapshot follows the
+// one from which the present state comes.
 func (h *Host) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.SnapshotSpec) (string, error) {
 	return h.change(ctx, "takesnapshot", GuestPower, ref, func(guest *guest) (work, error) {
 		switch {
@@ -57,7 +58,8 @@ func (h *Host) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec h
 	})
 }
 
-// DeleteSnapshot implements hypervisor.Snapshotter. Those that follow the snapshot then follow its parent.
+// DeleteSnapshot implements hypervisor.Snapshotter. The snapshots after the
+// deleted one then follow its parent.
 func (h *Host) DeleteSnapshot(ctx context.Context, ref hypervisor.GuestRef, name string) (string, error) {
 	return h.change(ctx, "deletesnapshot", GuestPower, ref, func(guest *guest) (work, error) {
 		if guest.snapshot(name) < 0 {
@@ -109,7 +111,8 @@ func (h *Host) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hyper
 	})
 }
 
-// ChangeSnapshots edits a guest's snapshots, the oldest first, such as to leave an incomplete one.
+// ChangeSnapshots edits the snapshots of a guest, the oldest first, for example
+// to leave an incomplete one.
 func (c *Cluster) ChangeSnapshots(id hypervisor.GuestID, edit func([]hypervisor.Snapshot) []hypervisor.Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,11 +121,13 @@ func (c *Cluster) ChangeSnapshots(id hypervisor.GuestID, edit func([]hypervisor.
 	}
 }
 
-// snapshot is the place of a guest's snapshot, or -1; it needs the lock.
+// snapshot returns the index of a guest's snapshot, or -1. The caller holds the
+// lock.
 func (g *guest) snapshot(name string) int {
 	return slices.IndexFunc(g.snapshots, func(s hypervisor.Snapshot) bool { return s.Name == name })
 }
 
+// noSnapshot returns NotFound for a snapshot.
 func noSnapshot(guest *guest, name string) error {
 	return plugin.Errorf(plugin.NotFound, "guest %s has no snapshot %.80q", guest.ID, name)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// StorageSpec is a storage of a cluster, which all of its nodes see.
+// StorageSpec describes a storage of a cluster. All of its nodes see it.
 type StorageSpec struct {
 	Name string
 	// VMs and Containers say whose disks it can hold.
@@ -22,21 +22,23 @@ type StorageSpec struct {
 	Archive *Archive
 	// Away makes it a storage that cannot be used.
 	Away bool
-	// Type is "dir", which each node has for itself, or "share"; empty is one that can only be looked at. Content is what it holds, for
-	// inventories: nil keeps it out of them, unless it has an Archive.
+	// Type is "dir", which each node has for itself, or "share"; empty is one
+	// that can only be looked at. Content is what it holds, for inventories:
+	// nil keeps it out of them, unless it has an Archive.
 	Type    string
 	Content []string
 }
 
-// storage is one of a cluster; the cluster's lock guards it.
+// storage is one storage of a cluster. The cluster's lock protects it.
 type storage struct {
 	StorageSpec
-	// config and secrets are its definition, and volumes what was put there besides disks of guests.
+	// config and secrets are its definition, and volumes what was put there
+	// besides disks of guests.
 	config, secrets map[string]string
 	volumes         []hypervisor.Volume
 }
 
-// kind is its type, as the hypervisor calls it.
+// kind returns the type of the storage, as the hypervisor calls it.
 func (s *storage) kind() string {
 	switch {
 	case s.Type != "":
@@ -47,6 +49,7 @@ func (s *storage) kind() string {
 	return "plain"
 }
 
+// shared reports whether all nodes see the same content.
 func (s *storage) shared() bool {
 	return s.kind() != "dir" && s.Name != "local" && (s.Archive == nil || s.Archive.Folder == "")
 }
@@ -57,13 +60,16 @@ func (s *storage) on(node string) bool {
 	return nodes == "" || slices.Contains(strings.Split(nodes, ","), node)
 }
 
-// listed reports whether inventories have the storage. That of the name "local" is told of otherwise.
+// listed reports whether inventories contain the storage. The storage "local"
+// is reported separately.
 func (s *storage) listed() bool { return s.Name != "local" && (s.Archive != nil || s.Content != nil) }
 
-// Archive holds the backups of a storage, or of storages of several clusters.
+// Archive holds the backups of a storage, also of storages of several clusters.
+// It is safe for concurrent use.
 type Archive struct {
-	// Folder is where they lie as files on the machine that is logged in to, such as DumpFolder; the archive is one cluster's then, and each
-	// of its nodes has one. Empty keeps them nowhere.
+	// Folder is where they lie as files on the machine that is logged in to,
+	// such as DumpFolder; the archive is one cluster's then, and each of its
+	// nodes has one. Empty keeps them nowhere.
 	Folder string
 
 	mu   sync.Mutex
@@ -71,13 +77,13 @@ type Archive struct {
 	kept []*kept
 }
 
-// kept is a backup with what it was made of.
+// kept is a backup with the guest of which it was made.
 type kept struct {
 	hypervisor.Backup
 	guest guest
 }
 
-// AddStorage gives the cluster a storage, or replaces the one of that name.
+// AddStorage adds a storage to the cluster, in place of one with the same name.
 func (c *Cluster) AddStorage(spec StorageSpec) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +94,7 @@ func (c *Cluster) AddStorage(spec StorageSpec) {
 	c.storages = append(c.storages, &storage{StorageSpec: spec})
 }
 
-// ArchiveOf is the archive of the storage of a name; nil where there is none.
+// ArchiveOf returns the archive of the storage with a name, or nil.
 func (c *Cluster) ArchiveOf(name string) *Archive {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +104,7 @@ func (c *Cluster) ArchiveOf(name string) *Archive {
 	return nil
 }
 
-// storage is the one of a name, or nil; it needs the lock.
+// storage returns the storage with a name, or nil. The caller holds the lock.
 func (c *Cluster) storage(name string) *storage {
 	if i := slices.IndexFunc(c.storages, func(s *storage) bool { return s.Name == name }); i >= 0 {
 		return c.storages[i]
@@ -106,12 +112,12 @@ func (c *Cluster) storage(name string) *storage {
 	return nil
 }
 
-// holds reports whether disks of a kind of guest can be on the storage.
+// holds reports whether the storage can have disks of a kind of guest.
 func (s *storage) holds(kind hypervisor.GuestKind) bool {
 	return s != nil && (kind == hypervisor.VM && s.VMs || kind == hypervisor.Container && s.Containers)
 }
 
-// row is a storage as a node sees it in an inventory.
+// row returns the storage as a node sees it in an inventory.
 func (s *storage) row(node string) hypervisor.Storage {
 	row := hypervisor.Storage{Name: s.Name, Node: node, Type: s.kind(), Shared: s.shared(), Status: "available",
 		Content: slices.Clone(s.Content)}
@@ -124,7 +130,7 @@ func (s *storage) row(node string) hypervisor.Storage {
 	return row
 }
 
-// take takes room for a disk; it needs the lock.
+// take takes space for a disk. The caller holds the lock.
 func (s *storage) take(sizeGB int64) error {
 	if s.Away {
 		return plugin.Errorf(plugin.Refused, "storage %s is not available", s.Name)

@@ -14,12 +14,13 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// contents are what an attached storage can hold.
+// contents are the contents that an attached storage can have.
 var contents = []string{"images", "rootdir", "iso", "templates", "backup"}
 
+// storageName is the form of a storage's name.
 var storageName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,99}$`)
 
-// storageTypes are those that can be attached.
+// storageTypes are the types that can be attached.
 var storageTypes = func() []hypervisor.StorageType {
 	common := []hypervisor.StorageKey{
 		{Name: "content", Type: hypervisor.StorageWords, Values: contents}, {Name: "nodes", Type: hypervisor.StorageWords},
@@ -35,6 +36,7 @@ var storageTypes = func() []hypervisor.StorageType {
 	}
 }()
 
+// typeNamed returns the type with a name, or nil.
 func typeNamed(name string) *hypervisor.StorageType {
 	if i := slices.IndexFunc(storageTypes, func(t hypervisor.StorageType) bool { return t.Name == name }); i >= 0 {
 		return &storageTypes[i]
@@ -42,6 +44,7 @@ func typeNamed(name string) *hypervisor.StorageType {
 	return nil
 }
 
+// keyNamed returns the key of a type with a name, or nil.
 func keyNamed(t *hypervisor.StorageType, name string) *hypervisor.StorageKey {
 	if i := slices.IndexFunc(t.Keys, func(k hypervisor.StorageKey) bool { return k.Name == name }); i >= 0 {
 		return &t.Keys[i]
@@ -63,7 +66,8 @@ func (h *Host) StorageTypes(ctx context.Context) ([]hypervisor.StorageType, erro
 	return slices.Clone(storageTypes), nil
 }
 
-// digestOf is that of the definitions of all storages; it needs the lock.
+// digestOf returns the digest of the definitions of all storages. The caller
+// holds the lock.
 func (c *Cluster) digestOf() string {
 	var all []any
 	for _, s := range c.storages {
@@ -94,7 +98,7 @@ func (h *Host) StorageDefinition(ctx context.Context, name string) (hypervisor.S
 	return hypervisor.StorageDefinition{Name: name, Type: s.kind(), Digest: c.digestOf(), Config: maps.Clone(s.config)}, nil
 }
 
-// manage is every change of definitions: what is asked for is done at once.
+// manage runs every change of definitions. It needs no task.
 func (h *Host) manage(ctx context.Context, method, name string, change func(c *Cluster, s *storage) error) error {
 	c, privileges, err := h.begin(ctx, method)
 	if err != nil {
@@ -115,7 +119,8 @@ func (h *Host) manage(ctx context.Context, method, name string, change func(c *C
 	return nil
 }
 
-// AttachStorage implements hypervisor.StorageManager. A storage at the server "nowhere" cannot be reached.
+// AttachStorage implements hypervisor.StorageManager. A storage at the server
+// "nowhere" cannot be reached.
 func (h *Host) AttachStorage(ctx context.Context, spec hypervisor.StorageSpec) error {
 	return h.manage(ctx, "attachstorage", spec.Name, func(c *Cluster, s *storage) error {
 		t := typeNamed(spec.Type)
@@ -144,7 +149,7 @@ func (h *Host) AttachStorage(ctx context.Context, spec hypervisor.StorageSpec) e
 	})
 }
 
-// set takes settings over.
+// set applies settings.
 func (s *storage) set(t *hypervisor.StorageType, settings []hypervisor.StorageSetting) error {
 	if s.config == nil {
 		s.config, s.secrets = map[string]string{}, map[string]string{}
@@ -212,7 +217,8 @@ func (h *Host) DetachStorage(ctx context.Context, name string) error {
 	})
 }
 
-// SecretOf is a secret of a storage's definition, behind the API's back.
+// SecretOf returns a secret of a storage's definition, which the API never
+// shows.
 func (c *Cluster) SecretOf(name, key string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// task is one task; the cluster's lock guards it.
+// task is one task. The cluster's lock protects it.
 type task struct {
 	hypervisor.Task
 	kind    hypervisor.GuestKind
@@ -24,7 +24,7 @@ type task struct {
 	changed chan struct{}
 }
 
-// newTask needs the lock.
+// newTask makes a running task. The caller holds the lock.
 func (c *Cluster) newTask(node, kind string, guest hypervisor.GuestRef, user endpoint.Credential) *task {
 	c.sequence++
 	t := &task{
@@ -41,12 +41,13 @@ func (c *Cluster) newTask(node, kind string, guest hypervisor.GuestRef, user end
 	return t
 }
 
-// add and end need the lock.
+// add adds a line to the log. The caller holds the lock.
 func (t *task) add(line string) {
 	t.lines = append(t.lines, line)
 	t.tell()
 }
 
+// end ends the task. The caller holds the lock.
 func (t *task) end(status, message string) {
 	if t.Status != hypervisor.TaskRunning {
 		return
@@ -58,12 +59,14 @@ func (t *task) end(status, message string) {
 	t.tell()
 }
 
+// tell wakes everybody who waits for a change of the task.
 func (t *task) tell() {
 	close(t.changed)
 	t.changed = make(chan struct{})
 }
 
-// NewTask makes a task that runs until EndTask or StopTask, with lines of log, and returns its id.
+// NewTask makes a task that runs until EndTask or StopTask, with lines of log,
+// and returns its id.
 func (c *Cluster) NewTask(kind string, lines int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +77,7 @@ func (c *Cluster) NewTask(kind string, lines int) string {
 	return t.ID
 }
 
-// line is line n of a log. One that ends like "42 %" tells how much is done.
+// line returns line n of a log. A line that ends like "42 %" reports progress.
 func line(n int, text string) hypervisor.LogLine {
 	l := hypervisor.LogLine{N: n, Text: text}
 	if told, ok := strings.CutSuffix(text, " %"); ok {
@@ -84,7 +87,8 @@ func line(n int, text string) hypervisor.LogLine {
 	return l
 }
 
-// AddLine appends a line to a task's log. One that ends like "42 %" tells how much is done.
+// AddLine appends a line to a task's log. A line that ends like "42 %" reports
+// progress.
 func (c *Cluster) AddLine(taskID, line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +116,8 @@ func (c *Cluster) task(id string) (*task, error) {
 	return nil, plugin.Errorf(plugin.NotFound, "no task %q", id)
 }
 
-// Tasks implements hypervisor.Host. A Certified lists no task that has ended; WaitTask and TaskLog know it for a while.
+// Tasks implements hypervisor.Host. A Certified lists no task that has ended;
+// WaitTask and TaskLog know it for a while.
 func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	c, _, err := h.begin(ctx, "tasks")
 	if err != nil {
@@ -145,7 +150,8 @@ func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hyperviso
 	return list, nil
 }
 
-// Tasks are all tasks that there ever were, newest first, those included that a Certified no longer lists.
+// Tasks are all tasks that there ever were, newest first, those included that a
+// Certified no longer lists.
 func (c *Cluster) Tasks() []hypervisor.Task {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,6 +162,7 @@ func (c *Cluster) Tasks() []hypervisor.Task {
 	return all
 }
 
+// matches reports whether the task is in the answer to a query.
 func (t *task) matches(query hypervisor.TaskQuery) bool {
 	switch {
 	case query.Node != "" && t.Node != query.Node,
@@ -243,7 +250,8 @@ func (c *Cluster) follow(taskID string, from int) (lines []string, result hyperv
 	return lines, result, t.changed, nil
 }
 
-// StopTask implements hypervisor.TaskStopper. A stopped shutdown of a container is killed before it can say how it ended.
+// StopTask implements hypervisor.TaskStopper. A stopped shutdown of a container
+// is killed before it can say how it ended.
 func (h *Host) StopTask(ctx context.Context, taskID string) error {
 	c, _, err := h.begin(ctx, "stoptask")
 	if err != nil {

@@ -28,7 +28,8 @@ var needs = map[endpoint.Capability][]string{
 	endpoint.NodePower:  {NodePower},
 }
 
-// proper are the privileges of a good credential: what its capability needs, and the shells of nodes, which it may have besides.
+// proper are the privileges of a good credential: what its capability needs,
+// and the shells of nodes, which it may have besides.
 func proper(capability endpoint.Capability) []string {
 	if capability == endpoint.Console {
 		return []string{GuestConsole, NodeShell}
@@ -36,16 +37,19 @@ func proper(capability endpoint.Capability) []string {
 	return needs[capability]
 }
 
+// token is a known credential with its privileges.
 type token struct {
 	secret     plugin.Secret
 	privileges []string
 }
 
+// tokenID returns the id of a token.
 func tokenID(capability endpoint.Capability, suffix string) string {
 	return "service@mem!" + string(capability) + suffix
 }
 
-// NewToken makes a further token, or certificate, for a capability with exactly these privileges and gives a target with it.
+// NewToken makes a further token, or certificate, for a capability with exactly
+// these privileges and gives a target with it.
 func (c *Cluster) NewToken(capability endpoint.Capability, name string, privileges ...string) endpoint.Target {
 	slices.Sort(privileges)
 	c.mu.Lock()
@@ -89,7 +93,8 @@ func (c *Cluster) show(target endpoint.Target) error {
 	return nil
 }
 
-// admit checks certificate and token, in the order of a TLS endpoint, and gives the token's privileges.
+// admit checks certificate and token, in the order of a TLS endpoint, and gives
+// the token's privileges.
 func (c *Cluster) admit(target endpoint.Target) ([]string, error) {
 	if err := c.show(target); err != nil {
 		return nil, err
@@ -110,6 +115,7 @@ func (c *Cluster) admit(target endpoint.Target) ([]string, error) {
 	return t.privileges, nil
 }
 
+// rejected returns TokenRejected for a credential.
 func rejected(given endpoint.Credential) error {
 	return plugin.Errorf(plugin.TokenRejected, "token %s is wrong or was revoked", given.ID)
 }

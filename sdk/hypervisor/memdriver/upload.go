@@ -89,7 +89,8 @@ func (h *Host) file(ctx context.Context, method string, spec hypervisor.UploadSp
 	return c, File{Storage: s.Name, Content: is, Name: spec.Name, Size: spec.Size}, nil
 }
 
-// Upload implements hypervisor.Uploader. The file is there when its task has ended. A late fault strikes once it was read.
+// Upload implements hypervisor.Uploader. The file is there when its task has
+// ended. A late fault strikes once it was read.
 func (h *Host) Upload(ctx context.Context, spec hypervisor.UploadSpec, file io.Reader) (string, error) {
 	c, f, err := h.file(ctx, "upload", spec)
 	if err != nil {

@@ -1,4 +1,6 @@
-// Package plugintest serves kinds of plugins to tests.
+// Package plugintest serves plugins to tests, over a real gRPC connection but
+// without a process. RoundTrip checks that a struct and its protobuf message carry
+// the same fields.
 package plugintest
 
 import (
@@ -11,8 +13,9 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// Connect serves the services over gRPC on loopback, through the same server that plugin.Serve uses, for the length of the
-// test, and gives the client's connection. The test closes neither.
+// Connect serves the services over gRPC on loopback, with the server that
+// plugin.Serve uses, and returns the connection of a client. Both are closed at the
+// end of the test.
 func Connect(t testing.TB, services ...plugin.Service) *grpc.ClientConn {
 	t.Helper()
 	server := plugin.NewServer(hclog.NewNullLogger())

@@ -9,10 +9,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// RoundTrip checks that nothing is lost between a struct and its protobuf message: it fills every field of the struct with a
-// value of its own, nested ones too, brings it to the message, over the wire and back, and wants the same. It also wants
-// every field of the message set, but for those named in except, which the conversion leaves to its caller. Texts that must
-// be of a closed list are none of its cases.
+// RoundTrip checks that a conversion between a struct and its protobuf message
+// loses nothing. It fills every field of the struct, nested ones too, with a
+// different value, converts it to the message, sends that through the wire format
+// and back, and compares. It also checks that every field of the message is set,
+// except those named in except, which the conversion leaves to its caller. It is
+// not suited for texts that must be in a closed list.
+//
+// A field that is added to the struct and forgotten in the conversion fails the
+// test.
 func RoundTrip[T any, M proto.Message](t *testing.T, to func(T) M, from func(M) T, except ...string) {
 	t.Helper()
 	t.Run(reflect.TypeFor[T]().Name(), func(t *testing.T) {
@@ -40,7 +45,7 @@ func RoundTrip[T any, M proto.Message](t *testing.T, to func(T) M, from func(M) 
 	})
 }
 
-// unset reports the fields of a message that have no value.
+// unset reports each field of a message without value as a failure.
 func unset(t *testing.T, message proto.Message, except []string) {
 	t.Helper()
 	m := message.ProtoReflect()
@@ -57,7 +62,8 @@ func unset(t *testing.T, message proto.Message, except []string) {
 	}
 }
 
-// fill gives every field a value that no other has.
+// fill sets every field to a value that no other field has, so that swapped fields
+// are found too.
 func fill(v reflect.Value, n *int) {
 	*n++
 	if v.Type() == reflect.TypeFor[time.Time]() {

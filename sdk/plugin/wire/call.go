@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Call makes a call that has one answer. Its error is as plugin.CallError says, and then the answer is nil, whose getters
-// give zero values.
+// Call makes a unary call. Its error is that of plugin.CallError. The response is
+// nil then; its getters return zero values.
 func Call[Req, Resp any](ctx context.Context, rpc func(context.Context, *Req, ...grpc.CallOption) (*Resp, error), req *Req) (*Resp,
 	error) {
 	resp, err := rpc(ctx, req)
@@ -22,14 +22,15 @@ func Call[Req, Resp any](ctx context.Context, rpc func(context.Context, *Req, ..
 	return resp, nil
 }
 
-// ErrEnough ends a Receive without an error.
+// ErrEnough, returned by the callback of Receive, ends the call without an error.
 var ErrEnough = errors.New("enough was received")
 
-// Receive makes a call whose answer is a stream and hands each message to each. An error from each ends the call and is
-// returned; all others are as plugin.CallError says.
+// Receive makes a call whose response is a stream and passes each message to the
+// callback. An error of the callback ends the call and is returned. Other errors
+// are those of plugin.CallError.
 func Receive[Req, Resp any](ctx context.Context,
 	rpc func(context.Context, *Req, ...grpc.CallOption) (grpc.ServerStreamingClient[Resp], error), req *Req, each func(*Resp) error) error {
-	// The derived context ends the plugin's half of the stream whichever way this returns.
+	// The derived context cancels the plugin's side of the stream on every return.
 	streamCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := rpc(streamCtx, req)
@@ -53,10 +54,11 @@ func Receive[Req, Resp any](ctx context.Context,
 	}
 }
 
-// MaxList is the maximum size in bytes of a list that Gather receives.
+// MaxList is the largest list that Gather receives, in bytes.
 const MaxList = 64 << 20
 
-// Gather works like Receive, for lists that the caller keeps in memory. It returns plugin.Protocol if the list exceeds MaxList.
+// Gather works like Receive, for lists that the caller keeps in memory. It
+// returns plugin.Protocol if the list exceeds MaxList.
 func Gather[Req, Resp any](ctx context.Context,
 	rpc func(context.Context, *Req, ...grpc.CallOption) (grpc.ServerStreamingClient[Resp], error), req *Req, each func(*Resp) error) error {
 	size := 0
@@ -71,5 +73,5 @@ func Gather[Req, Resp any](ctx context.Context,
 	})
 }
 
-// Lacks is the error of an answer without what it must have.
+// Lacks returns the error for a response in which a required part is missing.
 func Lacks(what string) error { return fmt.Errorf("the plugin's answer has no %s", what) }

@@ -11,13 +11,20 @@ import (
 	"time"
 )
 
-// Lane is a way for much data beside a gRPC call between two processes of one machine: bytes that go in messages are copied, encrypted
-// and framed, and cost several times what a socket costs. One side opens it and tells the other by the call itself, over which both prove
-// who they are: a socket without a file can be found by anybody on the machine. Nothing is encrypted on it.
+// Lane is a unix socket that carries bulk data beside a gRPC call between two
+// processes of one machine. Data in gRPC messages is copied, encrypted and framed,
+// which costs several times as much as a plain socket.
 //
-// It is there for speed alone. Where there is none, or the other side does not come, the call carries the data.
+// One side opens the lane and sends its name and key in the gRPC call, which is
+// authenticated. Both sides then prove on the socket that they know the key,
+// because any process of the machine can connect to an abstract socket. The data is
+// not encrypted.
+//
+// A lane only improves speed. If the system has none, or the other side does not
+// join, the call carries the data.
 type Lane struct {
-	// Name is the socket's, and Key what the two halves prove each other by. They are for the other side.
+	// Name is the name of the socket. Key contains the two halves by which the
+	// sides authenticate each other. Both are sent to the other side.
 	Name string
 	Key  []byte
 
@@ -25,13 +32,15 @@ type Lane struct {
 }
 
 const (
-	// halfKey is what one side proves itself by, in bytes.
+	// halfKey is the length of one side's half of the key, in bytes.
 	halfKey = 32
-	// joinLimit is how long the sides wait for each other. A plugin of an older SDK never comes.
+	// joinLimit is how long the sides wait for each other. A plugin with an older
+	// SDK never joins.
 	joinLimit = 2 * time.Second
 )
 
-// OpenLane opens one. It is nil where the system has no such sockets; the caller closes it otherwise.
+// OpenLane opens a lane. It returns nil if the system does not have abstract unix
+// sockets. The caller closes the lane.
 func OpenLane() *Lane {
 	if runtime.GOOS != "linux" {
 		return nil
@@ -46,10 +55,12 @@ func OpenLane() *Lane {
 	return l
 }
 
-// Close lets nobody join any more.
+// Close stops accepting connections. A connection that Accept returned stays open.
 func (l *Lane) Close() { _ = l.listener.Close() }
 
-// Accept waits until the other side has joined; nil when it does not come within 2 s, or the context ends. Strangers are turned away.
+// Accept waits until the other side has joined and returns the connection, which
+// the caller closes. It returns nil if nobody joins within 2 s or the context ends.
+// Connections that do not know the key are closed.
 func (l *Lane) Accept(ctx context.Context) net.Conn {
 	ctx, cancel := context.WithTimeout(ctx, joinLimit)
 	defer cancel()
@@ -60,7 +71,8 @@ func (l *Lane) Accept(ctx context.Context) net.Conn {
 			return nil
 		}
 		if proves(ctx, conn, l.Key[:halfKey]) {
-			// From here on the lane is used, for both: the other side reads nothing before it has this.
+			// The other side reads nothing before it has received this half, so
+			// both sides know from here on that the lane is used.
 			if _, err := conn.Write(l.Key[halfKey:]); err == nil {
 				return conn
 			}
@@ -69,7 +81,9 @@ func (l *Lane) Accept(ctx context.Context) net.Conn {
 	}
 }
 
-// JoinLane joins the lane that the other side has told of; nil when there is none, or that side uses it no more.
+// JoinLane joins the lane with that name and returns the connection, which the
+// caller closes. It returns nil if the lane does not exist or is not used any more,
+// or if the name or key is malformed.
 func JoinLane(ctx context.Context, name string, key []byte) net.Conn {
 	if runtime.GOOS != "linux" || len(name) < 2 || name[0] != '@' || len(key) != 2*halfKey {
 		return nil
@@ -87,7 +101,8 @@ func JoinLane(ctx context.Context, name string, key []byte) net.Conn {
 	return nil
 }
 
-// proves reads the other side's half of the key.
+// proves reads the other side's half of the key and compares it in constant time.
+// The deadline keeps a silent peer from blocking the lane.
 func proves(ctx context.Context, conn net.Conn, half []byte) bool {
 	until, _ := ctx.Deadline()
 	if conn.SetReadDeadline(until) != nil {
@@ -100,5 +115,5 @@ func proves(ctx context.Context, conn net.Conn, half []byte) bool {
 	return conn.SetReadDeadline(time.Time{}) == nil
 }
 
-// ErrLane is the error of a lane that broke in the middle.
+// ErrLane is the error of a lane that broke during a transfer.
 var ErrLane = errors.New("the connection for the data broke")

@@ -1,4 +1,5 @@
-// Package wire brings values into the form in which protobuf carries them, and back.
+// Package wire converts values between Go and protobuf, and makes the gRPC calls of
+// the plugin clients. It is shared by the packages of all kinds of plugins.
 package wire
 
 import (
@@ -9,8 +10,9 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// Text makes s fit for protobuf, which refuses a whole message for one byte that is not UTF-8. Endpoints pass on what
-// somebody typed long ago in some other encoding.
+// Text replaces invalid UTF-8 in s. Protobuf refuses a whole message for one such
+// byte, and endpoints return texts that somebody typed long ago in another
+// encoding.
 func Text(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -18,7 +20,8 @@ func Text(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// Texts is Text for a list; a clean list is returned as it is.
+// Texts applies Text to a list. A valid list is returned unchanged, and the
+// argument is never modified.
 func Texts(list []string) []string {
 	for i, s := range list {
 		if !utf8.ValidString(s) {
@@ -32,7 +35,7 @@ func Texts(list []string) []string {
 	return list
 }
 
-// Timestamp makes the zero time an absent one.
+// Timestamp converts a time. The zero time becomes nil.
 func Timestamp(t time.Time) *timestamppb.Timestamp {
 	if t.IsZero() {
 		return nil
@@ -40,7 +43,8 @@ func Timestamp(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-// Time is the way back; an absent or impossible timestamp is the zero time.
+// Time is the inverse of Timestamp. A missing or invalid timestamp becomes the zero
+// time.
 func Time(t *timestamppb.Timestamp) time.Time {
 	if !t.IsValid() {
 		return time.Time{}
@@ -48,7 +52,7 @@ func Time(t *timestamppb.Timestamp) time.Time {
 	return t.AsTime()
 }
 
-// Each converts the rows of a list; an empty list is nil.
+// Each converts the rows of a list. An empty list becomes nil.
 func Each[From, To any](rows []From, convert func(From) To) []To {
 	if len(rows) == 0 {
 		return nil

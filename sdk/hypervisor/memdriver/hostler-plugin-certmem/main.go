@@ -1,4 +1,5 @@
-// Hostler-plugin-certmem serves the hypervisor in memory that knows certificates as a plugin process, for tests of the plugin host.
+// Hostler-plugin-certmem serves the hypervisor in memory that knows
+// certificates as a plugin process, for tests of the plugin host.
 package main
 
 import (

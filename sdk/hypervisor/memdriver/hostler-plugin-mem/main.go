@@ -1,4 +1,5 @@
-// Hostler-plugin-mem serves the hypervisor in memory as a plugin process, for tests of the plugin host.
+// Hostler-plugin-mem serves the hypervisor in memory as a plugin process, for
+// tests of the plugin host.
 package main
 
 import (
