@@ -13,13 +13,13 @@ import (
 )
 
 type updateParams struct {
-	AppID     *int64 `json:"app_id,omitempty" minimum:"1" example:"2" doc:"The app; all that have an update when it is absent"`
-	StopAfter *int   `json:"stop_after,omitempty" minimum:"1" maximum:"100" example:"2" doc:"Of all apps: after how many failures no further update is begun; 2 when absent"`
+	AppID     *int64 `json:"app_id,omitempty" minimum:"1" example:"2" doc:"ID of the app; if absent, all apps with an update"`
+	StopAfter *int   `json:"stop_after,omitempty" minimum:"1" maximum:"100" example:"2" doc:"For all apps: number of failures after which no further update starts; 2 if absent"`
 }
 
 // Kinds are what a schedule may ask for: app.update. A schedule agrees to nothing: only bundles run that somebody has agreed to before.
 func (s *Store) Kinds() []schedule.Kind {
-	kind := schedule.Of(UpdateKind, "Update an app, or all that have an update, by bundles that were agreed to",
+	kind := schedule.Of(UpdateKind, "Update an app, or all apps with an available update, with bundles that were consented to",
 		func(ctx context.Context, p updateParams) (schedule.Enqueue, error) {
 			if p.AppID != nil {
 				return s.scheduledOne(ctx, *p.AppID)

@@ -52,7 +52,7 @@ type Request struct {
 // Started is the answer to a request for work.
 type Started struct {
 	Job    job.View `json:"job"`
-	IsSelf bool     `json:"is_self" doc:"The service itself runs in this guest"`
+	IsSelf bool     `json:"is_self" doc:"true if the service runs in this guest"`
 }
 
 // Started is the answer to a request again, with its job as it is now.
