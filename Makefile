@@ -1,4 +1,4 @@
-# make run       the service with a simulated cluster; Ctrl-C stops all of it
+# make run       the service with a simulated cluster [LISTEN=127.0.0.1:9480]; Ctrl-C stops all of it
 # make test      the short tier of the tests: what every change runs
 # make check     everything else, in parts: PARTS="race kills lxd node updater contract page package privileges"; see CONTRIBUTING.md
 # make build     all programs into bin/, plugins into bin/plugins/, with the web page in the service
@@ -63,7 +63,7 @@ PARTS ?= race kills lxd node updater contract page package privileges
 .PHONY: run test check $(PARTS:%=check-%) build contract contract-tools bench lint proto generate tools deps deps-run docs docs-tools ui ui-dev ui-test ui-smoke ui-check ui-tools FORCE clean release-tree release-tarball deb deb-check package-test
 
 run: deps-run build
-	@exec $(BIN)/hostler-demo --bin $(BIN)
+	@exec $(BIN)/hostler-demo --bin $(BIN) $(if $(LISTEN),--listen $(LISTEN))
 
 build: ui
 	@mkdir -p $(BIN)/plugins

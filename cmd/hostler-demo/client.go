@@ -32,7 +32,12 @@ func (c *client) waitReady(ctx context.Context, service *process) error {
 	defer cancel()
 	for {
 		if err := c.call(ctx, http.MethodGet, "/readyz", nil, nil); err == nil {
-			return nil
+			select {
+			case <-service.done: // another program answers
+				return fmt.Errorf("the service ended: %v", service.err)
+			default:
+				return nil
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -46,7 +47,20 @@ func main() {
 // owner is the first owner's e-mail address.
 const owner = "owner@example.com"
 
+// checkFree returns an error if another program listens on the address: the demo would take its answers for those of its own service.
+func checkFree(ctx context.Context, address string) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("cannot start the service on %s: %w; stop the program that uses the port, or use another one: "+
+			"make run LISTEN=127.0.0.1:9480, or hostler-demo --listen 127.0.0.1:9480", address, err)
+	}
+	return listener.Close()
+}
+
 func run(ctx context.Context, bin, listen string, nodes, guests int) error {
+	if err := checkFree(ctx, listen); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "hostler-demo-")
 	if err != nil {
 		return err

@@ -27,7 +27,6 @@ const (
 
 // wordsOfHypervisors are the files of core and sdk that use words of one hypervisor. All others have to make sense for every one.
 var wordsOfHypervisors = map[string]string{
-	"core/api/apps/apps.go":           specified,
 	"core/api/hosts/call.go":          specified,
 	"core/api/hosts/enrol.go":         specified,
 	"core/api/hosts/hosts.go":         specified,

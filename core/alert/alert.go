@@ -30,61 +30,61 @@ const (
 // Alert is one matter that people should look at, or should have; the JSON names are those of the API.
 type Alert struct {
 	ID       int64    `json:"id" example:"31"`
-	RuleID   *int64   `json:"rule_id" example:"3" doc:"Null where the rule is gone"`
-	Rule     string   `json:"rule" example:"node.offline" doc:"The rule's key or name, as it was then"`
-	Kind     string   `json:"kind" example:"node_away" doc:"What the rule watches; empty for alerts of older releases"`
+	RuleID   *int64   `json:"rule_id" example:"3" doc:"ID of the rule; null if the rule was deleted"`
+	Rule     string   `json:"rule" example:"node.offline" doc:"Key or name of the rule when the alert was raised"`
+	Kind     string   `json:"kind" example:"node_away" doc:"Kind of condition that the rule watches; empty for alerts raised by older releases"`
 	Severity Severity `json:"severity" enum:"critical,warning,info" example:"critical"`
 	State    string   `json:"state" enum:"open,resolved" example:"open"`
 	Target   Target   `json:"target"`
-	TeamID   *int64   `json:"team_id" example:"1" doc:"Null for what belongs to no team: those with a role in the default team see it"`
+	TeamID   *int64   `json:"team_id" example:"1" doc:"Team that the alert belongs to; null if it belongs to no team, and only users with a role in the default team see it"`
 	HostID   *int64   `json:"host_id" example:"1"`
-	Message  string   `json:"message" example:"The node is off, or the others miss it." doc:"What is wrong, as it was when the alert was raised"`
-	Remedy   string   `json:"remedy" doc:"How to mend it; empty where that is not known"`
+	Message  string   `json:"message" example:"The node is off, or the others miss it." doc:"Description of the problem when the alert was raised"`
+	Remedy   string   `json:"remedy" doc:"How to fix it; empty if not known"`
 	// Labels are those of the rule.
-	Labels   json.RawMessage `json:"labels" doc:"The rule's labels, as they were then"`
+	Labels   json.RawMessage `json:"labels" doc:"Labels of the rule when the alert was raised"`
 	RaisedAt time.Time       `json:"raised_at"`
 
-	AcknowledgedAt *time.Time `json:"acknowledged_at" doc:"Null while nobody has"`
+	AcknowledgedAt *time.Time `json:"acknowledged_at" doc:"When it was acknowledged; null if it was not"`
 	AcknowledgedBy *Person    `json:"acknowledged_by"`
 	AckNote        string     `json:"ack_note" example:"looking at it"`
-	SilencedUntil  *time.Time `json:"silenced_until" doc:"Until when nobody is told of it, and of its rule about the same thing; null where it is not silenced"`
+	SilencedUntil  *time.Time `json:"silenced_until" doc:"Until when notifications of this alert, and of its rule about the same object, are silenced; null if not silenced"`
 	SilencedBy     *Person    `json:"silenced_by"`
 	SilenceNote    string     `json:"silence_note"`
-	CauseID        *int64     `json:"cause_id" doc:"The alert that this one follows from: nobody is told of it; null where it stands alone"`
-	WindowID       *int64     `json:"window_id" doc:"The maintenance window that it is in: nobody is told of it; null where it is in none"`
-	Folded         int64      `json:"folded" example:"40" doc:"How many alerts follow from this one"`
+	CauseID        *int64     `json:"cause_id" doc:"Alert that caused this one; it sends no notifications. Null if it has no cause"`
+	WindowID       *int64     `json:"window_id" doc:"Maintenance window that covers the alert; it sends no notifications. Null if none does"`
+	Folded         int64      `json:"folded" example:"40" doc:"Number of alerts that this one caused"`
 	ResolvedAt     *time.Time `json:"resolved_at"`
-	ResolvedBy     *Person    `json:"resolved_by" doc:"Who resolved it by hand; else null"`
-	Resolution     string     `json:"resolution" example:"It is over." doc:"Why it is over; empty while it is open"`
+	ResolvedBy     *Person    `json:"resolved_by" doc:"User who resolved it by hand; null otherwise"`
+	Resolution     string     `json:"resolution" example:"The condition has cleared." doc:"Why it was resolved; empty while it is open"`
 }
 
 // Target is what an alert is about.
 type Target struct {
-	Kind string `json:"kind" example:"node" doc:"host, node, cluster, vm, app, container, storage, service, or the kind of what a job is about"`
-	ID   int64  `json:"id" example:"1" doc:"Of a node and a storage the id of a host of their cluster"`
+	Kind string `json:"kind" example:"node" doc:"host, node, cluster, vm, app, container, storage, service, or the kind of object that a job works on"`
+	ID   int64  `json:"id" example:"1" doc:"ID of the object; for a node or a storage, ID of a host of its cluster"`
 	Name string `json:"name" example:"alpha"`
-	Node string `json:"node" example:"alpha" doc:"The node that it is on; empty where it is on none or on several"`
+	Node string `json:"node" example:"alpha" doc:"Node that the object is on; empty if it is on none or on several"`
 }
 
 // Person is a user of the service.
 type Person struct {
-	ID    *int64 `json:"id" doc:"Null when the user is gone"`
-	Email string `json:"email" example:"ann@example.org" doc:"Empty when the user is gone"`
+	ID    *int64 `json:"id" doc:"ID of the user; null if the user was deleted"`
+	Email string `json:"email" example:"ann@example.org" doc:"Email address of the user; empty if the user was deleted"`
 }
 
 // Why is what raised an alert.
 type Why struct {
-	Threshold  *float64 `json:"threshold" example:"95" doc:"The rule's threshold then; null for kinds without one"`
+	Threshold  *float64 `json:"threshold" example:"95" doc:"Threshold of the rule when the alert was raised; null for kinds without one"`
 	ClearLevel *float64 `json:"clear_level" example:"85"`
 	Unit       *Unit    `json:"unit" enum:"percent,bytes_per_second,days,minutes,seconds"`
 	ForS       int64    `json:"for_s" example:"900"`
 	ClearForS  int64    `json:"clear_for_s" example:"600"`
-	Value      *float64 `json:"value" example:"97.4" doc:"The value that raised it; null for kinds without one"`
-	Samples    []Sample `json:"samples" nullable:"false" doc:"The samples from which it was raised, the oldest first; of alerts that many others were raised with, and of kinds that are not measured, the last value alone or none"`
+	Value      *float64 `json:"value" example:"97.4" doc:"Value that raised the alert; null for kinds without one"`
+	Samples    []Sample `json:"samples" nullable:"false" doc:"Samples that raised the alert, oldest first. Alerts raised together with many others, and kinds that are not measured, have only the last value or none"`
 	// Since and EndsAt are of states.
-	Since  *time.Time `json:"since" doc:"Since when it is so, as far as that is known"`
-	EndsAt *time.Time `json:"ends_at" doc:"When the certificate or the token ends; else null"`
-	JobID  *int64     `json:"job_id" doc:"The job that failed; else null"`
+	Since  *time.Time `json:"since" doc:"When the condition began, if known"`
+	EndsAt *time.Time `json:"ends_at" doc:"When the certificate or the token expires; null for other kinds"`
+	JobID  *int64     `json:"job_id" doc:"The job that failed; null for other kinds"`
 }
 
 // Sample is one value.

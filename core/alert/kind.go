@@ -54,15 +54,15 @@ const (
 // KindInfo describes a kind for those who write rules.
 type KindInfo struct {
 	Kind    Kind   `json:"kind" example:"cpu"`
-	Summary string `json:"summary" example:"Use of the processors"`
+	Summary string `json:"summary" example:"CPU usage"`
 	// Unit is nil for kinds without a threshold.
-	Unit *Unit `json:"unit" enum:"percent,bytes_per_second,days,minutes,seconds" doc:"What the threshold is in; null for what is so or not"`
+	Unit *Unit `json:"unit" enum:"percent,bytes_per_second,days,minutes,seconds" doc:"Unit of the threshold; null for kinds that are either true or false"`
 	// Below says that less is worse.
-	Below bool `json:"below" doc:"Whether it is a breach from the threshold down, as for days that are left"`
+	Below bool `json:"below" doc:"true if a value at or below the threshold is a breach, as for remaining days"`
 	// Most bounds the threshold.
-	Most *float64 `json:"most" example:"100" doc:"The highest threshold; null where there is no threshold"`
+	Most *float64 `json:"most" example:"100" doc:"Highest allowed threshold; null for kinds without a threshold"`
 	// Targets are the kinds of things that it can be about.
-	Targets []string `json:"targets" nullable:"false" example:"[\"vm\",\"node\"]" doc:"What it can be about; empty for whatever jobs are about"`
+	Targets []string `json:"targets" nullable:"false" example:"[\"vm\",\"node\"]" doc:"Kinds of objects that it can watch; empty for any kind that jobs work on"`
 
 	// seldom says that it is looked at every few minutes only.
 	seldom bool
@@ -96,37 +96,37 @@ func stated(kind Kind, summary string, problems []string, targets ...string) Kin
 
 // kinds are all, in the order in which they are listed.
 var kinds = []KindInfo{
-	measured(CPU, "Use of the processors", Percent, maxPercent, measurable),
-	measured(Memory, "Use of the memory", Percent, maxPercent, measurable),
-	measured(Disk, "Use of the disk: of a container its root disk, of a node its system disk", Percent, maxPercent,
+	measured(CPU, "CPU usage", Percent, maxPercent, measurable),
+	measured(Memory, "Memory usage", Percent, maxPercent, measurable),
+	measured(Disk, "Disk usage: the root disk of a container, the system disk of a node", Percent, maxPercent,
 		[]string{"app", "container", "node", "host", "storage"}),
-	measured(NetIn, "Traffic into it", BytesPerSecond, maxRate, []string{"vm", "app", "container", "host"}),
-	measured(NetOut, "Traffic out of it", BytesPerSecond, maxRate, []string{"vm", "app", "container", "host"}),
-	measured(DiskRead, "What it reads from its disks", BytesPerSecond, maxRate, []string{"vm", "app", "container", "host"}),
-	measured(DiskWrite, "What it writes to its disks", BytesPerSecond, maxRate, []string{"vm", "app", "container", "host"}),
-	below(measured(StorageFills, "Days until the storage is full, if it goes on as in the last two weeks", Days, maxDays,
+	measured(NetIn, "Incoming traffic", BytesPerSecond, maxRate, []string{"vm", "app", "container", "host"}),
+	measured(NetOut, "Outgoing traffic", BytesPerSecond, maxRate, []string{"vm", "app", "container", "host"}),
+	measured(DiskRead, "Disk reads", BytesPerSecond, maxRate, []string{"vm", "app", "container", "host"}),
+	measured(DiskWrite, "Disk writes", BytesPerSecond, maxRate, []string{"vm", "app", "container", "host"}),
+	below(measured(StorageFills, "Days until the storage is full at the rate of the last two weeks", Days, maxDays,
 		[]string{"storage"}), true),
-	below(found(measured(CertificateEnding, "Days until the certificate ends", Days, maxEnding, []string{"host", "node"}),
+	below(found(measured(CertificateEnding, "Days until the certificate expires", Days, maxEnding, []string{"host", "node"}),
 		"certificate_ending"), false),
-	below(found(measured(TokenEnding, "Days until a token ends", Days, maxEnding, []string{"host"}), "token_ending"), false),
-	found(measured(NoData, "Minutes without figures of something that runs, or of a storage that is available", Minutes, maxMinutes,
+	below(found(measured(TokenEnding, "Days until a token expires", Days, maxEnding, []string{"host"}), "token_ending"), false),
+	found(measured(NoData, "Minutes without metrics of a running object or an available storage", Minutes, maxMinutes,
 		append(slices.Clone(measurable), "storage"))),
-	measured(ClockSkew, "Seconds by which the clocks of a node that is enrolled and of the service differ", Seconds, maxSkew,
+	measured(ClockSkew, "Difference in seconds between the clocks of an enrolled node and the service", Seconds, maxSkew,
 		[]string{"node"}),
-	stated(HostAway, "The host does not answer", []string{"host_away"}, "host"),
+	stated(HostAway, "The host does not respond", []string{"host_away"}, "host"),
 	stated(NodeAway, "The node is off", []string{"node_away"}, "node"),
 	stated(QuorumLost, "The cluster has no quorum", []string{"quorum_lost"}, "cluster"),
-	stated(GuestDown, "The guest does not run", nil, "vm", "app", "container"),
-	seldom(stated(BackupStale, "The guest has no backup as new as promised", []string{"backup_never", "backup_old"}, "vm", "app",
+	stated(GuestDown, "The guest is not running", nil, "vm", "app", "container"),
+	seldom(stated(BackupStale, "The guest has no backup that is as recent as promised", []string{"backup_never", "backup_old"}, "vm", "app",
 		"container")),
-	stated(BackupUnlisted, "The storage does not tell its backups", []string{"backup_unlisted"}, "storage"),
+	stated(BackupUnlisted, "The backups of the storage cannot be listed", []string{"backup_unlisted"}, "storage"),
 	stated(TokenPrivileges, "A token lacks privileges", []string{"token_privileges"}, "host"),
-	stated(JobFailed, "The last job of its kind on the thing has failed, within a day", []string{"job_failed"}),
-	stated(TaskFailed, "The last task of its type on the thing that others started at the hypervisor has failed, within a day", nil, "vm",
+	stated(JobFailed, "The last job of its kind on the object failed within a day", []string{"job_failed"}),
+	stated(TaskFailed, "The last task of its type on the object that others started on the hypervisor failed within a day", nil, "vm",
 		"app", "container", "node"),
-	stated(AppMissing, "The container of the app is gone", []string{"app_missing"}, "app"),
+	stated(AppMissing, "The container of the app is missing", []string{"app_missing"}, "app"),
 	stated(VersionsDiffer, "The nodes of the cluster run different releases", []string{"versions_differ"}, "cluster"),
-	stated(SubscriptionEnded, "The node's subscription has ended", []string{"subscription_ended"}, "node"),
+	stated(SubscriptionEnded, "The subscription of the node has expired", []string{"subscription_ended"}, "node"),
 	seldom(stated(UpdateAvailable, "A newer release of the service can be installed", nil, "service")),
 }
 

@@ -140,19 +140,19 @@ func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]Alert, error) {
 type Detail struct {
 	Alert
 	Why     Why     `json:"why"`
-	History []Event `json:"history" nullable:"false" doc:"What became of it, the oldest first"`
+	History []Event `json:"history" nullable:"false" doc:"Events of the alert, oldest first"`
 	// Earlier are those of the same rule and thing.
-	Earlier []Earlier `json:"earlier" nullable:"false" doc:"The alerts of the same rule about the same thing before this one, the newest 20"`
+	Earlier []Earlier `json:"earlier" nullable:"false" doc:"Previous alerts of the same rule about the same object, the newest 20"`
 }
 
 // Event is something that became of an alert.
 type Event struct {
 	At   time.Time `json:"at"`
 	What string    `json:"what" enum:"raised,acknowledged,silenced,resolved" example:"acknowledged"`
-	By   *Person   `json:"by" doc:"Null for the service itself"`
+	By   *Person   `json:"by" doc:"User who caused the event; null for the service"`
 	Text string    `json:"text" example:"looking at it"`
 	// Until is of a silence alone.
-	Until *time.Time `json:"until" doc:"Until when it was silenced then; null for anything else"`
+	Until *time.Time `json:"until" doc:"End of the silence that the event set; null for other events"`
 }
 
 // silenced is a filter in place of a state.

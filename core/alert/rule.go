@@ -11,33 +11,33 @@ import (
 // Rule is what people want to be told of; the JSON names are those of the API.
 type Rule struct {
 	ID          int64    `json:"id" example:"3"`
-	Key         *string  `json:"key" example:"node.offline" doc:"The name of a rule that came with the service; else null"`
+	Key         *string  `json:"key" example:"node.offline" doc:"Fixed name of a built-in rule; null for other rules"`
 	Name        string   `json:"name" example:"Node offline"`
-	Description string   `json:"description" doc:"What it is good for"`
+	Description string   `json:"description" doc:"Purpose of the rule"`
 	Kind        Kind     `json:"kind" example:"cpu"`
 	On          Scope    `json:"on"`
-	Threshold   *float64 `json:"threshold" example:"95" doc:"From where on it is a breach; null for kinds without"`
-	ClearLevel  *float64 `json:"clear_level" example:"85" doc:"Where it is over; between the two it stays what it was"`
+	Threshold   *float64 `json:"threshold" example:"95" doc:"Value at which the condition is a breach; null for kinds without a threshold"`
+	ClearLevel  *float64 `json:"clear_level" example:"85" doc:"Value at which the condition is cleared; between the two values the state does not change"`
 	Unit        *Unit    `json:"unit" enum:"percent,bytes_per_second,days,minutes,seconds"`
-	ForS        int64    `json:"for_s" example:"900" doc:"Seconds for which it must be a breach"`
-	ClearForS   int64    `json:"clear_for_s" example:"600" doc:"Seconds for which it must be over"`
+	ForS        int64    `json:"for_s" example:"900" doc:"Seconds that a breach must last before the alert is raised"`
+	ClearForS   int64    `json:"clear_for_s" example:"600" doc:"Seconds that the condition must be cleared before the alert is resolved"`
 	Severity    Severity `json:"severity" enum:"critical,warning,info" example:"warning"`
 	// Labels are words of whoever wrote the rule, for whoever is told.
 	Labels    json.RawMessage `json:"labels" example:"{\"room\":\"cellar\"}"`
 	Enabled   bool            `json:"enabled" example:"true"`
-	Seeded    bool            `json:"seeded" doc:"Whether it came with the service and nobody has changed it"`
-	Open      int64           `json:"open" example:"2" doc:"How many of its alerts are open"`
+	Seeded    bool            `json:"seeded" doc:"true for a built-in rule that nobody has changed"`
+	Open      int64           `json:"open" example:"2" doc:"Number of open alerts of the rule"`
 	CreatedAt time.Time       `json:"created_at"`
 	UpdatedAt time.Time       `json:"updated_at"`
 }
 
 // Scope is which things a rule is about: those that everything given in it fits. Without anything it is all.
 type Scope struct {
-	TeamID  *int64   `json:"team_id" example:"2" doc:"Only things of this team"`
-	HostID  *int64   `json:"host_id" example:"1" doc:"Only this host and what is at it; of its cluster too what is at no host"`
-	Kinds   []string `json:"kinds" nullable:"false" example:"[\"vm\"]" doc:"Only things of these kinds; all without any"`
-	Tags    []string `json:"tags" nullable:"false" example:"[\"prod\"]" doc:"Only guests with one of these tags; all things without any"`
-	Targets []string `json:"targets" nullable:"false" example:"[\"vm:3\"]" doc:"Only these: host:1, vm:3, app:2, container:5, cluster:1, node:1/alpha, storage:1/nas or storage:1/local/alpha"`
+	TeamID  *int64   `json:"team_id" example:"2" doc:"Only objects of this team"`
+	HostID  *int64   `json:"host_id" example:"1" doc:"Only this host and the objects on it; of its cluster, also the objects that are on no host"`
+	Kinds   []string `json:"kinds" nullable:"false" example:"[\"vm\"]" doc:"Only objects of these kinds; empty for all kinds"`
+	Tags    []string `json:"tags" nullable:"false" example:"[\"prod\"]" doc:"Only guests with one of these tags; empty for all objects"`
+	Targets []string `json:"targets" nullable:"false" example:"[\"vm:3\"]" doc:"Only these objects: host:1, vm:3, app:2, container:5, cluster:1, node:1/alpha, storage:1/nas or storage:1/local/alpha"`
 }
 
 // columns are those that scanRule reads, in its order.

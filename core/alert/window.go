@@ -15,23 +15,23 @@ type Window struct {
 	ID        int64       `json:"id" example:"4"`
 	Name      string      `json:"name" example:"Nightly backups"`
 	Enabled   bool        `json:"enabled" example:"true"`
-	StartsAt  *time.Time  `json:"starts_at" doc:"Of a window that is open once; else null"`
+	StartsAt  *time.Time  `json:"starts_at" doc:"Start of a one-time window; null for a recurring one"`
 	EndsAt    *time.Time  `json:"ends_at"`
-	Cron      *string     `json:"cron" example:"0 1 * * *" doc:"When a window opens that comes again; null for one that is open once"`
+	Cron      *string     `json:"cron" example:"0 1 * * *" doc:"Cron expression of the starts of a recurring window; null for a one-time window"`
 	Timezone  string      `json:"timezone" example:"Europe/Berlin"`
-	DurationS *int64      `json:"duration_s" example:"7200" doc:"Seconds for which it stays open each time"`
+	DurationS *int64      `json:"duration_s" example:"7200" doc:"Length of each recurring window in seconds"`
 	On        WindowScope `json:"on"`
 	// Open is as of when it was read.
-	Open      bool      `json:"open" doc:"Whether it is open now"`
+	Open      bool      `json:"open" doc:"true while the window is open"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // WindowScope is which alerts a window is about: those that everything given in it fits. Without anything it is all.
 type WindowScope struct {
-	TeamID *int64   `json:"team_id" example:"2" doc:"Only of things of this team"`
-	HostID *int64   `json:"host_id" example:"1" doc:"Only of this host and what is at it, and of its cluster as a whole"`
-	Tags   []string `json:"tags" nullable:"false" example:"[\"prod\"]" doc:"Only of guests with one of these tags; all without any"`
+	TeamID *int64   `json:"team_id" example:"2" doc:"Only objects of this team"`
+	HostID *int64   `json:"host_id" example:"1" doc:"Only this host and the objects on it, and its cluster as a whole"`
+	Tags   []string `json:"tags" nullable:"false" example:"[\"prod\"]" doc:"Only guests with one of these tags; empty for all objects"`
 }
 
 // windowColumns are the columns of a window.

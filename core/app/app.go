@@ -15,18 +15,18 @@ import (
 type App struct {
 	ID               int64      `json:"id" example:"3"`
 	Name             string     `json:"name" example:"wiki"`
-	Slug             *string    `json:"slug" doc:"Entry of the catalog that it was installed from"`
-	VMID             *int64     `json:"vmid" example:"105" doc:"The container's number at the hypervisor; null where its guests have none"`
-	GuestRef         string     `json:"guest_ref" example:"105" doc:"The container's id at the hypervisor, whatever its form"`
-	Status           string     `json:"status" enum:"running,stopped,paused,suspended,unknown,pending,missing" doc:"unknown while no host of its cluster answers, or answers without its container; missing once its container was not there for 15 minutes of good polls; pending while a job works on it"`
-	MissingSince     *time.Time `json:"missing_since" doc:"Since when its container is not there, for a missing app; null for others"`
+	Slug             *string    `json:"slug" doc:"Slug of the catalog entry that it was installed from"`
+	VMID             *int64     `json:"vmid" example:"105" doc:"VMID of the container; null if the hypervisor has no VMIDs"`
+	GuestRef         string     `json:"guest_ref" example:"105" doc:"ID of the container on the hypervisor, in any format"`
+	Status           string     `json:"status" enum:"running,stopped,paused,suspended,unknown,pending,missing" doc:"unknown: no host of its cluster responds, or the response lacks its container; missing: the container was absent for 15 minutes of successful polls; pending: a job works on it"`
+	MissingSince     *time.Time `json:"missing_since" doc:"Since when the container of a missing app is absent; null otherwise"`
 	JobID            *int64     `json:"job_id" doc:"The unfinished job that works on it"`
-	Present          bool       `json:"present" doc:"Whether the hypervisor has its container"`
+	Present          bool       `json:"present" doc:"true if the hypervisor has its container"`
 	HostID           *int64     `json:"host_id" example:"1"`
 	Host             *string    `json:"host" example:"lab"`
 	Cluster          *string    `json:"cluster" example:"prod"`
 	Node             *string    `json:"node" example:"pve1"`
-	GuestName        *string    `json:"guest_name" doc:"The container's own name"`
+	GuestName        *string    `json:"guest_name" doc:"Name of the container"`
 	Lock             string     `json:"lock"`
 	Tags             []string   `json:"tags"`
 	CPU              *float64   `json:"cpu"`
@@ -41,11 +41,11 @@ type App struct {
 	WebPort          *int       `json:"web_port" example:"8080"`
 	WebPath          *string    `json:"web_path" example:"/admin"`
 	WebProtocol      *string    `json:"web_protocol" enum:"http,https"`
-	IsSelf           bool       `json:"is_self" doc:"The service itself runs in it"`
-	SeenAt           *time.Time `json:"seen_at" doc:"When the hypervisor last told of its container"`
-	FiguresAt        *time.Time `json:"figures_at" doc:"When its container's figures were measured, which a hypervisor may do less often than it tells of the container; null when it has none"`
-	Addresses        []string   `json:"addresses" nullable:"true" example:"[\"192.0.2.5\"]" doc:"What the container told of its addresses when its network was last read; null while it never did. No list asks for them"`
-	AddressesAt      *time.Time `json:"addresses_at" doc:"When it told of its addresses"`
+	IsSelf           bool       `json:"is_self" doc:"true if the service runs in this app"`
+	SeenAt           *time.Time `json:"seen_at" doc:"When the hypervisor last reported the container"`
+	FiguresAt        *time.Time `json:"figures_at" doc:"When the usage figures were measured; some hypervisors measure less often than they list. Null if there are none"`
+	Addresses        []string   `json:"addresses" nullable:"true" example:"[\"192.0.2.5\"]" doc:"Addresses that the container reported when its network was last read; null if never read. Lists do not read them"`
+	AddressesAt      *time.Time `json:"addresses_at" doc:"When the container reported its addresses"`
 	AdoptedAt        time.Time  `json:"adopted_at"`
 
 	clusterID *int64

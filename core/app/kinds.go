@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/hostler/hostler/core/guest"
@@ -12,12 +13,12 @@ import (
 )
 
 type actParams struct {
-	AppID int64 `json:"app_id" minimum:"1" example:"2" doc:"The app"`
+	AppID int64 `json:"app_id" minimum:"1" example:"2" doc:"ID of the app"`
 }
 
 type snapshotParams struct {
-	AppID  *int64           `json:"app_id,omitempty" minimum:"1" example:"2" doc:"The app"`
-	Select *guest.Selection `json:"select,omitempty" doc:"The apps that are selected at each run, in the place of app_id"`
+	AppID  *int64           `json:"app_id,omitempty" minimum:"1" example:"2" doc:"ID of the app"`
+	Select *guest.Selection `json:"select,omitempty" doc:"Selects the apps at each run; replaces app_id"`
 	guest.ScheduledSnapshot
 	guest.Kept
 }
@@ -26,7 +27,8 @@ type snapshotParams struct {
 func (s *Store) Kinds() []schedule.Kind {
 	var kinds []schedule.Kind
 	for _, action := range hypervisor.Actions(hypervisor.Container) {
-		kind := schedule.Of("app."+string(action), "Ask an app to "+guest.Verb(action),
+		verb := guest.Verb(action)
+		kind := schedule.Of("app."+string(action), strings.ToUpper(verb[:1])+verb[1:]+" an app",
 			func(ctx context.Context, p actParams) (schedule.Enqueue, error) {
 				r, err := s.scheduled(ctx, p.AppID)
 				if err != nil {

@@ -17,11 +17,11 @@ const portsLimit = 40 * time.Second
 // Port is one at which a program of an app listens.
 type Port struct {
 	Protocol string  `json:"protocol" enum:"tcp,udp"`
-	Address  string  `json:"address" example:"0.0.0.0" doc:"Where it listens; 0.0.0.0 and :: are all addresses, and :: mostly takes IPv4, too"`
+	Address  string  `json:"address" example:"0.0.0.0" doc:"Address that it listens on; 0.0.0.0 and :: mean all addresses, and :: usually accepts IPv4, too"`
 	Port     int     `json:"port" example:"8080"`
-	Local    bool    `json:"local" example:"false" doc:"It is on a loopback address: nothing outside of the container reaches it"`
-	Program  *string `json:"program" example:"nginx" doc:"The name of a process that listens, as it calls itself; null where none is known"`
-	UserID   *int64  `json:"user_id" example:"33" doc:"Whose it is, as the container counts its users; null where that is nobody there"`
+	Local    bool    `json:"local" example:"false" doc:"true for a loopback address, which cannot be reached from outside the container"`
+	Program  *string `json:"program" example:"nginx" doc:"Name of a process that listens; null if not known"`
+	UserID   *int64  `json:"user_id" example:"33" doc:"Numeric ID of the owner in the container; null if the container has no such user"`
 }
 
 // Ports asks where the programs of an app listen, of the machine on which its container runs. Problems: those of Request, those

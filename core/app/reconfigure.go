@@ -52,7 +52,7 @@ func (p Presentation) fields() (all []string) {
 type Reconfigured struct {
 	App
 	// Config is nil when the hypervisor was not asked.
-	Config *guest.Config `json:"config" doc:"The container's configuration; null when nothing of it was to be changed"`
+	Config *guest.Config `json:"config" doc:"New configuration of the container; null if the request did not change it"`
 }
 
 // Reconfigure changes an app's container at the hypervisor and then what people say of the app. Either may be empty; without a

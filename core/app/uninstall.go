@@ -16,10 +16,10 @@ import (
 
 // Uninstalled is the answer to a request to uninstall an app.
 type Uninstalled struct {
-	Removed bool `json:"removed" doc:"The app is gone; false while a job is about it"`
-	CTKept  bool `json:"ct_kept" doc:"Its container was left as it is"`
+	Removed bool `json:"removed" doc:"true if the app was removed; false while a job removes it"`
+	CTKept  bool `json:"ct_kept" doc:"true if the container was kept"`
 	// Job is nil when nothing is left to do.
-	Job *job.View `json:"job" doc:"The job that destroys its container; null when the container was kept"`
+	Job *job.View `json:"job" doc:"The job that destroys the container; null if the container was kept"`
 }
 
 // Uninstall destroys an app's container by a job and then forgets the app, or with keep forgets the app at once and leaves its container

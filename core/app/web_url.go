@@ -52,11 +52,11 @@ type Catalog interface {
 
 // WebURL is where an app's web pages are.
 type WebURL struct {
-	URL       *string `json:"url" example:"https://192.0.2.5:8443/admin" doc:"Null where no port or no address is known; detail says which"`
-	DecidedBy *string `json:"decided_by" enum:"operator,script,catalog" doc:"Who says the port: the app's own fields, what the script that installed it printed, or the catalog; null for nobody"`
-	SchemeBy  *string `json:"scheme_by" enum:"operator,tls_hello,script,catalog,default" doc:"What says http or https: the app's own field, what answered to a TLS hello just now, or, where nothing answered, what was told or is usual at the port"`
-	Reachable bool    `json:"reachable" doc:"Something took a connection of the service's just now"`
-	Detail    *string `json:"detail" doc:"Why there is no URL, or why nothing was reached; null otherwise"`
+	URL       *string `json:"url" example:"https://192.0.2.5:8443/admin" doc:"URL of the app; null if no port or no address is known. See detail"`
+	DecidedBy *string `json:"decided_by" enum:"operator,script,catalog" doc:"Origin of the port: the app's own fields, the output of its install script, or the catalog; null if unknown"`
+	SchemeBy  *string `json:"scheme_by" enum:"operator,tls_hello,script,catalog,default" doc:"Origin of the scheme: the app's own field, or a TLS handshake with the port just now; if nothing responds, the reported or usual scheme of the port"`
+	Reachable bool    `json:"reachable" doc:"true if the service connected to it just now"`
+	Detail    *string `json:"detail" doc:"Why there is no URL, or why the connection failed; null otherwise"`
 }
 
 // WebURL tells where an app's web pages are, and tries the address from the service. Problems: those of Request.

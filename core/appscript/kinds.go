@@ -14,15 +14,15 @@ import (
 
 // updateParams are the parameters of schedules for updates.
 type updateParams struct {
-	AppID     *int64 `json:"app_id,omitempty" minimum:"1" example:"2" doc:"The app; all that have an update when it is absent"`
-	StopAfter *int   `json:"stop_after,omitempty" minimum:"1" maximum:"100" example:"2" doc:"Of all apps: after how many failures no further update is begun; 2 when absent"`
+	AppID     *int64 `json:"app_id,omitempty" minimum:"1" example:"2" doc:"ID of the app; if absent, all apps with an update"`
+	StopAfter *int   `json:"stop_after,omitempty" minimum:"1" maximum:"100" example:"2" doc:"For all apps: number of failures after which no further update starts; 2 if absent"`
 }
 
 // Kinds returns the job kinds that a schedule may use: app.update. A schedule
 // cannot agree to anything, so it runs only bundles that somebody has agreed to
 // before.
 func (s *Store) Kinds() []schedule.Kind {
-	kind := schedule.Of(UpdateKind, "Update an app, or all that have an update, by bundles that were agreed to",
+	kind := schedule.Of(UpdateKind, "Update an app, or all apps with an available update, with bundles that were consented to",
 		func(ctx context.Context, p updateParams) (schedule.Enqueue, error) {
 			if p.AppID != nil {
 				return s.scheduledOne(ctx, *p.AppID)

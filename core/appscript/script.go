@@ -20,19 +20,19 @@ import (
 // Script is one version of an app's script with its text.
 type Script struct {
 	Version
-	Current bool    `json:"current" doc:"It is the newest version"`
-	Content *string `json:"content" doc:"Null for what is no text"`
-	Drift   *Drift  `json:"drift" doc:"What is different from upstream; null where the app has no upstream version before this one"`
+	Current bool    `json:"current" doc:"true for the newest version"`
+	Content *string `json:"content" doc:"Text of the script; null if it is not text"`
+	Drift   *Drift  `json:"drift" doc:"Difference from the upstream version; null if the app has no earlier upstream version"`
 }
 
 // Drift is the difference from the last upstream version.
 type Drift struct {
-	Drifted bool    `json:"drifted" doc:"The text is another one"`
+	Drifted bool    `json:"drifted" doc:"true if the text differs"`
 	Version int     `json:"version" example:"1" doc:"The upstream version that it is compared with"`
-	SHA256  string  `json:"sha256" doc:"Of that version's text"`
-	Added   int     `json:"added" example:"2" doc:"Lines"`
-	Removed int     `json:"removed" example:"1" doc:"Lines"`
-	Diff    *string `json:"diff" doc:"From upstream to this version, in the unified form; null where nothing is different, and for what is no text"`
+	SHA256  string  `json:"sha256" doc:"SHA-256 of the text of that version"`
+	Added   int     `json:"added" example:"2" doc:"Number of added lines"`
+	Removed int     `json:"removed" example:"1" doc:"Number of removed lines"`
+	Diff    *string `json:"diff" doc:"Unified diff from upstream to this version; null if nothing differs, and if it is not text"`
 }
 
 // Get returns a version of an app's script; 0 stands for the newest. The

@@ -27,14 +27,14 @@ const StopAfter = 2
 type Skipped struct {
 	AppID  int64  `json:"app_id" example:"3"`
 	App    string `json:"app" example:"wiki"`
-	Reason string `json:"reason" example:"current" doc:"edited, no_entry, no_commit, no_script or current, the first that holds; or the code of the problem that the update of this app alone would have got, such as consent_required, guest_busy or ssh_not_enrolled"`
+	Reason string `json:"reason" example:"current" doc:"The first that applies: edited, no_entry, no_commit, no_script or current; otherwise the error id that a single update of this app would return, such as consent_required, guest_busy or ssh_not_enrolled"`
 	Detail string `json:"detail"`
 }
 
 // All is the result of a request to update all apps.
 type All struct {
-	Jobs    []job.View `json:"jobs" doc:"One for each app that was not skipped; they run one after the other"`
-	Skipped []Skipped  `json:"skipped" doc:"Apps without a job, and why"`
+	Jobs    []job.View `json:"jobs" doc:"One job for each app that was not skipped; they run one after the other"`
+	Skipped []Skipped  `json:"skipped" doc:"Apps without a job, and the reasons"`
 }
 
 // kept is stored for the answer to a repeated request.

@@ -39,31 +39,31 @@ var reasons = map[string]string{
 // State tells whether an app has an update; the JSON names are those of the
 // API.
 type State struct {
-	Available     bool     `json:"available" doc:"The catalog has another state of the entry's own files than the app's script is of, or that one is not known"`
-	Reason        *string  `json:"reason" enum:"edited,no_entry,no_commit,current" doc:"Why there is no update; null where there is one"`
-	Detail        *string  `json:"detail" doc:"The reason in words"`
-	Commit        *string  `json:"commit" doc:"The state that the app's script is of; null for an edited one, and for none"`
-	CatalogCommit *string  `json:"catalog_commit" doc:"The state that the catalog has; null where it has none"`
-	Sum           *string  `json:"sum" doc:"SHA-256 of the bundle that would run; null where there is no update"`
-	Pin           *string  `json:"pin" doc:"The state of the source that this bundle is made at"`
-	Diff          *Diff    `json:"diff" doc:"What is different of it from the bundle of the app's script; null where there is no update"`
-	Consent       *Consent `json:"consent" doc:"What is agreed to by an update; null where there is none, or the app is on no host that is enrolled"`
-	Last          *Last    `json:"last" doc:"What came of the last update; null where there was none"`
+	Available     bool     `json:"available" doc:"true if the catalog has a different commit of the entry's own files than the script of the app, or if the app's commit is not known"`
+	Reason        *string  `json:"reason" enum:"edited,no_entry,no_commit,current" doc:"Why no update is available; null if one is available"`
+	Detail        *string  `json:"detail" doc:"The reason as a sentence"`
+	Commit        *string  `json:"commit" doc:"Commit of the app's script; null if there is none or the script was edited"`
+	CatalogCommit *string  `json:"catalog_commit" doc:"Commit in the catalog; null if the catalog has none"`
+	Sum           *string  `json:"sum" doc:"SHA-256 of the bundle that would run; null if no update is available"`
+	Pin           *string  `json:"pin" doc:"Commit of the source from which the bundle is built"`
+	Diff          *Diff    `json:"diff" doc:"Difference between that bundle and the bundle of the app's script; null if no update is available"`
+	Consent       *Consent `json:"consent" doc:"Consent that an update requires; null if no update is available, or if the host of the app is not enrolled for SSH"`
+	Last          *Last    `json:"last" doc:"Result of the last update; null if there was none"`
 }
 
 // Diff is the difference between two bundles.
 type Diff struct {
-	Own     catalog.DiffCount `json:"own" doc:"Of the entry's own files"`
-	Engine  catalog.DiffCount `json:"engine" doc:"Of files that all entries of the source share"`
-	Overlay catalog.DiffCount `json:"overlay" doc:"Of the source's own"`
-	Files   []bundle.Change   `json:"files" nullable:"false" doc:"The entry's own files first, the engine's last"`
+	Own     catalog.DiffCount `json:"own" doc:"Changes in the entry's own files"`
+	Engine  catalog.DiffCount `json:"engine" doc:"Changes in files that all entries of the source share"`
+	Overlay catalog.DiffCount `json:"overlay" doc:"Changes in files that the source adds"`
+	Files   []bundle.Change   `json:"files" nullable:"false" doc:"Changed files: the entry's own first, shared ones last"`
 }
 
 // Consent is the text to agree to, and whether somebody has agreed.
 type Consent struct {
 	Text    string     `json:"text"`
-	Version int        `json:"version" doc:"Release of the text"`
-	Given   bool       `json:"given" doc:"Somebody has agreed to this text for this bundle on this host"`
+	Version int        `json:"version" doc:"Version of the text"`
+	Given   bool       `json:"given" doc:"true if a user consented to this text for this bundle on this host"`
 	By      *string    `json:"by" example:"admin@example.com"`
 	At      *time.Time `json:"at"`
 }
@@ -71,13 +71,13 @@ type Consent struct {
 // Last is the last update that was requested.
 type Last struct {
 	JobID         int64      `json:"job_id"`
-	Status        string     `json:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"Of the job"`
-	Outcome       *string    `json:"outcome" enum:"updated,nothing_to_do,rolled_back,needs_human" doc:"Null while it is not over, and where nothing was begun"`
-	Text          string     `json:"text" doc:"The outcome in words"`
-	VersionBefore *string    `json:"version_before" example:"1.4.0" doc:"As the app itself keeps it; null where it keeps none"`
+	Status        string     `json:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"Status of the job"`
+	Outcome       *string    `json:"outcome" enum:"updated,nothing_to_do,rolled_back,needs_human" doc:"Outcome of the update; null until it has finished, and if it never started"`
+	Text          string     `json:"text" doc:"The outcome as a sentence"`
+	VersionBefore *string    `json:"version_before" example:"1.4.0" doc:"Version that the app itself stores; null if it stores none"`
 	VersionAfter  *string    `json:"version_after" example:"1.5.0"`
-	ExitCode      *int       `json:"exit_code" doc:"How the script ended; null where it did not end by itself"`
-	Snapshot      *string    `json:"snapshot" example:"before-update-17" doc:"The snapshot from before that is left; null where none is"`
+	ExitCode      *int       `json:"exit_code" doc:"Exit code of the script; null if it was stopped before it exited"`
+	Snapshot      *string    `json:"snapshot" example:"before-update-17" doc:"Snapshot from before the update, if it still exists; null otherwise"`
 	EndedAt       *time.Time `json:"ended_at"`
 }
 

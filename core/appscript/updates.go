@@ -14,14 +14,14 @@ import (
 type Update struct {
 	AppID         int64   `json:"app_id" example:"3"`
 	App           string  `json:"app" example:"wiki"`
-	Available     bool    `json:"available" doc:"The catalog has another state of the entry's own files than the app's script is of"`
-	Reason        *string `json:"reason" enum:"edited,no_entry,no_commit,no_script,current" doc:"Why none is known of; null where there is one"`
-	Detail        *string `json:"detail" doc:"The reason in words"`
-	Script        *int    `json:"script" example:"3" doc:"Number of the newest version of the app's script; null for an app without a script"`
-	Commit        *string `json:"commit" doc:"The state that the app's script is of; null for an edited one, and for none"`
-	CatalogCommit *string `json:"catalog_commit" doc:"The state that the catalog has; null where it has none"`
-	Version       *string `json:"version" example:"1.5.0" doc:"Of the app after its last update, as the app itself keeps it; null where there was none, or it keeps none"`
-	Outcome       *string `json:"outcome" enum:"updated,nothing_to_do,rolled_back,needs_human" doc:"Of the last update that is over; null where there was none"`
+	Available     bool    `json:"available" doc:"true if the catalog has a different commit of the entry's own files than the script of the app"`
+	Reason        *string `json:"reason" enum:"edited,no_entry,no_commit,no_script,current" doc:"Why no update is known; null if one is known"`
+	Detail        *string `json:"detail" doc:"The reason as a sentence"`
+	Script        *int    `json:"script" example:"3" doc:"Newest version of the app's script; null for an app without a script"`
+	Commit        *string `json:"commit" doc:"Commit of the app's script; null if there is none or the script was edited"`
+	CatalogCommit *string `json:"catalog_commit" doc:"Commit in the catalog; null if the catalog has none"`
+	Version       *string `json:"version" example:"1.5.0" doc:"Version of the app after its last update, as the app stores it; null if there was no update or it stores none"`
+	Outcome       *string `json:"outcome" enum:"updated,nothing_to_do,rolled_back,needs_human" doc:"Outcome of the last finished update; null if there was none"`
 }
 
 // Updates tells for all apps that the caller may see whether they have an

@@ -17,17 +17,17 @@ import (
 // Version is one version of an app's script, without its text; the JSON names
 // are those of the API.
 type Version struct {
-	Version   int       `json:"version" example:"3" doc:"Counts from 1; the greatest counts"`
-	Source    string    `json:"source" enum:"upstream,edited" doc:"What the catalog published, or a text of somebody's"`
-	Reason    string    `json:"reason" enum:"install,edit,revert,update" doc:"What it came by"`
-	SHA256    string    `json:"sha256" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"Of its text"`
-	Size      int64     `json:"size" example:"1834" doc:"In bytes"`
-	Path      *string   `json:"path" example:"ct/wiki.sh" doc:"The file in its bundle; null for an edited one"`
-	Bundle    *string   `json:"bundle" doc:"SHA-256 of the bundle that it is of; null for an edited one"`
-	Commit    *string   `json:"commit" doc:"The last state that changed the entry's own files; null for an edited one"`
-	Pin       *string   `json:"pin" doc:"The state of the source that the bundle was made at; null for an edited one"`
-	JobID     *int64    `json:"job_id" doc:"The job that it came by; null where that was none, or is gone"`
-	CreatedBy *string   `json:"created_by" example:"admin@example.com" doc:"Who asked for it; null for the service itself"`
+	Version   int       `json:"version" example:"3" doc:"Starts at 1; the highest version is used"`
+	Source    string    `json:"source" enum:"upstream,edited" doc:"upstream: published by the catalog; edited: written by a user"`
+	Reason    string    `json:"reason" enum:"install,edit,revert,update" doc:"Cause of the version"`
+	SHA256    string    `json:"sha256" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the text"`
+	Size      int64     `json:"size" example:"1834" doc:"Size of the text in bytes"`
+	Path      *string   `json:"path" example:"ct/wiki.sh" doc:"Path of the file in its bundle; null for an edited version"`
+	Bundle    *string   `json:"bundle" doc:"SHA-256 of the bundle that contains it; null for an edited version"`
+	Commit    *string   `json:"commit" doc:"Last commit that changed the entry's own files; null for an edited version"`
+	Pin       *string   `json:"pin" doc:"Commit of the source from which the bundle was built; null for an edited version"`
+	JobID     *int64    `json:"job_id" doc:"The job that created it; null if none did or the job was deleted"`
+	CreatedBy *string   `json:"created_by" example:"admin@example.com" doc:"User who requested it; null for the service"`
 	CreatedAt time.Time `json:"created_at"`
 
 	catalogSource, slug string

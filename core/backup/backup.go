@@ -40,26 +40,26 @@ func (s *Store) log() hclog.Logger {
 
 // Backup is a backup of the cache; the JSON names are those of the API.
 type Backup struct {
-	ID       int64  `json:"id" example:"12" doc:"Id in this service"`
-	HostID   int64  `json:"host_id" example:"1" doc:"The host by which its storage is reached"`
+	ID       int64  `json:"id" example:"12" doc:"ID in Hostler"`
+	HostID   int64  `json:"host_id" example:"1" doc:"The host through which the storage is reached"`
 	Storage  string `json:"storage" example:"nas"`
-	Kind     string `json:"kind" enum:"vm,container" doc:"What was backed up"`
-	VMID     *int64 `json:"vmid" example:"101" doc:"The guest's number at the hypervisor when it was taken; null where guests have none"`
-	GuestRef string `json:"guest_ref" example:"101" doc:"The guest's id at the hypervisor when it was taken"`
-	VM       *int64 `json:"vm_id" example:"3" doc:"The VM that it is of; null for a container's, and where the guest is gone"`
-	App      *int64 `json:"app_id" doc:"The app that it is of; null where it is of none, or that is gone"`
-	Name     string `json:"name" example:"web1" doc:"The guest's name; empty where it was never known"`
+	Kind     string `json:"kind" enum:"vm,container" doc:"Kind of the guest that was backed up"`
+	VMID     *int64 `json:"vmid" example:"101" doc:"VMID of the guest when the backup was taken; null if the hypervisor has no VMIDs"`
+	GuestRef string `json:"guest_ref" example:"101" doc:"ID of the guest on the hypervisor when the backup was taken"`
+	VM       *int64 `json:"vm_id" example:"3" doc:"ID of the VM; null for a container's backup, and if the guest was deleted"`
+	App      *int64 `json:"app_id" doc:"ID of the app; null if it is not an app's backup, or if the app was deleted"`
+	Name     string `json:"name" example:"web1" doc:"Name of the guest; empty if never known"`
 	// TakenAt is nil where the hypervisor does not say.
-	TakenAt   *time.Time `json:"taken_at" doc:"When it was taken; null where the hypervisor does not say"`
-	SizeBytes *int64     `json:"size_bytes" doc:"Null where the hypervisor does not say"`
+	TakenAt   *time.Time `json:"taken_at" doc:"When it was taken; null if the hypervisor does not report it"`
+	SizeBytes *int64     `json:"size_bytes" doc:"Size in bytes; null if the hypervisor does not report it"`
 	Format    string     `json:"format" example:"vma.zst"`
-	Protected bool       `json:"protected" doc:"It is not deleted before its protection is ended"`
+	Protected bool       `json:"protected" doc:"true if it cannot be deleted until its protection is removed"`
 	Encrypted bool       `json:"encrypted"`
 	Notes     string     `json:"notes"`
 	// Verified is one of the SDK's words.
-	Verified *string `json:"verified" enum:"ok,failed" doc:"How its last verification ended; null for one that was never verified"`
+	Verified *string `json:"verified" enum:"ok,failed" doc:"Result of its last verification; null if it was never verified"`
 	// Suspicion is one of the words of package guest.
-	Suspicion *string   `json:"suspicion" enum:"unfinished,in_future,owner_unknown" doc:"Why it does not count as a backup of the guest: it is empty, its date is in the future, or two clusters list it and neither its notes nor a job of Hostler shows that it is of this guest. Null if it counts"`
+	Suspicion *string   `json:"suspicion" enum:"unfinished,in_future,owner_unknown" doc:"Why it does not count as a backup of the guest: it is empty, its date is in the future, or two clusters list it and neither its notes nor a job of Hostler proves that it belongs to this guest. Null if it counts"`
 	AsOf      time.Time `json:"as_of" doc:"When its storage was last listed"`
 }
 

@@ -17,22 +17,22 @@ import (
 type Coverage struct {
 	GuestID  int64  `json:"guest_id" example:"12"`
 	Kind     string `json:"kind" enum:"vm,container"`
-	VM       *int64 `json:"vm_id" doc:"Null for a container"`
-	App      *int64 `json:"app_id" doc:"The app that the container is; null for VMs and for containers that are none"`
+	VM       *int64 `json:"vm_id" doc:"ID of the VM; null for a container"`
+	App      *int64 `json:"app_id" doc:"ID of the app that owns the container; null for VMs and other containers"`
 	Name     string `json:"name" example:"web1"`
 	HostID   int64  `json:"host_id" example:"1"`
 	Host     string `json:"host" example:"lab"`
 	GuestRef string `json:"guest_ref" example:"101"`
 	// BackupID and the next are of the newest good backup.
-	BackupID *int64     `json:"backup_id" doc:"The newest backup that was not found damaged and is not suspicious; null where there is none"`
-	BackupAt *time.Time `json:"backup_at" doc:"When that was taken"`
-	Storage  *string    `json:"storage" example:"nas" doc:"Where that is"`
-	AgeS     *int64     `json:"age_s" doc:"Seconds since then"`
+	BackupID *int64     `json:"backup_id" doc:"The newest backup that is neither damaged nor suspicious; null if there is none"`
+	BackupAt *time.Time `json:"backup_at" doc:"When that backup was taken"`
+	Storage  *string    `json:"storage" example:"nas" doc:"Storage of that backup"`
+	AgeS     *int64     `json:"age_s" doc:"Age of that backup in seconds"`
 	// MaxAgeDays is nil where nothing is promised.
-	MaxAgeDays *int64 `json:"max_age_days" example:"7" doc:"How old it may be; null where nothing is promised"`
+	MaxAgeDays *int64 `json:"max_age_days" example:"7" doc:"Promised maximum age in days; null if no backup is promised"`
 	State      string `json:"state" enum:"covered,partial,stale,exempt,unknown" doc:"partial: recent enough, but volumes of the guest are missing from it; exempt: no backup is promised; unknown: backups were not listed yet"`
 	// LeftOut is empty where VolumesAt is nil.
-	LeftOut   []guest.LeftOut `json:"left_out" doc:"What the newest backup does not or may not contain: volumes, and directories and devices of the node"`
+	LeftOut   []guest.LeftOut `json:"left_out" doc:"Volumes, and directories and devices of the node, that the newest backup does not or may not contain"`
 	VolumesAt *time.Time      `json:"volumes_as_of" doc:"When the guest's configuration was read for left_out; null if it was not read yet"`
 }
 

@@ -9,11 +9,11 @@ import (
 )
 
 type runParams struct {
-	VMID      *int64              `json:"vm_id,omitempty" minimum:"1" example:"3" doc:"One VM"`
-	AppID     *int64              `json:"app_id,omitempty" minimum:"1" doc:"One app"`
+	VMID      *int64              `json:"vm_id,omitempty" minimum:"1" example:"3" doc:"ID of one VM"`
+	AppID     *int64              `json:"app_id,omitempty" minimum:"1" doc:"ID of one app"`
 	Targets   []guest.NamedTarget `json:"targets,omitempty" minItems:"1" maxItems:"500" doc:"Several VMs and apps"`
-	Select    *guest.Selection    `json:"select,omitempty" doc:"Those that are selected at each run"`
-	Storage   *string             `json:"storage,omitempty" minLength:"1" maxLength:"100" example:"nas" doc:"The only one of the node unless given"`
+	Select    *guest.Selection    `json:"select,omitempty" doc:"Selects the guests at each run"`
+	Storage   *string             `json:"storage,omitempty" minLength:"1" maxLength:"100" example:"nas" doc:"Storage for the backup; if absent, the only backup storage of the node"`
 	Mode      *string             `json:"mode,omitempty" enum:"snapshot,suspend,stop"`
 	Compress  *string             `json:"compress,omitempty" enum:"0,gzip,lzo,zstd"`
 	Notes     *string             `json:"notes,omitempty" maxLength:"250"`
@@ -23,7 +23,7 @@ type runParams struct {
 
 // Kinds are what a schedule may ask for: backup.run.
 func (s *Store) Kinds() []schedule.Kind {
-	run := schedule.Of("backup.run", "Back guests up", func(ctx context.Context, p runParams) (schedule.Enqueue, error) {
+	run := schedule.Of("backup.run", "Back up guests", func(ctx context.Context, p runParams) (schedule.Enqueue, error) {
 		chosen, err := guest.Choose(p.VMID, p.AppID, p.Targets, p.Select, "vm_id, app_id, targets and select")
 		if err != nil {
 			return nil, err

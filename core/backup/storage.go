@@ -14,16 +14,16 @@ import (
 
 // Storage is a storage that holds backups, and how fresh what is known of it is.
 type Storage struct {
-	HostID  int64      `json:"host_id" example:"1" doc:"The host by which it is reached"`
+	HostID  int64      `json:"host_id" example:"1" doc:"The host through which it is reached"`
 	Host    string     `json:"host" example:"lab"`
-	Cluster string     `json:"cluster" example:"prod" doc:"Empty for a machine alone"`
-	Node    *string    `json:"node" example:"pve1" doc:"The node that has it; null where all nodes share it"`
+	Cluster string     `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a standalone host"`
+	Node    *string    `json:"node" example:"pve1" doc:"Node that has it; null if all nodes share it"`
 	Name    string     `json:"name" example:"nas"`
-	Backups int64      `json:"backups" doc:"How many backups are known"`
-	AsOf    *time.Time `json:"as_of" doc:"When its backups were last listed; null where they never were"`
+	Backups int64      `json:"backups" doc:"Number of known backups"`
+	AsOf    *time.Time `json:"as_of" doc:"When its backups were last listed; null if never"`
 	// Error is the code of a problem.
-	Error  *string `json:"error" example:"capability_missing" doc:"Why the last try to list them failed; null where it did not"`
-	Detail string  `json:"detail" doc:"The same for people; empty where there is nothing to say"`
+	Error  *string `json:"error" example:"capability_missing" doc:"Why the last attempt to list them failed; null if it succeeded"`
+	Detail string  `json:"detail" doc:"The error as a sentence; empty if there was none"`
 }
 
 // tokenOf is, in SQL, whether a host of the storage's cluster has a token for backups.

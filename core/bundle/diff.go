@@ -22,12 +22,12 @@ const (
 // Change is what is different of a file in two bundles; the JSON names are those of the API.
 type Change struct {
 	Path   string `json:"path" example:"ct/wiki.sh"`
-	Class  string `json:"class" enum:"own,engine,overlay" example:"own" doc:"Whose file it is: the entry's alone, shared by all entries of the source, or the source's own"`
+	Class  string `json:"class" enum:"own,engine,overlay" example:"own" doc:"Owner of the file: the entry, all entries of the source, or the source"`
 	Change string `json:"change" enum:"added,removed,changed" example:"changed"`
 	// Added and Removed are in lines.
-	Added   int     `json:"added" example:"3" doc:"Lines; 0 where lines are not compared"`
+	Added   int     `json:"added" example:"3" doc:"Number of added lines; 0 if lines are not compared"`
 	Removed int     `json:"removed" example:"1"`
-	Diff    *string `json:"diff" doc:"In the unified form; null for what is no text or larger than 1 MiB, and beyond 512 KiB of all differences"`
+	Diff    *string `json:"diff" doc:"Unified diff; null if the file is not text or is larger than 1 MiB, and beyond 512 KiB of diffs in total"`
 }
 
 // Compare gives what is different from one bundle to another: the entry's own files first, then those of the source, and the engine's

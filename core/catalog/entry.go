@@ -18,50 +18,50 @@ import (
 
 // Item is an entry in a list; the JSON names are those of the API.
 type Item struct {
-	Slug       string     `json:"slug" example:"wiki" doc:"Names it in paths. Those of all sources but the first have the source's name and a slash before"`
+	Slug       string     `json:"slug" example:"wiki" doc:"Identifies the entry in paths. It starts with the name of the source and a slash, except for the first source"`
 	Name       string     `json:"name" example:"Wiki"`
 	Source     string     `json:"source" example:"scripts"`
-	EntryType  string     `json:"entry_type" enum:"ct,vm,addon,node,other" example:"ct" doc:"What it is: only ct, which makes one container, can be installed"`
-	Category   *string    `json:"category" example:"documents" doc:"The first of its categories; null for none"`
+	EntryType  string     `json:"entry_type" enum:"ct,vm,addon,node,other" example:"ct" doc:"Type of the entry; only ct, which creates one container, can be installed"`
+	Category   *string    `json:"category" example:"documents" doc:"First category of the entry; null if it has none"`
 	Categories []string   `json:"categories" nullable:"false" example:"[\"documents\"]"`
-	Summary    string     `json:"summary" example:"Pages that everybody may write" doc:"The beginning of its description, in at most 120 characters"`
+	Summary    string     `json:"summary" example:"A wiki that everybody can edit" doc:"Start of the description, at most 120 characters"`
 	Tags       []string   `json:"tags" nullable:"false" example:"[\"wiki\"]"`
-	CreatedAt  *time.Time `json:"created_at" doc:"When its own files were added; null when nobody knows"`
-	UpdatedAt  *time.Time `json:"updated_at" doc:"When they last changed"`
+	CreatedAt  *time.Time `json:"created_at" doc:"When its own files were added; null if not known"`
+	UpdatedAt  *time.Time `json:"updated_at" doc:"When its own files last changed"`
 	// Installable says that nothing of the entry itself is in the way.
-	Installable bool     `json:"installable" doc:"Nothing of the entry itself is in the way of an install"`
-	VariantOf   *string  `json:"variant_of" example:"wiki" doc:"The entry of which this one is another build"`
-	HasIcon     bool     `json:"has_icon" doc:"There is a picture at its path with /icon"`
-	Popularity  *float64 `json:"popularity" doc:"Greater for what is installed more; null where nobody was asked"`
+	Installable bool     `json:"installable" doc:"true if nothing in the entry prevents its installation"`
+	VariantOf   *string  `json:"variant_of" example:"wiki" doc:"The entry of which this one is a variant"`
+	HasIcon     bool     `json:"has_icon" doc:"true if it has an icon at its path with /icon"`
+	Popularity  *float64 `json:"popularity" doc:"Higher for entries that are installed more often; null if the third party is not asked"`
 }
 
 // Entry is one entry with everything that is known about it.
 type Entry struct {
 	Item
-	Description   string      `json:"description" doc:"Plain text"`
+	Description   string      `json:"description" doc:"Description as plain text"`
 	Authors       []string    `json:"authors" nullable:"false"`
 	Licence       string      `json:"licence" example:"MIT"`
 	Website       string      `json:"website" example:"https://wiki.example.com"`
 	Docs          string      `json:"docs"`
-	Origins       []string    `json:"origins" nullable:"false" doc:"Where the program itself comes from"`
-	Web           *Web        `json:"web" doc:"Where its page will be; null when it has none, or nobody knows"`
+	Origins       []string    `json:"origins" nullable:"false" doc:"Sources of the program itself"`
+	Web           *Web        `json:"web" doc:"Where its web page will be; null if it has none or this is not known"`
 	Defaults      Defaults    `json:"defaults"`
 	ConfigPath    string      `json:"config_path" example:"/etc/wiki.conf"`
-	Credentials   string      `json:"credentials" doc:"How one logs in first"`
+	Credentials   string      `json:"credentials" doc:"How to log in for the first time"`
 	Notes         []Note      `json:"notes" nullable:"false"`
-	Updatable     bool        `json:"updatable" doc:"It knows how to update what it has installed"`
-	Disabled      *string     `json:"disabled" doc:"Why nobody should install it now"`
-	Removed       *string     `json:"removed" doc:"Why nobody can install it any more"`
-	Successor     *string     `json:"successor" example:"wiki-ng" doc:"What has taken its place"`
-	Variants      []string    `json:"variants" nullable:"false" example:"[\"alpine-wiki\"]" doc:"Other builds of it"`
-	Architectures []string    `json:"architectures" nullable:"false" example:"[\"amd64\"]" doc:"Empty for any"`
-	Prompts       int         `json:"prompts" doc:"Questions that its scripts ask and that have no usual answer"`
-	NeedsYes      bool        `json:"needs_yes" doc:"One of the questions is a consent"`
-	Privileges    []Privilege `json:"privileges" nullable:"false" doc:"What its container or its install gets beyond the usual"`
-	Overrides     []Option    `json:"overrides" nullable:"false" doc:"What may be set for an install"`
-	Commit        *string     `json:"commit" example:"community-scripts/ProxmoxVE@8386465a927ac72f518d1c54ce21fe3c2df03407" doc:"The last state that changed its own files"`
-	Pin           *string     `json:"pin" doc:"The state of the catalog that it was read at, at which its bundle is made"`
-	Digest        string      `json:"digest" doc:"Another one whenever anything of the entry is"`
+	Updatable     bool        `json:"updatable" doc:"true if it supports updates of installed apps"`
+	Disabled      *string     `json:"disabled" doc:"Why it should not be installed at present"`
+	Removed       *string     `json:"removed" doc:"Why it can no longer be installed"`
+	Successor     *string     `json:"successor" example:"wiki-ng" doc:"The entry that replaces it"`
+	Variants      []string    `json:"variants" nullable:"false" example:"[\"alpine-wiki\"]" doc:"Variants of the entry"`
+	Architectures []string    `json:"architectures" nullable:"false" example:"[\"amd64\"]" doc:"Supported architectures; empty for all"`
+	Prompts       int         `json:"prompts" doc:"Number of questions in its scripts without a default answer"`
+	NeedsYes      bool        `json:"needs_yes" doc:"true if one of the questions asks for consent"`
+	Privileges    []Privilege `json:"privileges" nullable:"false" doc:"Privileges of its container or its installation beyond the usual ones"`
+	Overrides     []Option    `json:"overrides" nullable:"false" doc:"Settings that an installation can override"`
+	Commit        *string     `json:"commit" example:"community-scripts/ProxmoxVE@8386465a927ac72f518d1c54ce21fe3c2df03407" doc:"Last commit that changed its own files"`
+	Pin           *string     `json:"pin" doc:"Commit of the catalog from which it was read and from which its bundle is built"`
+	Digest        string      `json:"digest" doc:"Changes whenever anything in the entry changes"`
 }
 
 // Web is the address of an app's page.
@@ -79,7 +79,7 @@ type Defaults struct {
 	DiskGB     int    `json:"disk_gb" example:"8"`
 	OS         string `json:"os" example:"debian"`
 	OSVersion  string `json:"os_version" example:"13"`
-	Privileged bool   `json:"privileged" doc:"The container's root is the node's"`
+	Privileged bool   `json:"privileged" doc:"true if root in the container is root on the node"`
 }
 
 // Note is a text that people should read before they install.

@@ -16,8 +16,8 @@ const maxShown = 1 << 20
 // File is a file of a bundle as it is shown.
 type File struct {
 	PlanFile
-	Text *string `json:"text" doc:"Null for what is no text"`
-	Cut  bool    `json:"cut" doc:"The text is the first MiB of it"`
+	Text *string `json:"text" doc:"Content; null if it is not text"`
+	Cut  bool    `json:"cut" doc:"true if the text is only the first MiB of the file"`
 }
 
 // File returns one file of a stored bundle of an entry. The content is verified

@@ -44,28 +44,28 @@ type Plan struct {
 	Purpose string   `json:"purpose" enum:"install,update"`
 	Host    PlanHost `json:"host"`
 
-	Sum        *string     `json:"sum" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the bundle, which consent is for; null where there is none"`
-	Pin        *string     `json:"pin" doc:"The state of the source that the bundle is made at"`
-	Commit     *string     `json:"commit" doc:"The last state that changed the entry's own files"`
-	Size       int64       `json:"size" example:"826000" doc:"Of all files, in bytes"`
-	Files      []PlanFile  `json:"files" nullable:"false" doc:"Everything that will run, the entry's own files first"`
+	Sum        *string     `json:"sum" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the bundle to consent to; null if there is no bundle"`
+	Pin        *string     `json:"pin" doc:"Commit of the source from which the bundle is built"`
+	Commit     *string     `json:"commit" doc:"Last commit that changed the entry's own files"`
+	Size       int64       `json:"size" example:"826000" doc:"Total size of all files in bytes"`
+	Files      []PlanFile  `json:"files" nullable:"false" doc:"All files that will run, the entry's own first"`
 	Privileges []Privilege `json:"privileges" nullable:"false"`
 
-	Unpinned     []Fetch `json:"unpinned" nullable:"false" doc:"Places that fetch what no pin reaches, as far as the source sees"`
-	UnpinnedText string  `json:"unpinned_text" doc:"What no pin reaches, in words"`
+	Unpinned     []Fetch `json:"unpinned" nullable:"false" doc:"Places that download content that is not pinned, as far as the source detects them"`
+	UnpinnedText string  `json:"unpinned_text" doc:"The unpinned downloads as a sentence"`
 
 	Notes     []Note   `json:"notes" nullable:"false"`
-	Prompts   int      `json:"prompts" doc:"Questions that the scripts ask and that have no usual answer"`
-	NeedsYes  bool     `json:"needs_yes" doc:"One of the questions is a consent"`
+	Prompts   int      `json:"prompts" doc:"Number of questions in the scripts without a default answer"`
+	NeedsYes  bool     `json:"needs_yes" doc:"true if one of the questions asks for consent"`
 	Overrides []Option `json:"overrides" nullable:"false"`
 	Defaults  Defaults `json:"defaults"`
 
-	Storages []PlanStorage `json:"storages" nullable:"false" doc:"Those of the host's node, as the last poll saw them"`
-	Bridges  []string      `json:"bridges" nullable:"false" example:"[\"vmbr0\"]" doc:"Those that guests of the node are on, as far as is known"`
+	Storages []PlanStorage `json:"storages" nullable:"false" doc:"Storages of the host's node as of the last poll"`
+	Bridges  []string      `json:"bridges" nullable:"false" example:"[\"vmbr0\"]" doc:"Known bridges that guests of the node use"`
 
-	Blockers []Blocker `json:"blockers" nullable:"false" doc:"What is in the way; nothing is started while there is any"`
+	Blockers []Blocker `json:"blockers" nullable:"false" doc:"Reasons why the installation cannot start"`
 	Warnings []string  `json:"warnings" nullable:"false"`
-	Diff     *PlanDiff `json:"diff" doc:"What is different from the bundle that was last consented to on this host; null where there was none, or it is not kept any more"`
+	Diff     *PlanDiff `json:"diff" doc:"Difference from the bundle that was last consented to on this host; null if there was none or it is no longer stored"`
 	Consent  Consent   `json:"consent"`
 }
 
@@ -73,18 +73,18 @@ type Plan struct {
 type PlanHost struct {
 	ID   int64  `json:"id" example:"1"`
 	Name string `json:"name" example:"lab"`
-	Node string `json:"node" example:"pve1" doc:"The machine that the scripts run on"`
+	Node string `json:"node" example:"pve1" doc:"Node on which the scripts run"`
 }
 
 // PlanFile is a file of the bundle.
 type PlanFile struct {
 	Path       string  `json:"path" example:"ct/wiki.sh"`
-	Class      string  `json:"class" enum:"own,engine,overlay" doc:"Whose file it is: the entry's alone, shared by all entries of the source, or the source's own"`
+	Class      string  `json:"class" enum:"own,engine,overlay" doc:"Owner of the file: the entry, all entries of the source, or the source"`
 	Executable bool    `json:"executable"`
 	Size       int64   `json:"size" example:"1834"`
-	SHA256     string  `json:"sha256" doc:"Of what is run"`
-	Origin     *string `json:"origin_sha256" doc:"Of what was published; null for a file of the source's own"`
-	Rewritten  int     `json:"rewritten" doc:"In how many places the source has changed it"`
+	SHA256     string  `json:"sha256" doc:"SHA-256 of the file that will run"`
+	Origin     *string `json:"origin_sha256" doc:"SHA-256 of the published file; null for a file that the source adds"`
+	Rewritten  int     `json:"rewritten" doc:"Number of places that the source changed in the published file"`
 }
 
 // Fetch is a place in a file that downloads something without a pin.
@@ -100,34 +100,34 @@ type PlanStorage struct {
 	Type    string   `json:"type" example:"lvmthin"`
 	Shared  bool     `json:"shared"`
 	Status  string   `json:"status" example:"available"`
-	Content []string `json:"content" nullable:"false" doc:"What may be kept there, in the hypervisor's words"`
-	Free    *int64   `json:"free" doc:"Bytes; null while nobody knows"`
+	Content []string `json:"content" nullable:"false" doc:"Content types of the storage, as the hypervisor names them"`
+	Free    *int64   `json:"free" doc:"Free space in bytes; null if not known"`
 	Total   *int64   `json:"total"`
 }
 
 // PlanDiff is the difference from an earlier bundle.
 type PlanDiff struct {
-	Sum       string          `json:"sum" doc:"The bundle that was consented to"`
+	Sum       string          `json:"sum" doc:"SHA-256 of the bundle that was consented to"`
 	Pin       string          `json:"pin"`
 	Consented time.Time       `json:"consented_at"`
 	Own       DiffCount       `json:"own"`
-	Engine    DiffCount       `json:"engine" doc:"Shared by all entries of the source"`
-	Overlay   DiffCount       `json:"overlay" doc:"The source's own"`
-	Files     []bundle.Change `json:"files" nullable:"false" doc:"The entry's own files first"`
+	Engine    DiffCount       `json:"engine" doc:"Changes in files that all entries of the source share"`
+	Overlay   DiffCount       `json:"overlay" doc:"Changes in files that the source adds"`
+	Files     []bundle.Change `json:"files" nullable:"false" doc:"Changed files, the entry's own first"`
 }
 
 // DiffCount counts differences.
 type DiffCount struct {
 	Files   int `json:"files"`
-	Added   int `json:"added" doc:"Lines"`
-	Removed int `json:"removed" doc:"Lines"`
+	Added   int `json:"added" doc:"Number of added lines"`
+	Removed int `json:"removed" doc:"Number of removed lines"`
 }
 
 // Consent is the text to agree to, and whether somebody has agreed.
 type Consent struct {
 	Text    string     `json:"text"`
-	Version int        `json:"version" doc:"Release of the text"`
-	Given   bool       `json:"given" doc:"Somebody has agreed to this text for this bundle on this host"`
+	Version int        `json:"version" doc:"Version of the text"`
+	Given   bool       `json:"given" doc:"true if a user consented to this text for this bundle on this host"`
 	By      *string    `json:"by" example:"admin@example.com"`
 	At      *time.Time `json:"at"`
 }

@@ -25,7 +25,7 @@ func (s *Store) Register() { s.Queue.Register(RefreshKind, job.WorkerFunc(s.refr
 // Kinds returns the job kinds that a schedule may use. The caller must be an
 // admin of the instance.
 func (s *Store) Kinds() []schedule.Kind {
-	return []schedule.Kind{schedule.Of(RefreshKind, "Ask the sources of the catalog for their entries",
+	return []schedule.Kind{schedule.Of(RefreshKind, "Refresh the catalog",
 		func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
 			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
 				return nil, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Admin).With("role", identity.Admin.String())

@@ -22,60 +22,60 @@ import (
 // Source is a source as it is shown; the JSON names are those of the API.
 type Source struct {
 	Name      string  `json:"name" example:"scripts"`
-	Title     string  `json:"title" example:"Community scripts" doc:"As the source calls itself; empty while nobody knows"`
-	Version   *string `json:"version" example:"1.4.0" doc:"Release of its plugin; null while that does not run here"`
-	Installed bool    `json:"installed" doc:"Its plugin is pinned on the machine of the instance that answers"`
+	Title     string  `json:"title" example:"Community scripts" doc:"Title that the source reports; empty if not known"`
+	Version   *string `json:"version" example:"1.4.0" doc:"Version of its plugin; null while the plugin is not running on this instance"`
+	Installed bool    `json:"installed" doc:"true if its plugin is pinned on the machine of the instance that responds"`
 	Enabled   bool    `json:"enabled"`
-	Namespace string  `json:"namespace" example:"folder/" doc:"What stands before the slugs of its entries; empty for the first source"`
+	Namespace string  `json:"namespace" example:"folder/" doc:"Prefix of the slugs of its entries; empty for the first source"`
 
-	Trust         *string    `json:"trust" doc:"Whom one trusts with root by using it, in the source's own words; null while its plugin does not run here"`
-	TrustDigest   *string    `json:"trust_digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the statement, with which it is switched on"`
-	TrustAccepted bool       `json:"trust_accepted" doc:"An owner has read the statement as it is now"`
-	TrustedBy     *string    `json:"trusted_by" example:"owner@example.com" doc:"Who has read the statement that holds"`
+	Trust         *string    `json:"trust" doc:"Statement of the source about whom you trust with root when you use it; null while its plugin is not running on this instance"`
+	TrustDigest   *string    `json:"trust_digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the statement; required to enable the source"`
+	TrustAccepted bool       `json:"trust_accepted" doc:"true if an owner accepted the current statement"`
+	TrustedBy     *string    `json:"trusted_by" example:"owner@example.com" doc:"User who accepted the current statement"`
 	TrustedAt     *time.Time `json:"trusted_at"`
 
-	Options      []Option `json:"options" nullable:"false" doc:"What can be configured; none while its plugin does not run here"`
-	AllowPrivate bool     `json:"allow_private" doc:"It may dial addresses of private networks"`
-	Popularity   bool     `json:"popularity" doc:"A third party is asked how much people install what"`
+	Options      []Option `json:"options" nullable:"false" doc:"Settings of the source; empty while its plugin is not running on this instance"`
+	AllowPrivate bool     `json:"allow_private" doc:"true if it may connect to private addresses"`
+	Popularity   bool     `json:"popularity" doc:"true if a third party is asked how often entries are installed"`
 
 	Entries   int        `json:"entries" example:"613"`
-	Pin       *string    `json:"pin" example:"community-scripts/ProxmoxVE@8386465a927ac72f518d1c54ce21fe3c2df03407" doc:"The state of the entries: repositories and commits"`
-	SyncedAt  *time.Time `json:"synced_at" doc:"When its entries were last found to be the newest"`
-	ChangedAt *time.Time `json:"changed_at" doc:"When a sync last changed any"`
-	Failure   *Failure   `json:"failure" doc:"Why the last sync was not taken; null after one that was"`
-	Held      *Held      `json:"held" doc:"A loss of entries that waits for an owner; null for none"`
+	Pin       *string    `json:"pin" example:"community-scripts/ProxmoxVE@8386465a927ac72f518d1c54ce21fe3c2df03407" doc:"State of the entries: repositories and commits"`
+	SyncedAt  *time.Time `json:"synced_at" doc:"When its entries were last found to be up to date"`
+	ChangedAt *time.Time `json:"changed_at" doc:"When a sync last changed an entry"`
+	Failure   *Failure   `json:"failure" doc:"Why the last sync failed; null if it succeeded"`
+	Held      *Held      `json:"held" doc:"Removal of entries that waits for approval by an owner; null if none waits"`
 }
 
 // Failure is a sync that was not taken.
 type Failure struct {
 	Reason string    `json:"reason" example:"unreachable" doc:"unreachable, timeout, untrusted, busy, protocol, trust, invalid, not_installed or another word"`
-	Text   string    `json:"text" example:"the archive cannot be fetched"`
+	Text   string    `json:"text" example:"cannot download the archive"`
 	At     time.Time `json:"at"`
-	Count  int       `json:"count" example:"1" doc:"Failures since the last sync that was taken"`
+	Count  int       `json:"count" example:"1" doc:"Number of failures since the last successful sync"`
 }
 
 // Held is a loss of entries that waits for an owner.
 type Held struct {
 	At      time.Time `json:"at"`
-	Pin     string    `json:"pin" doc:"The state at which they are gone"`
-	Of      int       `json:"of" example:"613" doc:"How many entries the source has"`
-	Removed []string  `json:"removed" nullable:"false" example:"[\"wiki\"]" doc:"Those that would go, as they are named in paths"`
-	Digest  string    `json:"digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"With which the loss is accepted"`
+	Pin     string    `json:"pin" doc:"State of the source in which the entries are missing"`
+	Of      int       `json:"of" example:"613" doc:"Number of entries of the source"`
+	Removed []string  `json:"removed" nullable:"false" example:"[\"wiki\"]" doc:"Slugs of the entries that would be removed"`
+	Digest  string    `json:"digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"Digest with which an owner accepts the removal"`
 }
 
 // Option is an option of a source with its present value.
 type Option struct {
 	Key         string   `json:"key" example:"base_url"`
 	Type        string   `json:"type" enum:"line,text,whole,switch,choice,url,folder" example:"url"`
-	Values      []string `json:"values" nullable:"false" doc:"Those of a choice"`
-	Default     string   `json:"default_text" doc:"What holds when nothing is set, in words"`
+	Values      []string `json:"values" nullable:"false" doc:"Allowed values of a choice"`
+	Default     string   `json:"default_text" doc:"Description of the default"`
 	Description string   `json:"description"`
 	Required    bool     `json:"required"`
-	Secret      bool     `json:"secret" doc:"Its value is never told"`
+	Secret      bool     `json:"secret" doc:"true if the value is never returned"`
 	Min         *int64   `json:"min"`
 	Max         *int64   `json:"max"`
 	Set         bool     `json:"set"`
-	Value       *string  `json:"value" doc:"Null where nothing is set, and for secrets"`
+	Value       *string  `json:"value" doc:"Current value; null if it is not set, and for secrets"`
 }
 
 // row is a source as it is stored.

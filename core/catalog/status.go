@@ -14,21 +14,21 @@ import (
 
 // Status is the age of the catalog; the JSON names are those of the API.
 type Status struct {
-	Stale       bool           `json:"stale" doc:"It was never synced, no source is on, or its age is more than stale_after_s"`
-	AgeS        *int64         `json:"age_s" example:"3600" doc:"Seconds since the source that was longest not synced was; null while one that is on never was"`
-	SyncedAt    *time.Time     `json:"synced_at" doc:"When that was"`
-	StaleAfterS int            `json:"stale_after_s" example:"172800" doc:"The setting catalog_stale_after_s"`
+	Stale       bool           `json:"stale" doc:"true if the catalog was never synced, no source is enabled, or its age exceeds stale_after_s"`
+	AgeS        *int64         `json:"age_s" example:"3600" doc:"Seconds since the oldest of the last successful syncs of the enabled sources; null if one was never synced"`
+	SyncedAt    *time.Time     `json:"synced_at" doc:"Time of that sync"`
+	StaleAfterS int            `json:"stale_after_s" example:"172800" doc:"Value of the setting catalog_stale_after_s"`
 	Entries     int            `json:"entries" example:"613"`
-	Refreshing  bool           `json:"refreshing" doc:"A refresh is under way, or waits for its turn"`
-	Categories  []Category     `json:"categories" nullable:"false" doc:"Those of all sources that are on, in their order"`
-	Sources     []SourceStatus `json:"sources" nullable:"false" doc:"Those that are switched on"`
+	Refreshing  bool           `json:"refreshing" doc:"true while a refresh is running or queued"`
+	Categories  []Category     `json:"categories" nullable:"false" doc:"Categories of all enabled sources, in order"`
+	Sources     []SourceStatus `json:"sources" nullable:"false" doc:"The enabled sources"`
 }
 
 // Category is a category of entries.
 type Category struct {
 	Key     string `json:"key" example:"documents"`
 	Name    string `json:"name" example:"Documents"`
-	Entries int    `json:"entries" example:"31" doc:"How many entries are in it"`
+	Entries int    `json:"entries" example:"31" doc:"Number of entries in the category"`
 }
 
 // SourceStatus is the state of a source that is switched on.
@@ -38,10 +38,10 @@ type SourceStatus struct {
 	Entries  int        `json:"entries" example:"613"`
 	Pin      *string    `json:"pin"`
 	Stale    bool       `json:"stale"`
-	AgeS     *int64     `json:"age_s" doc:"Seconds since its last sync that was taken; null while there was none"`
+	AgeS     *int64     `json:"age_s" doc:"Seconds since its last successful sync; null if there was none"`
 	SyncedAt *time.Time `json:"synced_at"`
-	Failure  *Failure   `json:"failure" doc:"Why the last sync was not taken"`
-	Held     *Held      `json:"held" doc:"A loss of entries that waits for an owner"`
+	Failure  *Failure   `json:"failure" doc:"Why the last sync failed"`
+	Held     *Held      `json:"held" doc:"Removal of entries that waits for approval by an owner"`
 }
 
 // Status returns the age of the catalog, by the database's clock.

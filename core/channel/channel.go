@@ -86,18 +86,18 @@ const (
 
 // Settings are what a channel is told besides secrets. Which of them a kind has is in kinds.
 type Settings struct {
-	URL      string   `json:"url,omitempty" maxLength:"1000" example:"https://hooks.example.com/hostler" doc:"Where messages are posted: webhook, gotify, matrix; ntfy, telegram and pushover have public servers as defaults"`
-	Server   string   `json:"server,omitempty" maxLength:"300" example:"mail.example.com:587" doc:"smtp: the server, with its port"`
-	Security string   `json:"security,omitempty" enum:"starttls,tls,none" doc:"smtp: starttls when absent; none only without a password"`
-	Username string   `json:"username,omitempty" maxLength:"200" example:"hostler" doc:"smtp: with a password"`
-	From     string   `json:"from,omitempty" maxLength:"320" example:"Hostler <hostler@example.com>" doc:"smtp"`
-	To       []string `json:"to,omitempty" maxItems:"20" nullable:"false" example:"[\"ops@example.com\"]" doc:"smtp: the recipients"`
-	Topic    string   `json:"topic,omitempty" maxLength:"64" example:"hostler-alerts" doc:"ntfy"`
-	Chat     string   `json:"chat,omitempty" maxLength:"64" example:"-1001234567890" doc:"telegram: the chat's id, or @name of a channel"`
-	Room     string   `json:"room,omitempty" maxLength:"255" example:"!abc:example.com" doc:"matrix: the room's id"`
-	Device   string   `json:"device,omitempty" maxLength:"100" example:"phone" doc:"pushover: one device; all when absent"`
+	URL      string   `json:"url,omitempty" maxLength:"1000" example:"https://hooks.example.com/hostler" doc:"URL that messages are posted to: webhook, gotify, matrix; ntfy, telegram and pushover default to their public servers"`
+	Server   string   `json:"server,omitempty" maxLength:"300" example:"mail.example.com:587" doc:"smtp: address of the server, with port"`
+	Security string   `json:"security,omitempty" enum:"starttls,tls,none" doc:"smtp: starttls if absent; none is allowed only without a password"`
+	Username string   `json:"username,omitempty" maxLength:"200" example:"hostler" doc:"smtp: user name; requires a password"`
+	From     string   `json:"from,omitempty" maxLength:"320" example:"Hostler <hostler@example.com>" doc:"smtp: sender address"`
+	To       []string `json:"to,omitempty" maxItems:"20" nullable:"false" example:"[\"ops@example.com\"]" doc:"smtp: recipients"`
+	Topic    string   `json:"topic,omitempty" maxLength:"64" example:"hostler-alerts" doc:"ntfy: topic"`
+	Chat     string   `json:"chat,omitempty" maxLength:"64" example:"-1001234567890" doc:"telegram: ID of the chat, or @name of a channel"`
+	Room     string   `json:"room,omitempty" maxLength:"255" example:"!abc:example.com" doc:"matrix: ID of the room"`
+	Device   string   `json:"device,omitempty" maxLength:"100" example:"phone" doc:"pushover: one device; all devices if absent"`
 
-	Fingerprint string `json:"tls_fingerprint,omitempty" maxLength:"200" doc:"SHA-256 of the certificate to pin; without it the system's authorities decide"`
+	Fingerprint string `json:"tls_fingerprint,omitempty" maxLength:"200" doc:"SHA-256 of the certificate to pin; if absent, the certificate is checked against the system's certificate authorities"`
 }
 
 // Secrets are a channel's by name. Which of them a kind has is in kinds.
@@ -135,28 +135,28 @@ func (s Secrets) reveal() []string {
 
 // Route lets events through to a channel. Lists let all through that are empty.
 type Route struct {
-	Severity string   `json:"severity" enum:"info,warning,critical" example:"warning" doc:"The least severity"`
+	Severity string   `json:"severity" enum:"info,warning,critical" example:"warning" doc:"Minimum severity"`
 	Kinds    []string `json:"kinds" required:"false" nullable:"false" maxItems:"20" enum:"alert,job_failed,backup_report,new_login,update_done,update_rolled_back" example:"[\"alert\"]"`
-	Teams    []int64  `json:"teams" required:"false" nullable:"false" maxItems:"100" example:"[2]" doc:"Only for channels of the default team, which else are told of all teams"`
-	Tags     []string `json:"tags" required:"false" nullable:"false" maxItems:"50" example:"[\"prod\"]" doc:"One of these is enough"`
-	Rules    []string `json:"rules" required:"false" nullable:"false" maxItems:"100" example:"[\"host.permission\"]" doc:"Rules of alerts, by name"`
+	Teams    []int64  `json:"teams" required:"false" nullable:"false" maxItems:"100" example:"[2]" doc:"Only events of these teams. Only for channels of the default team, which otherwise send the events of all teams"`
+	Tags     []string `json:"tags" required:"false" nullable:"false" maxItems:"50" example:"[\"prod\"]" doc:"Only guests with at least one of these tags"`
+	Rules    []string `json:"rules" required:"false" nullable:"false" maxItems:"100" example:"[\"host.permission\"]" doc:"Only alerts of these rules, by name"`
 }
 
 // Channel is a channel as it is told; the JSON names are those of the API.
 type Channel struct {
 	ID           int64     `json:"id" example:"3"`
-	TeamID       int64     `json:"team_id" example:"1" doc:"The team whose matters it tells; one of the default team tells of all"`
+	TeamID       int64     `json:"team_id" example:"1" doc:"Team whose events it sends; a channel of the default team sends the events of all teams"`
 	Name         string    `json:"name" example:"on call"`
 	Kind         Kind      `json:"kind" enum:"webhook,smtp,ntfy,gotify,discord,slack,telegram,matrix,teams,pushover" example:"webhook"`
 	Enabled      bool      `json:"enabled" example:"true"`
 	Settings     Settings  `json:"settings"`
-	SecretsSet   []string  `json:"secrets_set" nullable:"false" example:"[\"secret\"]" doc:"The names of the secrets that it has; their values are never told"`
-	AllowPrivate bool      `json:"allow_private" doc:"It may be in a private network"`
-	AccountMail  bool      `json:"account_mail" doc:"Users are told by it of log-ins to their own accounts from new places"`
-	HourlyCap    int       `json:"hourly_cap" example:"60" doc:"Messages in an hour at most; what is more is told in a digest"`
-	Quiet        *Quiet    `json:"quiet_hours" doc:"Null for none"`
-	Routes       []Route   `json:"routes" nullable:"false" doc:"What is told: what one of these lets through, and everything where there are none"`
-	AuditActions []string  `json:"audit_actions" nullable:"false" example:"[\"vm.*\"]" doc:"Actions of the audit trail that this webhook is told, which is then told nothing else"`
+	SecretsSet   []string  `json:"secrets_set" nullable:"false" example:"[\"secret\"]" doc:"Names of the secrets that are set; their values are never returned"`
+	AllowPrivate bool      `json:"allow_private" doc:"true if it may connect to private addresses"`
+	AccountMail  bool      `json:"account_mail" doc:"true if it emails users about log-ins to their accounts from new places"`
+	HourlyCap    int       `json:"hourly_cap" example:"60" doc:"Maximum number of messages per hour; further messages are sent as a digest"`
+	Quiet        *Quiet    `json:"quiet_hours" doc:"Quiet hours; null for none"`
+	Routes       []Route   `json:"routes" nullable:"false" doc:"Filters; an event is sent if it matches at least one of them. Without filters, all events are sent"`
+	AuditActions []string  `json:"audit_actions" nullable:"false" example:"[\"vm.*\"]" doc:"Actions of the audit trail that this webhook sends; it then sends nothing else"`
 	Queue        Queue     `json:"queue"`
 	CreatedAt    time.Time `json:"created_at"`
 	UpdatedAt    time.Time `json:"updated_at"`
@@ -164,14 +164,14 @@ type Channel struct {
 
 // Queue is how a channel does.
 type Queue struct {
-	Pending      int        `json:"pending" doc:"Messages that wait to be sent"`
-	Held         int        `json:"held" doc:"Messages that wait for the end of quiet hours, or for the next digest"`
-	Failures     int        `json:"failures" doc:"Failures since the last success; the next try waits longer after each, 15 minutes at most unless the receiver says more"`
-	NextTryAt    *time.Time `json:"next_try_at" doc:"While it is left alone after a failure"`
-	LastOKAt     *time.Time `json:"last_ok_at" doc:"When it last took something"`
-	LastError    *string    `json:"last_error" example:"the receiver answers 401 Unauthorized"`
+	Pending      int        `json:"pending" doc:"Number of messages that wait to be sent"`
+	Held         int        `json:"held" doc:"Number of messages that wait for the end of quiet hours or for the next digest"`
+	Failures     int        `json:"failures" doc:"Number of failures since the last success. The delay before the next attempt grows with each one, up to 15 minutes unless the receiver asks for more"`
+	NextTryAt    *time.Time `json:"next_try_at" doc:"Time of the next attempt after a failure"`
+	LastOKAt     *time.Time `json:"last_ok_at" doc:"When the receiver last accepted a message"`
+	LastError    *string    `json:"last_error" example:"the receiver responded with 401 Unauthorized"`
 	LastErrorAt  *time.Time `json:"last_error_at"`
-	AuditSkipped int64      `json:"audit_skipped" doc:"Rows of the audit trail that were older than a day when their turn came, and were not told"`
+	AuditSkipped int64      `json:"audit_skipped" doc:"Number of audit entries that were not sent because they were older than a day when their turn came"`
 }
 
 // New makes a store.

@@ -105,22 +105,22 @@ type Delivery struct {
 	ID        int64      `json:"id" example:"12"`
 	ChannelID int64      `json:"channel_id" example:"3"`
 	Channel   string     `json:"channel" example:"on call"`
-	TeamID    int64      `json:"team_id" example:"1" doc:"The channel's team"`
-	MessageID string     `json:"message_id" format:"uuid" doc:"The receiver gets it with the message, the same one with each try"`
+	TeamID    int64      `json:"team_id" example:"1" doc:"Team of the channel"`
+	MessageID string     `json:"message_id" format:"uuid" doc:"ID that the receiver gets with the message, the same for each attempt"`
 	Kind      string     `json:"kind" enum:"alert,job_failed,backup_report,new_login,update_done,update_rolled_back,audit,test,digest" example:"alert"`
-	Incident  *string    `json:"incident" example:"alert:5" doc:"The same for a matter's beginning and its end; null where there is no end"`
-	Event     string     `json:"event" enum:"open,resolved,told" example:"open" doc:"The matter's beginning or its end, or something without an end"`
+	Incident  *string    `json:"incident" example:"alert:5" doc:"ID shared by the messages about the start and the end of an incident; null for events without an end"`
+	Event     string     `json:"event" enum:"open,resolved,told" example:"open" doc:"Start or end of an incident, or an event without an end"`
 	Severity  string     `json:"severity" enum:"info,warning,critical" example:"warning"`
 	Title     string     `json:"title" example:"web1 is down"`
-	State     string     `json:"state" enum:"pending,held,folded,sent,failed,skipped" example:"sent" doc:"held: until quiet hours or the hour of the cap end; folded: told by a digest; skipped: the matter's end where its beginning was never told"`
+	State     string     `json:"state" enum:"pending,held,folded,sent,failed,skipped" example:"sent" doc:"held: waits for the end of quiet hours or of the hourly limit; folded: sent as part of a digest; skipped: end of an incident whose start was never sent"`
 	HeldFor   *string    `json:"held_for" enum:"quiet,cap"`
 	HeldUntil *time.Time `json:"held_until"`
-	DigestID  *int64     `json:"digest_id" doc:"The delivery of the digest that tells it"`
+	DigestID  *int64     `json:"digest_id" doc:"ID of the delivery of the digest that contains it"`
 	Attempts  int        `json:"attempts" example:"1"`
 	CreatedAt time.Time  `json:"created_at"`
 	TriedAt   *time.Time `json:"tried_at"`
 	DoneAt    *time.Time `json:"done_at"`
-	Error     *string    `json:"error" example:"the receiver answers 503 Service Unavailable" doc:"Of the last try that failed, also where a later one did not"`
+	Error     *string    `json:"error" example:"the receiver responded with 503 Service Unavailable" doc:"Error of the last failed attempt, even if a later one succeeded"`
 }
 
 // Filter narrows deliveries; zero fields narrow nothing.

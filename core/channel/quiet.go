@@ -8,11 +8,11 @@ import (
 
 // Quiet are hours in which only what is critical is told, where even that is wanted; the rest waits for their end.
 type Quiet struct {
-	From     string `json:"from" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"22:00" doc:"When they begin, HH:MM"`
-	To       string `json:"to" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"07:00" doc:"When they end, HH:MM; on the next day where that is not after the beginning"`
-	Timezone string `json:"timezone" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"A name of the IANA database"`
+	From     string `json:"from" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"22:00" doc:"Start, HH:MM"`
+	To       string `json:"to" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"07:00" doc:"End, HH:MM; on the next day if it is not after the start"`
+	Timezone string `json:"timezone" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"Name of a time zone in the IANA database"`
 	// CriticalPasses is a switch.
-	CriticalPasses bool `json:"critical_passes" example:"true" doc:"What is critical is told at once all the same"`
+	CriticalPasses bool `json:"critical_passes" example:"true" doc:"true if critical events are sent during quiet hours"`
 }
 
 // clock is the format of a time of day.

@@ -15,7 +15,7 @@ import (
 // Trial is a test message and what became of it.
 type Trial struct {
 	Delivery
-	Notice *string `json:"notice" example:"Messages have no links." doc:"What the messages of this service lack, and how to mend it; null for nothing"`
+	Notice *string `json:"notice" example:"Messages contain no links." doc:"Limitation of the messages of this service, and how to remove it; null if there is none"`
 }
 
 // noLinks is told where nobody has said how people reach the service.

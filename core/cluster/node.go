@@ -25,25 +25,25 @@ type Node struct {
 	// ID is that of the row; the API knows a node by its cluster and its name.
 	ID               int64      `json:"-"`
 	Node             string     `json:"node" example:"pve1"`
-	HostID           int64      `json:"host_id" example:"1" doc:"The host registered at the node, or else the first one of its cluster"`
+	HostID           int64      `json:"host_id" example:"1" doc:"The host registered at the node, or else the first host of its cluster"`
 	Host             string     `json:"host" example:"lab" doc:"Name of the host"`
 	ClusterID        int64      `json:"cluster_id" example:"1"`
-	Cluster          string     `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a machine alone"`
+	Cluster          string     `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a standalone host"`
 	TeamID           int64      `json:"team_id" example:"1"`
-	Status           string     `json:"status" enum:"online,offline,unknown" doc:"unknown while no host of its cluster answers, or answers without it"`
-	Address          string     `json:"address" example:"192.0.2.11" doc:"As the cluster knows it; empty when it does not say"`
-	IsEntry          bool       `json:"is_entry" doc:"The service connects to the host through this node: one row of each host"`
-	CPU              *float64   `json:"cpu" doc:"Used part of its cores, 0 to 1" example:"0.25"`
+	Status           string     `json:"status" enum:"online,offline,unknown" doc:"unknown: no host of its cluster responds, or the response lacks the node"`
+	Address          string     `json:"address" example:"192.0.2.11" doc:"Address of the node as its cluster reports it; empty if not reported"`
+	IsEntry          bool       `json:"is_entry" doc:"true for the node through which the service connects to the host; one node per host"`
+	CPU              *float64   `json:"cpu" doc:"CPU usage as a fraction of all cores, 0 to 1" example:"0.25"`
 	CPUs             *float64   `json:"cpus" example:"16"`
 	MemoryBytes      *int64     `json:"memory_bytes"`
 	MemoryTotalBytes *int64     `json:"memory_total_bytes"`
-	DiskBytes        *int64     `json:"disk_bytes" doc:"Used on all storages that the node can use. A shared one counts on each of its nodes: the summary has the total"`
-	DiskTotalBytes   *int64     `json:"disk_total_bytes" doc:"Size of all storages that the node can use"`
+	DiskBytes        *int64     `json:"disk_bytes" doc:"Used bytes on all storages available to the node. A shared storage counts on each of its nodes; the summary has the total"`
+	DiskTotalBytes   *int64     `json:"disk_total_bytes" doc:"Size in bytes of all storages available to the node"`
 	UptimeS          *int64     `json:"uptime_s"`
-	Apps             int64      `json:"apps" example:"3" doc:"Apps of the whole host, the same on each of its rows"`
-	VMs              int64      `json:"vms" example:"7" doc:"VMs of the whole host, the same on each of its rows"`
-	SeenAt           time.Time  `json:"seen_at" doc:"When the hypervisor last told of it"`
-	FiguresAt        *time.Time `json:"figures_at" doc:"When the oldest of its used figures, or of its storages, was measured, which a hypervisor may do less often than it tells of the node; null when there are none"`
+	Apps             int64      `json:"apps" example:"3" doc:"Number of apps on the host, the same for each of its nodes"`
+	VMs              int64      `json:"vms" example:"7" doc:"Number of VMs on the host, the same for each of its nodes"`
+	SeenAt           time.Time  `json:"seen_at" doc:"When the hypervisor last reported the node"`
+	FiguresAt        *time.Time `json:"figures_at" doc:"When the oldest of its usage figures was measured, storages included; some hypervisors measure less often than they list. Null if there are none"`
 }
 
 // selectNodes counts guests once for each host and storages once for each node, whatever their number. A host's entry is the node that

@@ -24,21 +24,21 @@ type Problem struct {
 	Kind     string  `json:"kind" enum:"host_away,quorum_lost,node_away,token_ending,certificate_ending,token_privileges,versions_differ,cluster_twice,subscription_ended,job_failed,backup_never,backup_old,backup_unlisted,app_missing,detail_unknown,schedule_empty" example:"certificate_ending"`
 	Severity string  `json:"severity" enum:"critical,warning,info" example:"warning"`
 	Target   Subject `json:"target"`
-	HostID   *int64  `json:"host_id" example:"1" doc:"The host that it is at; null for a cluster's, and for a job that is at none"`
+	HostID   *int64  `json:"host_id" example:"1" doc:"The affected host; null for a cluster, and for a job on no host"`
 	Host     *string `json:"host" example:"lab"`
 	// ClusterID is null for a host that was not polled yet.
 	ClusterID *int64     `json:"cluster_id" example:"1"`
-	JobID     *int64     `json:"job_id" example:"57" doc:"The job that failed; else null"`
-	Since     *time.Time `json:"since" example:"2026-01-31T12:00:00Z" doc:"Since when it is so, as far as that is known: of a host its last good answer"`
-	EndsAt    *time.Time `json:"ends_at" example:"2026-03-01T12:00:00Z" doc:"When the token or the certificate ends; else null"`
-	Text      string     `json:"text" example:"The certificate ends on 2026-03-01, in 12 days."`
-	Remedy    string     `json:"remedy" example:"Renew the certificate on the host; where it is pinned, accept the new one with PATCH /api/v1/hosts/1 {\"tls_fingerprint\": …}." doc:"How to mend it"`
+	JobID     *int64     `json:"job_id" example:"57" doc:"The job that failed; null for other problems"`
+	Since     *time.Time `json:"since" example:"2026-01-31T12:00:00Z" doc:"When the problem began, if known; for a host, the time of its last successful poll"`
+	EndsAt    *time.Time `json:"ends_at" example:"2026-03-01T12:00:00Z" doc:"When the token or the certificate expires; null for other problems"`
+	Text      string     `json:"text" example:"The certificate expires on 2026-03-01, in 12 days."`
+	Remedy    string     `json:"remedy" example:"Renew the certificate on the host. If it is pinned, accept the new one with PATCH /api/v1/hosts/1 {\"tls_fingerprint\": …}." doc:"How to fix it"`
 }
 
 // Subject is what a problem is about.
 type Subject struct {
-	Kind string `json:"kind" example:"host" doc:"host, node, cluster, vm, app, container, storage, or the kind of what a job is about"`
-	ID   *int64 `json:"id" example:"1" doc:"Null for nodes, which are known by name, and for what a job of the service itself is about"`
+	Kind string `json:"kind" example:"host" doc:"host, node, cluster, vm, app, container, storage, or the kind of object that a job works on"`
+	ID   *int64 `json:"id" example:"1" doc:"ID of the object; null for nodes, which are identified by name, and for jobs of the service itself"`
 	Name string `json:"name" example:"lab"`
 }
 

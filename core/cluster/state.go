@@ -22,10 +22,10 @@ const (
 
 // Rates is which load the service is to a host, or to all hosts of a cluster.
 type Rates struct {
-	Requests     *float64 `json:"requests_per_minute" example:"2.4" doc:"Requests to the hypervisor that the service causes, on average over the last five minutes, whatever they are for; null where the driver does not count them"`
-	Busy         *float64 `json:"busy_s_per_minute" example:"0.07" doc:"For how many seconds of a minute these kept the hypervisor busy, from a connection to the end of the answer; files that are uploaded count with their time, and requests that only wait for a task do not"`
-	RequestsHour *float64 `json:"requests_per_minute_1h" example:"2.3" doc:"The same over the last hour"`
-	BusyHour     *float64 `json:"busy_s_per_minute_1h" example:"0.06" doc:"The same over the last hour"`
+	Requests     *float64 `json:"requests_per_minute" example:"2.4" doc:"Requests that the service sends to the hypervisor, average per minute over the last five minutes; null if the driver does not count them"`
+	Busy         *float64 `json:"busy_s_per_minute" example:"0.07" doc:"Seconds per minute for which these requests keep the hypervisor busy, from connecting to the end of the response. File uploads count; requests that only wait for a task do not"`
+	RequestsHour *float64 `json:"requests_per_minute_1h" example:"2.3" doc:"Same as requests_per_minute, averaged over the last hour"`
+	BusyHour     *float64 `json:"busy_s_per_minute_1h" example:"0.06" doc:"Same as busy_s_per_minute, averaged over the last hour"`
 }
 
 // round leaves what people read.
@@ -42,29 +42,29 @@ type HostState struct {
 	ID            int64      `json:"id" example:"1"`
 	Name          string     `json:"name" example:"lab"`
 	TeamID        int64      `json:"team_id" example:"1"`
-	ClusterID     *int64     `json:"cluster_id" example:"1" doc:"Null until the first poll"`
+	ClusterID     *int64     `json:"cluster_id" example:"1" doc:"ID of the cluster; null until the first poll"`
 	Status        string     `json:"status" enum:"pending,online,unreachable" example:"online"`
-	OKAt          *time.Time `json:"ok_at" example:"2026-01-31T12:00:00Z" doc:"The last good answer"`
-	Version       *string    `json:"version" example:"9.2.11" doc:"Release of the hypervisor"`
-	VersionAt     *time.Time `json:"version_at" example:"2026-01-31T12:00:00Z" doc:"When it told its release, and showed its certificate: every half hour"`
-	CertificateAt *time.Time `json:"certificate_ends_at" example:"2028-01-31T12:00:00Z" doc:"When the certificate ends that it showed; null where that is not known"`
-	TokensAt      *time.Time `json:"tokens_end_at" example:"2027-01-31T12:00:00Z" doc:"When the first of its tokens ends; null where none does, or the hypervisor does not tell"`
+	OKAt          *time.Time `json:"ok_at" example:"2026-01-31T12:00:00Z" doc:"Time of the last successful poll"`
+	Version       *string    `json:"version" example:"9.2.11" doc:"Version of the hypervisor"`
+	VersionAt     *time.Time `json:"version_at" example:"2026-01-31T12:00:00Z" doc:"When its version and certificate were last read; they are read every half hour"`
+	CertificateAt *time.Time `json:"certificate_ends_at" example:"2028-01-31T12:00:00Z" doc:"When its certificate expires; null if not known"`
+	TokensAt      *time.Time `json:"tokens_end_at" example:"2027-01-31T12:00:00Z" doc:"When the first of its tokens expires; null if none expires or the hypervisor does not report it"`
 	Rates
 }
 
 // ClusterState is how one cluster stands.
 type ClusterState struct {
 	ID           int64      `json:"id" example:"1"`
-	Name         string     `json:"name" example:"prod" doc:"Empty for a machine alone"`
+	Name         string     `json:"name" example:"prod" doc:"Name of the cluster; empty for a standalone host"`
 	TeamID       int64      `json:"team_id" example:"1"`
-	Quorate      *bool      `json:"quorate" example:"true" doc:"Whether it has quorum; null where that is not known. A machine alone has it"`
-	QuorateSince *time.Time `json:"quorate_since" example:"2026-01-31T12:00:00Z" doc:"Since when that is so, as far as polls have seen the change"`
-	QuorumAsOf   *time.Time `json:"quorum_as_of" example:"2026-01-31T12:00:00Z" doc:"When the hypervisor last told of quorum and members: every five minutes, and with the next poll when nodes come, go or change their state"`
-	SeenAt       *time.Time `json:"seen_at" example:"2026-01-31T12:00:00Z" doc:"When its inventory was last told"`
+	Quorate      *bool      `json:"quorate" example:"true" doc:"true if it has quorum, as a standalone host always does; null if not known"`
+	QuorateSince *time.Time `json:"quorate_since" example:"2026-01-31T12:00:00Z" doc:"When the quorum last changed, as far as polls observed it"`
+	QuorumAsOf   *time.Time `json:"quorum_as_of" example:"2026-01-31T12:00:00Z" doc:"When the hypervisor last reported quorum and members; read every five minutes, and at the next poll after nodes join, leave or change state"`
+	SeenAt       *time.Time `json:"seen_at" example:"2026-01-31T12:00:00Z" doc:"When its inventory was last read"`
 	NodeCount    int64      `json:"nodes" example:"3"`
-	Differ       bool       `json:"versions_differ" example:"false" doc:"Its nodes run different releases, as far as they are known"`
-	Versions     []string   `json:"versions" example:"[\"9.2.11\"]" doc:"The releases that its nodes run"`
-	Members      []Member   `json:"members" doc:"Its nodes by name, the first 100"`
+	Differ       bool       `json:"versions_differ" example:"false" doc:"true if its nodes run different releases, as far as they are known"`
+	Versions     []string   `json:"versions" example:"[\"9.2.11\"]" doc:"Releases that its nodes run"`
+	Members      []Member   `json:"members" doc:"Nodes by name, the first 100"`
 	Usage
 	Rates
 }
@@ -72,15 +72,15 @@ type ClusterState struct {
 // Member is what is known of one node of a cluster besides its state.
 type Member struct {
 	Node            string     `json:"node" example:"pve1"`
-	HostID          *int64     `json:"host_id" example:"1" doc:"The host that is registered at it; null for none"`
+	HostID          *int64     `json:"host_id" example:"1" doc:"The host registered at the node; null if none is"`
 	Status          string     `json:"status" enum:"online,offline,unknown" example:"online"`
 	StatusSince     *time.Time `json:"status_since" example:"2026-01-31T12:00:00Z"`
-	Version         *string    `json:"version" example:"9.2.11" doc:"The release that it runs; null where it was not told"`
-	CertificateAt   *time.Time `json:"certificate_ends_at" example:"2028-01-31T12:00:00Z" doc:"When its own certificate ends; null where that was not told"`
-	Subscription    *string    `json:"subscription" example:"active" doc:"The state of its subscription in the hypervisor's words; null where it was not read"`
+	Version         *string    `json:"version" example:"9.2.11" doc:"Release that the node runs; null if not reported"`
+	CertificateAt   *time.Time `json:"certificate_ends_at" example:"2028-01-31T12:00:00Z" doc:"When the certificate of the node expires; null if not reported"`
+	Subscription    *string    `json:"subscription" example:"active" doc:"Status of the subscription, as the hypervisor names it; null if not read"`
 	SubscriptionDue *string    `json:"subscription_due" example:"2027-01-31"`
-	Level           *string    `json:"level" example:"c" doc:"The level of its subscription in the hypervisor's word, as of quorum_as_of"`
-	ReadAt          *time.Time `json:"read_at" example:"2026-01-31T12:00:00Z" doc:"When subscription, and release and certificate unless a host there told them later, were read from the node: once a day"`
+	Level           *string    `json:"level" example:"c" doc:"Level of the subscription as of quorum_as_of, as the hypervisor names it"`
+	ReadAt          *time.Time `json:"read_at" example:"2026-01-31T12:00:00Z" doc:"When the subscription was read from the node, once a day; also the release and the certificate, unless a host on the node reported them later"`
 }
 
 const selectHostStates = `WITH ` + visible + `

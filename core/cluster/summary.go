@@ -11,36 +11,36 @@ import (
 
 // Usage is what is used, and what there is. Sums leave out what is not known, and are zero when nothing is.
 type Usage struct {
-	CPUsUsed         float64 `json:"cpus_used" example:"11.5" doc:"Used cores of all nodes"`
+	CPUsUsed         float64 `json:"cpus_used" example:"11.5" doc:"Cores in use on all nodes"`
 	CPUs             float64 `json:"cpus" example:"64"`
 	MemoryBytes      int64   `json:"memory_bytes"`
 	MemoryTotalBytes int64   `json:"memory_total_bytes"`
-	DiskBytes        int64   `json:"disk_bytes" doc:"Used on all storages. A shared one counts once in its cluster, by its name"`
-	DiskTotalBytes   int64   `json:"disk_total_bytes" doc:"Size of all storages. A shared one counts once in its cluster, by its name"`
+	DiskBytes        int64   `json:"disk_bytes" doc:"Used bytes on all storages. A shared storage counts once per cluster, by its name"`
+	DiskTotalBytes   int64   `json:"disk_total_bytes" doc:"Size in bytes of all storages. A shared storage counts once per cluster, by its name"`
 }
 
 // Summary is figures over all hosts that may be seen. Sums leave out what is not known, and are zero when nothing is.
 type Summary struct {
 	Hosts             int64 `json:"hosts" example:"3"`
 	HostsOnline       int64 `json:"hosts_online" example:"2"`
-	Clusters          int64 `json:"clusters" example:"2" doc:"Clusters, a machine alone being one"`
+	Clusters          int64 `json:"clusters" example:"2" doc:"Number of clusters; a standalone host counts as one"`
 	Nodes             int64 `json:"nodes" example:"5"`
 	NodesOnline       int64 `json:"nodes_online" example:"4"`
-	VMs               int64 `json:"vms" example:"40" doc:"Templates not among them"`
+	VMs               int64 `json:"vms" example:"40" doc:"Number of VMs, without templates"`
 	VMsRunning        int64 `json:"vms_running" example:"35"`
-	Containers        int64 `json:"containers" example:"25" doc:"Those that are apps among them, templates not"`
+	Containers        int64 `json:"containers" example:"25" doc:"Number of containers, including apps, without templates"`
 	ContainersRunning int64 `json:"containers_running" example:"20"`
-	Apps              int64 `json:"apps" example:"12" doc:"Those whose container is away among them"`
-	Templates         int64 `json:"templates" example:"2" doc:"Templates of VMs and of containers"`
-	Unknown           int64 `json:"unknown" example:"0" doc:"VMs and containers whose state is not known"`
+	Apps              int64 `json:"apps" example:"12" doc:"Number of apps, including those whose container is missing"`
+	Templates         int64 `json:"templates" example:"2" doc:"Number of VM and container templates"`
+	Unknown           int64 `json:"unknown" example:"0" doc:"Number of VMs and containers with an unknown status"`
 	Usage
 
-	Problems      []Problem      `json:"problems" doc:"What somebody should see to, the worst first: at most 20 of one kind and severity"`
-	ProblemCounts []ProblemCount `json:"problem_counts" doc:"How many problems of each kind and severity there are, those that are not told one by one among them"`
+	Problems      []Problem      `json:"problems" doc:"Problems that need attention, the most severe first; at most 20 of each kind and severity"`
+	ProblemCounts []ProblemCount `json:"problem_counts" doc:"Number of problems of each kind and severity, including those that problems omits"`
 	Filling       []Filling      `json:"filling" doc:"Storages that will be full within 90 days if they grow as in the last two weeks, the soonest first, at most 5. A shared storage is listed once. Forecasts can be 10 minutes old"`
-	Load          Rates          `json:"load" doc:"Which load the service is to all hosts together, those that by_host does not tell one by one among them"`
-	ByCluster     []ClusterState `json:"by_cluster" doc:"How each cluster stands, those without quorum first; at most 500"`
-	ByHost        []HostState    `json:"by_host" doc:"How each host stands, and which load the service is to it, those that are away first; at most 500"`
+	Load          Rates          `json:"load" doc:"Load that the service causes on all hosts together, including those that by_host omits"`
+	ByCluster     []ClusterState `json:"by_cluster" doc:"State of each cluster, those without quorum first; at most 500"`
+	ByHost        []HostState    `json:"by_host" doc:"State of each host and the load that the service causes on it, unreachable hosts first; at most 500"`
 }
 
 // eachStorage are, in SQL, the storages of the hosts h. A shared one is what the node says that has the most of it to tell, for one that

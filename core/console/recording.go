@@ -23,20 +23,20 @@ import (
 type Recording struct {
 	ID         int64      `json:"id" example:"12"`
 	TargetKind string     `json:"target_kind" enum:"vm,app,host" example:"vm"`
-	TargetID   int64      `json:"target_id" example:"3" doc:"Id of the VM, app or host, which may be gone"`
-	TargetName string     `json:"target_name" example:"web-1" doc:"As it was then"`
-	HostID     *int64     `json:"host_id" example:"1" doc:"Null for a host that is gone"`
-	Node       string     `json:"node" example:"pve1" doc:"Where it was then"`
-	TeamID     int64      `json:"team_id" example:"1" doc:"The team of the host then, whose admins see it"`
-	UserID     *int64     `json:"user_id" example:"2" doc:"Who had the console; null for a user who is gone"`
-	UserEmail  string     `json:"user_email" example:"anna@example.com" doc:"As it was then"`
-	Address    string     `json:"address" example:"192.0.2.7" doc:"Where the person was"`
-	Status     string     `json:"status" enum:"recording,ended,lost" doc:"lost: the service was killed while it was made; what had been shown until about a second before is kept"`
+	TargetID   int64      `json:"target_id" example:"3" doc:"ID of the VM, app or host, which may have been deleted"`
+	TargetName string     `json:"target_name" example:"web-1" doc:"Name of the target when the recording was made"`
+	HostID     *int64     `json:"host_id" example:"1" doc:"ID of the host; null if the host was deleted"`
+	Node       string     `json:"node" example:"pve1" doc:"Node of the target when the recording was made"`
+	TeamID     int64      `json:"team_id" example:"1" doc:"Team of the host when the recording was made; its admins can see the recording"`
+	UserID     *int64     `json:"user_id" example:"2" doc:"User of the console; null if the user was deleted"`
+	UserEmail  string     `json:"user_email" example:"anna@example.com" doc:"Email address of the user when the recording was made"`
+	Address    string     `json:"address" example:"192.0.2.7" doc:"IP address of the user"`
+	Status     string     `json:"status" enum:"recording,ended,lost" doc:"lost: the service was killed during the recording; it contains the output until about one second before"`
 	StartedAt  time.Time  `json:"started_at" example:"2026-01-31T12:00:00Z"`
-	EndedAt    *time.Time `json:"ended_at" example:"2026-01-31T12:10:00Z" doc:"Null while it is made, and for one that is lost"`
-	Output     int64      `json:"output_bytes" example:"18231" doc:"What the terminal showed"`
-	Stored     int64      `json:"stored_bytes" example:"2101" doc:"How much of the database it takes"`
-	Truncated  bool       `json:"truncated" doc:"The console showed more than is kept of one recording: what came later is not in it"`
+	EndedAt    *time.Time `json:"ended_at" example:"2026-01-31T12:10:00Z" doc:"When the console closed; null while recording, and for a lost recording"`
+	Output     int64      `json:"output_bytes" example:"18231" doc:"Bytes that the terminal printed"`
+	Stored     int64      `json:"stored_bytes" example:"2101" doc:"Bytes that the recording uses in the database"`
+	Truncated  bool       `json:"truncated" doc:"true if the recording reached its size limit; later output is missing"`
 }
 
 // Filter narrows a list of recordings.

@@ -14,9 +14,9 @@ import (
 // Alias is a name for an address or a network, as the API shows it.
 type Alias struct {
 	Name    string  `json:"name" example:"backup-server"`
-	CIDR    string  `json:"cidr" example:"192.0.2.10" doc:"An address or a network"`
-	Comment *string `json:"comment" example:"in the cellar"`
-	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the whole list, the same on each of its rows: it changes when one of them does. Null where the hypervisor has none, and in the answer to a change after which somebody else has changed the list"`
+	CIDR    string  `json:"cidr" example:"192.0.2.10" doc:"An IP address or a network"`
+	Comment *string `json:"comment" example:"in the basement"`
+	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the whole list, the same for each alias; it changes when any of them changes. Null if the hypervisor has none, and in the response to a change if another user has changed the list since"`
 }
 
 // aliases returns the listing of a scope's aliases.

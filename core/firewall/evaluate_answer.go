@@ -13,38 +13,38 @@ import (
 
 // Tested is what becomes of a packet, as the API shows it.
 type Tested struct {
-	Verdict string    `json:"verdict" enum:"accept,drop,reject,unknown" example:"drop" doc:"reject is a drop of which the sender is told; unknown is where the firewall cannot be read or judged"`
-	Summary string    `json:"summary" example:"drop by rule 1 of guest db-1: in DROP proto tcp dport 5432" doc:"The same for people"`
-	Reason  *string   `json:"reason" example:"node pve2 cannot be read: it does not answer" doc:"Why the verdict is unknown; null otherwise"`
-	From    ShownEnd  `json:"from" doc:"The end as it was taken"`
-	To      ShownEnd  `json:"to" doc:"The end as it was taken"`
-	By      *Step     `json:"by" doc:"What decided; null where the verdict is unknown"`
-	Path    []Hop     `json:"path" doc:"The firewalls on the way, in order. The first that does not accept is the last"`
-	At      string    `json:"at" example:"current" doc:"current, or the draft whose firewall was tested"`
-	AsOf    time.Time `json:"as_of" doc:"When the reading of the hypervisor's firewall began"`
+	Verdict string    `json:"verdict" enum:"accept,drop,reject,unknown" example:"drop" doc:"reject: dropped, and the sender is notified; unknown: the firewall cannot be read or evaluated"`
+	Summary string    `json:"summary" example:"drop by rule 1 of guest db-1: in DROP proto tcp dport 5432" doc:"The verdict as a sentence"`
+	Reason  *string   `json:"reason" example:"cannot read node pve2: it does not respond" doc:"Why the verdict is unknown; null otherwise"`
+	From    ShownEnd  `json:"from" doc:"Source, as resolved"`
+	To      ShownEnd  `json:"to" doc:"Destination, as resolved"`
+	By      *Step     `json:"by" doc:"Step that decided the verdict; null if the verdict is unknown"`
+	Path    []Hop     `json:"path" doc:"Firewalls on the path, in order. It ends with the first one that does not accept"`
+	At      string    `json:"at" example:"current" doc:"current, or the draft that was tested"`
+	AsOf    time.Time `json:"as_of" doc:"When the service started to read the firewall of the hypervisor"`
 }
 
 // ShownEnd is an end as it was taken.
 type ShownEnd struct {
 	Kind      string  `json:"kind" enum:"guest,node,address,outside" example:"guest"`
-	GuestID   *int64  `json:"guest_id" example:"12" doc:"The VM's id too, where it is one"`
-	AppID     *int64  `json:"app_id" example:"4" doc:"Where the end was named as an app"`
-	Name      *string `json:"name" example:"db-1" doc:"Of the guest"`
+	GuestID   *int64  `json:"guest_id" example:"12" doc:"ID of the guest; for a VM, also the VM's ID"`
+	AppID     *int64  `json:"app_id" example:"4" doc:"ID of the app, if the request named an app"`
+	Name      *string `json:"name" example:"db-1" doc:"Name of the guest"`
 	NIC       *string `json:"nic" example:"net0"`
-	Node      *string `json:"node" example:"pve1" doc:"The node, or the one whose firewall the packet meets there"`
-	Address   *string `json:"address" example:"192.0.2.10" doc:"The address of the packet; null where none is known and none matters"`
-	Interface *string `json:"iface" example:"vmbr0" doc:"The node's interface that the packet passes, as far as it is known"`
+	Node      *string `json:"node" example:"pve1" doc:"The node itself, or the node whose firewall the packet passes"`
+	Address   *string `json:"address" example:"192.0.2.10" doc:"Address of the packet; null if none is known and none matters"`
+	Interface *string `json:"iface" example:"vmbr0" doc:"Interface of the node that the packet passes, if known"`
 }
 
 // Hop is one firewall on the way.
 type Hop struct {
 	Scope     ShownScope `json:"scope"`
 	NIC       *string    `json:"nic" example:"net0"`
-	Direction string     `json:"direction" enum:"in,out,forward" example:"in" doc:"As seen from the scope"`
+	Direction string     `json:"direction" enum:"in,out,forward" example:"in" doc:"Direction as seen from the scope"`
 	Verdict   string     `json:"verdict" enum:"accept,drop,reject,unknown" example:"drop"`
 	By        Step       `json:"by"`
-	Steps     []Step     `json:"steps" doc:"What the packet came to, in order; the last one decided"`
-	Omitted   int        `json:"omitted" example:"0" doc:"How many steps before these are left out"`
+	Steps     []Step     `json:"steps" doc:"Checks and rules that the packet passed, in order; the last one decided"`
+	Omitted   int        `json:"omitted" example:"0" doc:"Number of omitted steps before these"`
 }
 
 // ShownScope is whose rules or firewall.
@@ -52,18 +52,18 @@ type ShownScope struct {
 	Kind    string  `json:"kind" enum:"cluster,node,guest,group" example:"guest"`
 	GuestID *int64  `json:"guest_id" example:"12"`
 	AppID   *int64  `json:"app_id" example:"4"`
-	Name    *string `json:"name" example:"db-1" doc:"Of the guest, the node or the group"`
+	Name    *string `json:"name" example:"db-1" doc:"Name of the guest, the node or the group"`
 }
 
 // Step is a rule, or a check of the hypervisor itself, that a packet came to.
 type Step struct {
-	Scope *ShownScope `json:"scope" doc:"Whose rule it is; null for a check"`
+	Scope *ShownScope `json:"scope" doc:"Scope of the rule; null for a check"`
 	Rule  *Rule       `json:"rule" doc:"The rule; null for a check"`
-	Check *string     `json:"check" example:"policy" doc:"The hypervisor's own check, which no rule stands for: a policy, a filter, or that a firewall is off"`
-	Part  *int        `json:"part" example:"1" doc:"Which part of the rule's macro, from 1"`
-	Via   *Via        `json:"via" doc:"The rule that stands for the group whose rule this is"`
-	Why   string      `json:"why" enum:"matched,disabled,direction,interface,family,protocol,icmp_type,source,dest,source_nomatch,dest_nomatch,sport,dport,invalid,not_in_force,group_missing,group_passed,not_met" example:"dport" doc:"Why it did not match, or matched"`
-	Text  string      `json:"text" example:"in ACCEPT proto tcp dport 22" doc:"The same for people"`
+	Check *string     `json:"check" example:"policy" doc:"Built-in check of the hypervisor: a policy, a filter, or a disabled firewall"`
+	Part  *int        `json:"part" example:"1" doc:"Part of the rule's macro, from 1"`
+	Via   *Via        `json:"via" doc:"Rule that includes the security group of this rule"`
+	Why   string      `json:"why" enum:"matched,disabled,direction,interface,family,protocol,icmp_type,source,dest,source_nomatch,dest_nomatch,sport,dport,invalid,not_in_force,group_missing,group_passed,not_met" example:"dport" doc:"Why it matched or did not match"`
+	Text  string      `json:"text" example:"in ACCEPT proto tcp dport 22" doc:"The step as text"`
 }
 
 // Via names a rule by its place.
@@ -75,8 +75,8 @@ type Via struct {
 // Reached is a table of who gets through, as the API shows it.
 type Reached struct {
 	To      ShownEnd   `json:"to"`
-	Rows    []ReachRow `json:"rows" doc:"Who is outside first, then guests by number"`
-	Omitted int        `json:"omitted" example:"0" doc:"How many guests are left out"`
+	Rows    []ReachRow `json:"rows" doc:"The outside first, then guests by VMID"`
+	Omitted int        `json:"omitted" example:"0" doc:"Number of omitted guests"`
 	At      string     `json:"at" example:"current"`
 	AsOf    time.Time  `json:"as_of"`
 }
@@ -84,9 +84,9 @@ type Reached struct {
 // ReachRow is one sender.
 type ReachRow struct {
 	From    ShownEnd `json:"from"`
-	Open    []Ports  `json:"open" doc:"Ports that it gets through to, whether anybody listens there or not"`
-	Ping    bool     `json:"ping" doc:"Whether an ICMP echo request is accepted"`
-	Unknown *string  `json:"unknown" example:"guest 105 cannot be read: there is no such guest" doc:"Why nothing can be said of this sender; null otherwise"`
+	Open    []Ports  `json:"open" doc:"Ports that the sender can reach, whether or not a program listens on them"`
+	Ping    bool     `json:"ping" doc:"true if an ICMP echo request is accepted"`
+	Unknown *string  `json:"unknown" example:"cannot read guest 105: it does not exist" doc:"Why the result for this sender is unknown; null otherwise"`
 }
 
 // Ports are ports of a protocol, both ends included.

@@ -12,8 +12,8 @@ import (
 // Group is a group of rules of the cluster, as the API shows it.
 type Group struct {
 	Name    string  `json:"group" example:"webserver"`
-	Comment *string `json:"comment" example:"what every web server lets in"`
-	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"As that of an alias, of the list of groups; the rules of each group have their own"`
+	Comment *string `json:"comment" example:"common rules of all web servers"`
+	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the list of groups, the same for each group; the rules of each group have their own. Null if the hypervisor has none, and in the response to a change if another user has changed the list since"`
 }
 
 // groups returns the listing of security groups.

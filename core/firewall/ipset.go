@@ -14,8 +14,8 @@ import (
 // IPSet is a named set of addresses and networks, as the API shows it.
 type IPSet struct {
 	Name    string  `json:"name" example:"management"`
-	Comment *string `json:"comment" example:"from where administrators come"`
-	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"As that of an alias, of the list of sets; the members of each set have their own"`
+	Comment *string `json:"comment" example:"networks of the administrators"`
+	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the list of sets, the same for each set; the members of each set have their own. Null if the hypervisor has none, and in the response to a change if another user has changed the list since"`
 }
 
 // ipSets returns the listing of a scope's sets.
@@ -101,10 +101,10 @@ func setAt(rows []sdk.IPSet, name string) int {
 
 // IPSetMember is a member of a set, as the API shows it.
 type IPSetMember struct {
-	CIDR    string  `json:"cidr" example:"192.0.2.0/24" doc:"An address, a network, or what else the hypervisor takes, such as an alias"`
-	NoMatch int     `json:"nomatch" minimum:"0" maximum:"1" doc:"1 takes these addresses out of the set again, which a larger member brought in"`
+	CIDR    string  `json:"cidr" example:"192.0.2.0/24" doc:"An address, a network, or another value that the hypervisor accepts, such as an alias"`
+	NoMatch int     `json:"nomatch" minimum:"0" maximum:"1" doc:"1 excludes these addresses from a larger member of the set"`
 	Comment *string `json:"comment" example:"the office"`
-	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"As that of an alias, of the set's members"`
+	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the members of the set, the same for each member. Null if the hypervisor has none, and in the response to a change if another user has changed the members since"`
 }
 
 // members returns the listing of a set's members.

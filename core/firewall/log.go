@@ -14,14 +14,14 @@ import (
 
 // LogLine is one line of a firewall's log, as the API shows it. Of a line that nobody understands everything but n and text is null.
 type LogLine struct {
-	N           int        `json:"n" example:"17" doc:"Number within the times that were asked for, from 1"`
-	Text        string     `json:"text" doc:"The line as it is"`
+	N           int        `json:"n" example:"17" doc:"Line number within the requested period, from 1"`
+	Text        string     `json:"text" doc:"The line, unchanged"`
 	Time        *time.Time `json:"time"`
-	Guest       *string    `json:"guest" example:"101" doc:"Id of the guest at the hypervisor; null for the node itself"`
-	Scope       *string    `json:"scope" enum:"node,guest,group" example:"group" doc:"Whose rules wrote it: those of a node, which has those of the cluster too, of a guest, or of a group"`
-	Group       *string    `json:"group" example:"web" doc:"The name of that group"`
+	Guest       *string    `json:"guest" example:"101" doc:"ID of the guest on the hypervisor; null for the node itself"`
+	Scope       *string    `json:"scope" enum:"node,guest,group" example:"group" doc:"Scope whose rules wrote the line: node, which includes the rules of the cluster, guest, or group"`
+	Group       *string    `json:"group" example:"web" doc:"Name of the security group"`
 	Level       *string    `json:"level" example:"info"`
-	Chain       *string    `json:"chain" example:"GROUP-web-IN" doc:"What the hypervisor calls the list of rules"`
+	Chain       *string    `json:"chain" example:"GROUP-web-IN" doc:"Name of the rule chain, as the hypervisor calls it"`
 	Direction   *string    `json:"direction" example:"in"`
 	Action      *string    `json:"action" example:"DROP"`
 	Protocol    *string    `json:"proto" example:"tcp"`

@@ -18,20 +18,20 @@ import (
 
 // Options are the options of a scope's firewall, as the API shows them. What is null is not set: the hypervisor's own default holds.
 type Options struct {
-	Enable        *int              `json:"enable" minimum:"0" maximum:"1" example:"1" doc:"1 switches the firewall of the scope on. Without that of the cluster most hypervisors do nothing at all"`
+	Enable        *int              `json:"enable" minimum:"0" maximum:"1" example:"1" doc:"1 enables the firewall of the scope. Most hypervisors ignore it unless the firewall of the cluster is enabled"`
 	DHCP          *int              `json:"dhcp" minimum:"0" maximum:"1"`
 	NDP           *int              `json:"ndp" minimum:"0" maximum:"1"`
 	RADV          *int              `json:"radv" minimum:"0" maximum:"1"`
 	MACFilter     *int              `json:"macfilter" minimum:"0" maximum:"1"`
 	IPFilter      *int              `json:"ipfilter" minimum:"0" maximum:"1"`
-	PolicyIn      *string           `json:"policy_in" example:"DROP" doc:"What becomes of that for which there is no rule"`
+	PolicyIn      *string           `json:"policy_in" example:"DROP" doc:"Action for traffic that no rule matches"`
 	PolicyOut     *string           `json:"policy_out" example:"ACCEPT"`
 	PolicyForward *string           `json:"policy_forward" example:"ACCEPT"`
 	LogIn         *string           `json:"log_level_in" example:"info"`
 	LogOut        *string           `json:"log_level_out" example:"nolog"`
 	LogForward    *string           `json:"log_level_forward"`
-	Other         map[string]string `json:"other" doc:"The hypervisor's further options that are set, by their names there"`
-	Digest        *string           `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"It changes when one of the options does. Null where the hypervisor has none, and in the answer to a change after which somebody else has changed them"`
+	Other         map[string]string `json:"other" doc:"Other options that are set, by the hypervisor's names"`
+	Digest        *string           `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the options; it changes when any of them changes. Null if the hypervisor has none, and in the response to a change if another user has changed them since"`
 }
 
 // OptionsPatch is a change of options.

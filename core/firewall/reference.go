@@ -11,9 +11,9 @@ import (
 type Reference struct {
 	Kind    string  `json:"type" enum:"alias,ipset"`
 	Name    string  `json:"name" example:"management"`
-	Text    string  `json:"ref" example:"+dc/management" doc:"How a rule writes it"`
-	Scope   *string `json:"scope" example:"cluster" doc:"Where it is kept: cluster, node, guest or group; null where that is none of the scopes here"`
-	Comment *string `json:"comment" example:"from where administrators come"`
+	Text    string  `json:"ref" example:"+dc/management" doc:"Text to use in a rule"`
+	Scope   *string `json:"scope" example:"cluster" doc:"Scope where it is defined: cluster, node, guest or group; null if it is none of these"`
+	Comment *string `json:"comment" example:"networks of the administrators"`
 }
 
 // References lists what the rules of a scope may name, for pickers. Problems: those of Rules.

@@ -11,21 +11,21 @@ import (
 
 // Rule is one rule as the API shows it. What the rule does not have is null.
 type Rule struct {
-	Position        int     `json:"pos" minimum:"0" example:"0" doc:"Place in the list: the first rule that fits decides"`
-	Direction       string  `json:"type" enum:"in,out,forward,group" doc:"group stands for the rules of the security group that action names"`
-	Action          string  `json:"action" example:"ACCEPT" doc:"What the rule does, in the hypervisor's words, or the name of a security group"`
-	Enabled         int     `json:"enable" minimum:"0" maximum:"1" example:"1" doc:"1 when the rule holds, 0 when it is switched off"`
-	Macro           *string `json:"macro" example:"SSH" doc:"A service that the hypervisor knows"`
+	Position        int     `json:"pos" minimum:"0" example:"0" doc:"Position in the list; the first matching rule applies"`
+	Direction       string  `json:"type" enum:"in,out,forward,group" doc:"group: the rules of the security group that action names"`
+	Action          string  `json:"action" example:"ACCEPT" doc:"Action, as the hypervisor names it, or the name of a security group"`
+	Enabled         int     `json:"enable" minimum:"0" maximum:"1" example:"1" doc:"1 if the rule is enabled, 0 if it is disabled"`
+	Macro           *string `json:"macro" example:"SSH" doc:"Name of a predefined service of the hypervisor"`
 	Interface       *string `json:"iface" example:"net0"`
-	Source          *string `json:"source" example:"192.0.2.0/24" doc:"Addresses, networks, ranges or names of sets, in the hypervisor's form"`
-	Destination     *string `json:"dest" example:"192.0.2.10" doc:"As source"`
+	Source          *string `json:"source" example:"192.0.2.0/24" doc:"Addresses, networks, ranges or names of sets, in the hypervisor's format"`
+	Destination     *string `json:"dest" example:"192.0.2.10" doc:"Same format as source"`
 	SourcePort      *string `json:"sport" example:"1024:65535"`
 	DestinationPort *string `json:"dport" example:"22"`
 	Protocol        *string `json:"proto" example:"tcp"`
-	Log             *string `json:"log" example:"info" doc:"Level at which the rule logs"`
+	Log             *string `json:"log" example:"info" doc:"Log level of the rule"`
 	ICMPType        *string `json:"icmp_type" example:"echo-request"`
 	Comment         *string `json:"comment" example:"administrators"`
-	Digest          *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the whole list, the same on each of its rules: it changes when one of them does. Null where the hypervisor has none"`
+	Digest          *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the whole list, the same for each rule; it changes when any of them changes. Null if the hypervisor has none"`
 }
 
 // Rules asks the backend for the rules of a scope, in their order, and for their digest, nil where there is none. Problems: not_found for

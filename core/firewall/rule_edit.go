@@ -17,10 +17,10 @@ import (
 
 // RuleChanged is the answer to a change of a rule.
 type RuleChanged struct {
-	Position *int    `json:"pos" minimum:"0" example:"2" doc:"Where the rule stands; of one that was deleted where it stood. Null where somebody else has changed the list since"`
-	Digest   *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the list as it is now. Null where somebody else has changed it since, so that places may be others: read it again"`
-	Rule     Rule    `json:"rule" doc:"The rule as it is now; one that was deleted as it was"`
-	Note     *string `json:"note" example:"The rule is switched off: a rule holds only once enable is 1." doc:"What is worth knowing of the outcome, for people"`
+	Position *int    `json:"pos" minimum:"0" example:"2" doc:"Position of the rule, or former position of a deleted rule. Null if another user has changed the list since"`
+	Digest   *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the list after the change. Null if another user has changed the list since and positions may differ; read the list again"`
+	Rule     Rule    `json:"rule" doc:"The rule after the change, or the deleted rule"`
+	Note     *string `json:"note" example:"The rule is disabled; set enable to 1 to enable it." doc:"Note about the result"`
 }
 
 // Notes in the answer about a changed rule.

@@ -25,8 +25,8 @@ const MaxTargets = 500
 
 // BulkTarget is a VM or an app; the other is nil.
 type BulkTarget struct {
-	VM  *int64 `json:"vm" example:"3" doc:"Id of a VM; null for an app"`
-	App *int64 `json:"app" doc:"Id of an app; null for a VM"`
+	VM  *int64 `json:"vm" example:"3" doc:"ID of a VM; null for an app"`
+	App *int64 `json:"app" doc:"ID of an app; null for a VM"`
 }
 
 // id returns the kind of the target in the words of the API, and its ID.
@@ -61,8 +61,8 @@ type Skipped struct {
 
 // Bulk is the answer to an action on many guests.
 type Bulk struct {
-	Jobs    []job.View `json:"jobs" doc:"One for each target that was not skipped"`
-	Skipped []Skipped  `json:"skipped" doc:"Targets that were refused, and why; nothing is done with them"`
+	Jobs    []job.View `json:"jobs" doc:"One job for each target that was not skipped"`
+	Skipped []Skipped  `json:"skipped" doc:"Targets that were refused, and the reasons; they are not changed"`
 }
 
 // prepared is a target whose job can be enqueued, and the function that adds it

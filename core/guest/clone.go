@@ -29,8 +29,8 @@ type CloneOrder struct {
 // Made is the answer to a request that creates a guest.
 type Made struct {
 	Started
-	VMID     *int64 `json:"vmid" example:"105" doc:"The new guest's number at the hypervisor; null where its guests have none"`
-	GuestRef string `json:"guest_ref" example:"105" doc:"The new guest's id at the hypervisor"`
+	VMID     *int64 `json:"vmid" example:"105" doc:"VMID of the new guest; null if the hypervisor has no VMIDs"`
+	GuestRef string `json:"guest_ref" example:"105" doc:"ID of the new guest on the hypervisor"`
 }
 
 // made is stored for idempotent repetition, beside the job.

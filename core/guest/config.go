@@ -14,44 +14,44 @@ const maxDescription = 64 << 10
 // Config is a guest's configuration as the API shows it: what is in force, and
 // beside it what waits for a restart.
 type Config struct {
-	Digest         *string            `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the whole configuration: another one by now is a change meanwhile. Null where the hypervisor has none"`
+	Digest         *string            `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the whole configuration; it differs if the configuration was changed. Null if the hypervisor has none"`
 	Name           string             `json:"name" example:"web1"`
 	Description    string             `json:"description"`
 	Tags           []string           `json:"tags"`
-	Protected      bool               `json:"protected" doc:"The hypervisor does not destroy it"`
-	OSType         *string            `json:"ostype" example:"l26" doc:"The hypervisor's word for its operating system"`
+	Protected      bool               `json:"protected" doc:"true if the hypervisor refuses to destroy it"`
+	OSType         *string            `json:"ostype" example:"l26" doc:"Type of operating system, as the hypervisor names it"`
 	CPUType        *string            `json:"cpu_type" example:"host"`
-	Cores          *int64             `json:"cores" example:"2" doc:"Of each socket, where there are sockets; null for all that the node has"`
+	Cores          *int64             `json:"cores" example:"2" doc:"Number of cores, per socket if the guest has sockets; null for all cores of the node"`
 	Sockets        *int64             `json:"sockets" example:"1"`
 	MemoryMB       *int64             `json:"memory_mb" example:"2048"`
-	BalloonMB      *int64             `json:"balloon_mb" doc:"What a VM keeps at least when the node is short of memory; 0 where that is switched off"`
-	SwapMB         *int64             `json:"swap_mb" doc:"Of containers"`
+	BalloonMB      *int64             `json:"balloon_mb" doc:"Memory that a VM keeps when the node runs short of memory; 0 if ballooning is disabled"`
+	SwapMB         *int64             `json:"swap_mb" doc:"Swap of a container"`
 	Disks          []Disk             `json:"disks"`
 	NICs           []NIC              `json:"nics"`
-	Pending        map[string]*string `json:"pending" doc:"What waits for a restart, by the hypervisor's keys; null is a key that will be removed"`
-	PendingRestart bool               `json:"pending_restart" doc:"Something waits for a restart"`
+	Pending        map[string]*string `json:"pending" doc:"Changes that wait for a restart, by the hypervisor's keys; null for a key that will be removed"`
+	PendingRestart bool               `json:"pending_restart" doc:"true if a change waits for a restart"`
 }
 
 // Disk is a disk or a drive of a guest.
 type Disk struct {
-	Key       string  `json:"key" example:"scsi0" doc:"The hypervisor's name of it"`
-	Storage   *string `json:"storage" example:"local-lvm" doc:"Null for what lies on no storage"`
+	Key       string  `json:"key" example:"scsi0" doc:"Key of the disk on the hypervisor"`
+	Storage   *string `json:"storage" example:"local-lvm" doc:"Storage of the disk; null if it is on none"`
 	Volume    *string `json:"volume" example:"local-lvm:vm-101-disk-0"`
-	SizeGB    *int64  `json:"size_gb" example:"32" doc:"In GiB, rounded up; null where the hypervisor does not say"`
-	Removable bool    `json:"removable" doc:"A drive for images"`
-	Local     bool    `json:"local" doc:"A directory or a device of the node, which stays when the guest leaves"`
-	Path      *string `json:"path" doc:"Where a container has it mounted"`
-	Unused    bool    `json:"unused" doc:"The guest keeps the volume and does not use it, such as a disk that was detached; it is destroyed with the guest"`
-	Pending   bool    `json:"pending" doc:"It is attached at the next restart"`
-	Owner     *string `json:"owner_ref" example:"101" doc:"Id at the hypervisor of the guest that the volume belongs to; null for none, or where that is not known"`
-	Kept      bool    `json:"kept" doc:"It belongs to another guest, or to none, and stays when this one is destroyed"`
-	LeftOut   bool    `json:"left_out" doc:"Backups of the guest do not include it"`
+	SizeGB    *int64  `json:"size_gb" example:"32" doc:"Size in GiB, rounded up; null if the hypervisor does not report it"`
+	Removable bool    `json:"removable" doc:"true for a CD drive"`
+	Local     bool    `json:"local" doc:"true for a directory or a device of the node, which stays when the guest is moved"`
+	Path      *string `json:"path" doc:"Mount path in the container"`
+	Unused    bool    `json:"unused" doc:"true for a volume that the guest keeps but does not use, such as a detached disk; it is destroyed with the guest"`
+	Pending   bool    `json:"pending" doc:"true if it is attached at the next restart"`
+	Owner     *string `json:"owner_ref" example:"101" doc:"ID on the hypervisor of the guest that owns the volume; null if there is none or it is not known"`
+	Kept      bool    `json:"kept" doc:"true if it belongs to another guest or to none, and stays when this guest is destroyed"`
+	LeftOut   bool    `json:"left_out" doc:"true if backups of the guest do not include it"`
 }
 
 // NIC is a network interface in short.
 type NIC struct {
-	Key    string  `json:"key" example:"net0" doc:"The hypervisor's name of it"`
-	Name   *string `json:"name" example:"eth0" doc:"Its name inside a container; null for VMs"`
+	Key    string  `json:"key" example:"net0" doc:"Key of the NIC on the hypervisor"`
+	Name   *string `json:"name" example:"eth0" doc:"Name of the interface in the container; null for VMs"`
 	MAC    *string `json:"mac" example:"BC:24:11:00:00:01"`
 	Bridge *string `json:"bridge" example:"vmbr0"`
 }

@@ -17,13 +17,13 @@ const App = "app"
 // Entry is a guest in the list of all guests, with its app and team.
 type Entry struct {
 	Guest
-	AppID     *int64  `json:"app_id" example:"3" doc:"The app that the container is; null for VMs and for containers that are none"`
+	AppID     *int64  `json:"app_id" example:"3" doc:"ID of the app that owns the container; null for VMs and other containers"`
 	App       *string `json:"app" example:"wiki" doc:"Name of the app"`
 	ClusterID int64   `json:"cluster_id" example:"1"`
 	TeamID    int64   `json:"team_id" example:"1"`
-	Team      string  `json:"team" example:"Web shop" doc:"Name of the team that its host belongs to"`
+	Team      string  `json:"team" example:"Web shop" doc:"Name of the team that owns the host"`
 	// BackupAt is as the storages of backups were last listed.
-	BackupAt *time.Time `json:"backup_at" doc:"When its newest backup was taken, of those that count; null where none is known"`
+	BackupAt *time.Time `json:"backup_at" doc:"When the newest backup that counts was taken; null if none is known"`
 }
 
 // entryColumns are the columns of an Entry, from the tables of entryJoin.

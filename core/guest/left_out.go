@@ -24,12 +24,12 @@ import (
 // as last read. A mount point that backups exclude is the usual case. People
 // notice it when they restore, which is too late, so plans and lists show it.
 type LeftOut struct {
-	Key     string  `json:"key" example:"mp0" doc:"The hypervisor's key for it"`
+	Key     string  `json:"key" example:"mp0" doc:"Key on the hypervisor"`
 	Path    *string `json:"path" example:"/srv/data" doc:"Mount path in the container"`
-	Storage *string `json:"storage" example:"local-lvm" doc:"Null for a directory or a device of the node"`
+	Storage *string `json:"storage" example:"local-lvm" doc:"Storage of the volume; null for a directory or a device of the node"`
 	Volume  *string `json:"volume" example:"local-lvm:vm-104-disk-1"`
-	SizeGB  *int64  `json:"size_gb" example:"200" doc:"In GiB, rounded up; null where the hypervisor does not say"`
-	// IncludedAt is nil while backups do not include the volume.
+	SizeGB  *int64  `json:"size_gb" example:"200" doc:"Size in GiB, rounded up; null if the hypervisor does not report it"`
+	// IncludedAt is nil while backups do not include it.
 	IncludedAt *time.Time `json:"included_at" doc:"When Hostler first saw that backups include it; older backups may not contain it. Null while backups do not include it"`
 	// unused and kept are as of hypervisor.Disk.
 	unused, kept bool

@@ -40,26 +40,26 @@ type MigrationOrder struct {
 // Preflight is the result of the check before a migration. It is shown before
 // the request, and stored with it.
 type Preflight struct {
-	Strategy     *string            `json:"strategy" enum:"cluster,shared_storage,transfer" doc:"cluster: the hypervisor moves it between nodes of its cluster. shared_storage: it is stopped, backed up to a storage that both hosts have, and restored on the other side; the source is kept. transfer: the same where they have none, with the file of the backup copied from machine to machine by SSH. null where none can be tried"`
-	Rejected     []MigrationFinding `json:"rejected" doc:"The other strategies that were looked at, each as the code, and why it is not there"`
-	Possible     bool               `json:"possible" doc:"Nothing is in the way"`
-	Node         string             `json:"node" example:"pve1" doc:"Where the guest is"`
+	Strategy     *string            `json:"strategy" enum:"cluster,shared_storage,transfer" doc:"cluster: the hypervisor moves it between nodes of its cluster. shared_storage: it is stopped, backed up to a storage that both hosts have, and restored on the target; the source is kept. transfer: like shared_storage, but the backup file is copied between the nodes by SSH. Null if no strategy is available"`
+	Rejected     []MigrationFinding `json:"rejected" doc:"Other strategies that were considered, each as the code, and why it is not available"`
+	Possible     bool               `json:"possible" doc:"true if there are no blockers"`
+	Node         string             `json:"node" example:"pve1" doc:"Current node of the guest"`
 	TargetHostID int64              `json:"target_host_id" example:"2"`
-	TargetNode   string             `json:"target_node" example:"pve2" doc:"Empty where none was found"`
-	TargetRef    string             `json:"target_guest_ref" example:"101" doc:"The id that it would have there; another one when that is taken meanwhile"`
-	Running      bool               `json:"running" doc:"It runs or is paused"`
-	Live         bool               `json:"live" doc:"It goes on running while it is moved"`
+	TargetNode   string             `json:"target_node" example:"pve2" doc:"Target node; empty if none was found"`
+	TargetRef    string             `json:"target_guest_ref" example:"101" doc:"Expected ID of the guest on the target; a different one if it is taken meanwhile"`
+	Running      bool               `json:"running" doc:"true if the guest is running or paused"`
+	Live         bool               `json:"live" doc:"true if the guest keeps running during the migration"`
 
-	Blockers []MigrationFinding `json:"blockers" doc:"What is in the way"`
-	Warnings []MigrationFinding `json:"warnings" doc:"What is to be known besides"`
-	Disks    []MigrationDisk    `json:"disks" doc:"The disks that are copied"`
-	Bytes    *int64             `json:"bytes" doc:"How much is copied at most; null where the size of a disk is not known"`
+	Blockers []MigrationFinding `json:"blockers" doc:"Reasons why the migration cannot start"`
+	Warnings []MigrationFinding `json:"warnings" doc:"Warnings that do not prevent the migration"`
+	Disks    []MigrationDisk    `json:"disks" doc:"Disks that are copied"`
+	Bytes    *int64             `json:"bytes" doc:"Maximum number of bytes to copy; null if the size of a disk is not known"`
 
-	DowntimeS     *int64 `json:"downtime_s" doc:"Expected time in which it does not run, in seconds; null where that cannot be told"`
-	DowntimeBasis string `json:"downtime_basis" doc:"What that is reckoned from"`
+	DowntimeS     *int64 `json:"downtime_s" doc:"Expected downtime in seconds; null if it cannot be estimated"`
+	DowntimeBasis string `json:"downtime_basis" doc:"Basis of the estimated downtime"`
 
-	SourceStorage *string `json:"source_storage" doc:"Storage that the backup is written to; null for the strategy cluster"`
-	TargetStorage *string `json:"target_storage" doc:"For shared_storage the same storage as the target calls it, for transfer the one that the backup is copied to; null for the strategy cluster"`
+	SourceStorage *string `json:"source_storage" doc:"Storage for the backup; null for the strategy cluster"`
+	TargetStorage *string `json:"target_storage" doc:"For shared_storage, the name of the same storage on the target; for transfer, the storage that the backup is copied to; null for the strategy cluster"`
 }
 
 // MigrationFinding is one blocker or warning of a migration.

@@ -4,8 +4,8 @@ import "github.com/hostler/hostler/core/problem"
 
 // NamedTarget is a target in a request body. Exactly one field is set.
 type NamedTarget struct {
-	VM  *int64 `json:"vm,omitempty" minimum:"1" example:"3" doc:"Id of a VM; either this or app"`
-	App *int64 `json:"app,omitempty" minimum:"1" doc:"Id of an app"`
+	VM  *int64 `json:"vm,omitempty" minimum:"1" example:"3" doc:"ID of a VM; give either this or app"`
+	App *int64 `json:"app,omitempty" minimum:"1" doc:"ID of an app; give either this or vm"`
 }
 
 // Targets returns invalid for targets that name nothing or two things, and for

@@ -30,20 +30,20 @@ const (
 // guest reports about it.
 type Interface struct {
 	NIC
-	Model          *string  `json:"model" example:"virtio" doc:"Null for containers"`
-	Tag            *int64   `json:"tag" example:"20" doc:"VLAN; null for none"`
-	Rate           *float64 `json:"rate" example:"12.5" doc:"Limit in MB per second; null for none"`
-	MTU            *int64   `json:"mtu" example:"1500" doc:"Null for that of the bridge"`
-	Firewall       bool     `json:"firewall" doc:"It is behind the hypervisor's firewall, where that is on"`
-	LinkDown       bool     `json:"link_down" doc:"It is unplugged"`
-	IP             *string  `json:"ip" example:"192.0.2.5/24" doc:"What a container is configured with: an address with its prefix, dhcp or manual"`
+	Model          *string  `json:"model" example:"virtio" doc:"Model of the virtual NIC; null for containers"`
+	Tag            *int64   `json:"tag" example:"20" doc:"VLAN tag; null for none"`
+	Rate           *float64 `json:"rate" example:"12.5" doc:"Rate limit in MB per second; null for none"`
+	MTU            *int64   `json:"mtu" example:"1500" doc:"MTU; null for the MTU of the bridge"`
+	Firewall       bool     `json:"firewall" doc:"true if the hypervisor's firewall applies to it, provided that the firewall is enabled"`
+	LinkDown       bool     `json:"link_down" doc:"true if the link is disconnected"`
+	IP             *string  `json:"ip" example:"192.0.2.5/24" doc:"Configured IPv4 address of a container: an address with prefix, dhcp or manual"`
 	Gateway        *string  `json:"gw" example:"192.0.2.1"`
-	IP6            *string  `json:"ip6" example:"auto" doc:"An address with its prefix, dhcp, auto or manual"`
+	IP6            *string  `json:"ip6" example:"auto" doc:"Configured IPv6 address of a container: an address with prefix, dhcp, auto or manual"`
 	Gateway6       *string  `json:"gw6"`
-	Addresses      []string `json:"addresses" nullable:"true" example:"[\"192.0.2.5/24\"]" doc:"What the guest itself tells, asked for now, at most 64; null where it cannot tell"`
-	AddressesError *string  `json:"addresses_error" doc:"Why the guest cannot tell; null where it did"`
-	Pending        bool     `json:"pending" doc:"A change of it waits for a restart"`
-	Digest         *string  `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the whole configuration, the same on each NIC. Null where the hypervisor has none"`
+	Addresses      []string `json:"addresses" nullable:"true" example:"[\"192.0.2.5/24\"]" doc:"Addresses that the guest reports for this request, at most 64; null if it cannot report them"`
+	AddressesError *string  `json:"addresses_error" doc:"Why the guest cannot report its addresses; null if it did"`
+	Pending        bool     `json:"pending" doc:"true if a change waits for a restart"`
+	Digest         *string  `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the whole configuration, the same for each NIC. Null if the hypervisor has none"`
 }
 
 // Network reads a guest's NICs from the hypervisor and its addresses from the

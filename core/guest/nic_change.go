@@ -14,7 +14,7 @@ import (
 // ChangedInterface is a NIC after a change.
 type ChangedInterface struct {
 	Interface
-	PendingRestart bool `json:"pending_restart" doc:"A change of it waits for a restart of the guest"`
+	PendingRestart bool `json:"pending_restart" doc:"true if a change waits for a restart of the guest"`
 }
 
 // addressing lists the fields that only the NICs of containers have.

@@ -10,33 +10,33 @@ import (
 // Placement is what a new guest on a node can use, for a form.
 type Placement struct {
 	Node     string             `json:"node" example:"pve1"`
-	Number   *int64             `json:"number" example:"105" doc:"A number that was free a moment ago and is reserved by nothing; null where guests have none"`
-	Storages []PlacementStorage `json:"storages" doc:"Those of the node that can be seen"`
-	Bridges  []string           `json:"bridges" example:"[\"vmbr0\"]" doc:"What a NIC on the node can be attached to"`
-	OSTypes  []string           `json:"ostypes" example:"[\"l26\"]" doc:"The hypervisor's words for operating systems of VMs, the usual one first"`
-	Limits   PlacementLimits    `json:"limits" doc:"The hypervisor's upper bounds; null for none"`
+	Number   *int64             `json:"number" example:"105" doc:"An unused VMID that nothing reserves; null if the hypervisor has no VMIDs"`
+	Storages []PlacementStorage `json:"storages" doc:"Known storages of the node"`
+	Bridges  []string           `json:"bridges" example:"[\"vmbr0\"]" doc:"Networks of the node that a NIC can use"`
+	OSTypes  []string           `json:"ostypes" example:"[\"l26\"]" doc:"Types of operating systems of VMs, as the hypervisor names them; the usual one first"`
+	Limits   PlacementLimits    `json:"limits" doc:"Upper limits of the hypervisor; null for no limit"`
 }
 
 // PlacementStorage is a storage as a place for a new guest.
 type PlacementStorage struct {
 	Name       string `json:"name" example:"local-lvm"`
-	VMs        bool   `json:"vms" doc:"It can hold disks of VMs"`
-	Containers bool   `json:"containers" doc:"It can hold disks of containers"`
-	Backups    bool   `json:"backups" doc:"It can hold backups"`
-	Templates  bool   `json:"templates" doc:"It can hold the templates that containers are made of"`
-	Shared     bool   `json:"shared" doc:"Other nodes see the same storage"`
-	Available  bool   `json:"available" doc:"It can be used now"`
+	VMs        bool   `json:"vms" doc:"true if it can store disks of VMs"`
+	Containers bool   `json:"containers" doc:"true if it can store disks of containers"`
+	Backups    bool   `json:"backups" doc:"true if it can store backups"`
+	Templates  bool   `json:"templates" doc:"true if it can store container templates"`
+	Shared     bool   `json:"shared" doc:"true if other nodes have the same storage"`
+	Available  bool   `json:"available" doc:"true if it can be used now"`
 	Thin       bool   `json:"thin" doc:"Disks use space only as data is written, so they can be larger than the free space"`
-	FreeBytes  *int64 `json:"free_bytes" example:"68719476736" doc:"What is left of it; null where the hypervisor does not say"`
+	FreeBytes  *int64 `json:"free_bytes" example:"68719476736" doc:"Free bytes; null if the hypervisor does not report it"`
 }
 
 // PlacementLimits are upper and lower limits for a guest.
 type PlacementLimits struct {
 	Cores     *int64 `json:"cores" example:"128"`
 	MemoryMB  *int64 `json:"memory_mb" example:"4178944"`
-	DiskGB    *int64 `json:"disk_gb" example:"131072" doc:"Of one disk"`
-	MinNumber *int64 `json:"min_number" example:"100" doc:"The lowest number that a guest can have"`
-	MaxNumber *int64 `json:"max_number" example:"999999999" doc:"The highest number that a guest can have"`
+	DiskGB    *int64 `json:"disk_gb" example:"131072" doc:"Maximum size of one disk"`
+	MinNumber *int64 `json:"min_number" example:"100" doc:"Lowest VMID that a guest can have"`
+	MaxNumber *int64 `json:"max_number" example:"999999999" doc:"Highest VMID that a guest can have"`
 }
 
 // Placement asks the host's hypervisor what a new guest on a node can use. It

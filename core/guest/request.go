@@ -55,7 +55,7 @@ type Request struct {
 // Started is the answer to a request for work.
 type Started struct {
 	Job    job.View `json:"job"`
-	IsSelf bool     `json:"is_self" doc:"The service itself runs in this guest"`
+	IsSelf bool     `json:"is_self" doc:"true if the service runs in this guest"`
 }
 
 // Started rebuilds the answer to a repeated request, with the present state of

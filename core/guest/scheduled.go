@@ -17,13 +17,13 @@ import (
 // Selection selects the guests of a schedule by a tag or by host. It is
 // evaluated at each run, so new guests are included.
 type Selection struct {
-	Tag    *string `json:"tag,omitempty" minLength:"1" maxLength:"128" example:"prod" doc:"Guests that have this tag, in large or small letters, without templates; backups select templates with a tag backup-<n>d"`
-	HostID *int64  `json:"host_id,omitempty" minimum:"1" doc:"Guests of this host, without templates; backups select templates with a tag backup-<n>d"`
+	Tag    *string `json:"tag,omitempty" minLength:"1" maxLength:"128" example:"prod" doc:"Guests with this tag, case-insensitive, without templates; backups select templates that have a tag backup-<n>d"`
+	HostID *int64  `json:"host_id,omitempty" minimum:"1" doc:"Guests on this host, without templates; backups select templates that have a tag backup-<n>d"`
 }
 
 // Kept limits how many of its results a schedule keeps.
 type Kept struct {
-	Keep *int64 `json:"keep,omitempty" minimum:"1" maximum:"365" example:"7" doc:"After a good run, delete what this schedule made for the guest but the newest so many"`
+	Keep *int64 `json:"keep,omitempty" minimum:"1" maximum:"365" example:"7" doc:"Number of newest items to keep; after a successful run, older items that this schedule created for the guest are deleted"`
 }
 
 // Chosen is what a schedule acts on. Either Targets or Select is set.

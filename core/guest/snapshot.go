@@ -127,11 +127,11 @@ var RollBack = Work[hypervisor.RollbackSpec]{
 // Snapshot is a snapshot as the API shows it.
 type Snapshot struct {
 	Name        string     `json:"name" example:"before-upgrade"`
-	Parent      *string    `json:"parent" example:"fresh" doc:"The snapshot that this one follows; null for the first"`
+	Parent      *string    `json:"parent" example:"fresh" doc:"Name of the snapshot that this one is based on; null for the first"`
 	Description string     `json:"description"`
-	TakenAt     *time.Time `json:"snaptime" example:"2026-01-31T12:00:00Z" doc:"When it was taken; null where the hypervisor does not say"`
-	Memory      bool       `json:"vmstate" doc:"The guest's memory is in it"`
-	Incomplete  bool       `json:"incomplete" doc:"Taking or deleting it was not finished: it can be deleted, and not gone back to"`
+	TakenAt     *time.Time `json:"snaptime" example:"2026-01-31T12:00:00Z" doc:"When it was taken; null if the hypervisor does not report it"`
+	Memory      bool       `json:"vmstate" doc:"true if it includes the guest's memory"`
+	Incomplete  bool       `json:"incomplete" doc:"true if it was not completely taken or deleted; it can be deleted but not restored"`
 }
 
 // Snapshots reads the guest's snapshots from the hypervisor, oldest first,

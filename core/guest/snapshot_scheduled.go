@@ -15,7 +15,7 @@ import (
 
 // ScheduledSnapshot contains the parameters of a schedule that takes snapshots.
 type ScheduledSnapshot struct {
-	Prefix      string  `json:"name" minLength:"1" maxLength:"24" pattern:"^[A-Za-z][A-Za-z0-9_-]*$" example:"nightly" doc:"What the names begin with; each run adds its time in UTC, as in nightly-20260131T120000"`
+	Prefix      string  `json:"name" minLength:"1" maxLength:"24" pattern:"^[A-Za-z][A-Za-z0-9_-]*$" example:"nightly" doc:"Start of the names; each run appends its time in UTC, as in nightly-20260131T120000"`
 	Description *string `json:"description,omitempty" nullable:"true" maxLength:"4096"`
 }
 

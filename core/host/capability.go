@@ -12,7 +12,7 @@ import (
 type Capability struct {
 	Key      string `json:"key" example:"lifecycle"`
 	Label    string `json:"label" example:"Lifecycle"`
-	Why      string `json:"why" doc:"What it is needed for"`
+	Why      string `json:"why" doc:"Purpose of the capability"`
 	Required bool   `json:"required" example:"false"`
 }
 

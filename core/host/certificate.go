@@ -11,16 +11,16 @@ import (
 // Certificate is the information in an endpoint's certificate. None of it is
 // proven unless an authority or a pin vouches for it.
 type Certificate struct {
-	Fingerprint *string    `json:"fingerprint" example:"3F:9A:0C:51:7B:E2:44:D8:96:1E:A7:30:CB:5D:82:F6:19:60:BE:4C:D3:07:8A:F1:2E:95:6B:C8:54:A0:ED:73" doc:"SHA-256 of it: compare it with what the node shows on its own screen before you pin it"`
-	Subject     *string    `json:"subject" example:"pve1.example.com" doc:"Its common name, which is for people only: what it is for stands in names. Null where it has none, or the driver does not tell"`
-	Names       []string   `json:"names" example:"[\"pve1.example.com\", \"192.0.2.10\"]" doc:"DNS names and addresses that it is for, at most 64"`
-	Issuer      *string    `json:"issuer" example:"CN=Proxmox Virtual Environment" doc:"Who has signed it, as it says"`
+	Fingerprint *string    `json:"fingerprint" example:"3F:9A:0C:51:7B:E2:44:D8:96:1E:A7:30:CB:5D:82:F6:19:60:BE:4C:D3:07:8A:F1:2E:95:6B:C8:54:A0:ED:73" doc:"SHA-256 fingerprint; compare it with the one on the node's own screen before you pin it"`
+	Subject     *string    `json:"subject" example:"pve1.example.com" doc:"Common name; for people only, because names lists what the certificate is valid for. Null if it has none or the driver does not report it"`
+	Names       []string   `json:"names" example:"[\"pve1.example.com\", \"192.0.2.10\"]" doc:"DNS names and addresses that it is valid for, at most 64"`
+	Issuer      *string    `json:"issuer" example:"CN=Proxmox Virtual Environment" doc:"Name of the issuer"`
 	NotBefore   *time.Time `json:"not_before" example:"2026-01-31T12:00:00Z"`
 	NotAfter    time.Time  `json:"not_after" example:"2028-01-31T12:00:00Z"`
-	DaysLeft    int        `json:"days_left" example:"412" doc:"Whole days until it ends; below zero when it has ended"`
-	SelfSigned  *bool      `json:"self_signed" example:"false" doc:"It has signed itself. Null outside a probe"`
-	Trusted     *bool      `json:"trusted" example:"false" doc:"The system's authorities vouch for it under the name of the address. Null outside a probe"`
-	Distrust    *string    `json:"distrust" example:"no authority that this system knows has signed it" doc:"Why they do not; null when they do"`
+	DaysLeft    int        `json:"days_left" example:"412" doc:"Whole days until it expires; negative if it has expired"`
+	SelfSigned  *bool      `json:"self_signed" example:"false" doc:"true if it is self-signed. Null outside a probe"`
+	Trusted     *bool      `json:"trusted" example:"false" doc:"true if the system's certificate authorities trust it for the name in the address. Null outside a probe"`
+	Distrust    *string    `json:"distrust" example:"signed by an unknown authority" doc:"Why it is not trusted; null if it is"`
 }
 
 // certificateOf returns the certificate that a driver reported with the

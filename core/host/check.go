@@ -19,34 +19,34 @@ import (
 
 // Check is the result of Test.
 type Check struct {
-	Reachable bool `json:"reachable" example:"true" doc:"The endpoint answered to the monitoring token over a trusted connection, and gave its inventory"`
+	Reachable bool `json:"reachable" example:"true" doc:"true if the endpoint accepted the monitoring token over a trusted connection and returned its inventory"`
 	// Reason and Error say why not.
 	Reason    *string `json:"reason" example:"tls_fingerprint"`
 	Error     *string `json:"error"`
 	Version   *string `json:"version" example:"9.2.11"`
 	LatencyMS *int64  `json:"latency_ms" example:"18"`
 	// SeenFingerprint is the certificate that was shown, trusted or not.
-	SeenFingerprint    *string      `json:"seen_fingerprint" doc:"The certificate that was shown, trusted or not"`
-	FingerprintChanged bool         `json:"fingerprint_changed" example:"false" doc:"It is not the pinned one; PATCH tls_fingerprint to accept it"`
+	SeenFingerprint    *string      `json:"seen_fingerprint" doc:"Fingerprint of the certificate that the host presented, trusted or not"`
+	FingerprintChanged bool         `json:"fingerprint_changed" example:"false" doc:"true if it differs from the pinned one; PATCH tls_fingerprint to accept it"`
 	Tokens             []TokenCheck `json:"capabilities" doc:"One entry for each stored token"`
 }
 
 // TokenCheck is the result for one token.
 type TokenCheck struct {
-	Key     string  `json:"key" example:"lifecycle" doc:"The capability that it is for"`
-	TokenID *string `json:"token_id" example:"service@pve!lifecycle" doc:"What the hypervisor calls it; null for a one-time code, and for what cannot be a token"`
-	Form    *string `json:"form" example:"token" doc:"How it is handed over, in the driver's words"`
-	OK      bool    `json:"ok" example:"true" doc:"The token was accepted and lacks nothing"`
+	Key     string  `json:"key" example:"lifecycle" doc:"Capability of the token"`
+	TokenID *string `json:"token_id" example:"service@pve!lifecycle" doc:"Token ID on the hypervisor; null for a one-time code, and for a value that cannot be a token"`
+	Form    *string `json:"form" example:"token" doc:"Form of the credential, as the driver names it"`
+	OK      bool    `json:"ok" example:"true" doc:"true if the token was accepted and has all required privileges"`
 	// Reason and Error say why it was not accepted.
-	Reason        *string        `json:"reason" doc:"Why it was not accepted, as in a host's reason: auth for a token that the hypervisor rejects; invalid for what cannot be a token, and unsupported for a capability that the driver does not have: these were not tried"`
-	Error         *string        `json:"error" doc:"The same as a sentence"`
-	Missing       []string       `json:"missing" doc:"Privileges that the capability needs and the token lacks: a feature will fail"`
-	Extra         []string       `json:"extra" doc:"Privileges that the token has beyond need"`
-	Recommended   []string       `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
-	Remedy        *string        `json:"remedy" doc:"A command for an administrator of the hypervisor that gives the token what is missing and takes what its role has beyond need; null where nothing is to be mended, or the driver knows none"`
-	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"Of a token for consoles: consoles that this release of the hypervisor gives to no token"`
+	Reason        *string        `json:"reason" doc:"Why it was not accepted, as in the reason of a host: auth for a token that the hypervisor rejects. Not tried: invalid for a value that cannot be a token, and unsupported for a capability that the driver does not have"`
+	Error         *string        `json:"error" doc:"The reason as a sentence"`
+	Missing       []string       `json:"missing" doc:"Required privileges that the token lacks; features that use them fail"`
+	Extra         []string       `json:"extra" doc:"Privileges that the token has but does not need"`
+	Recommended   []string       `json:"recommended" doc:"Additional privileges that this release of the hypervisor requires for some features"`
+	Remedy        *string        `json:"remedy" doc:"Command for an administrator of the hypervisor that adds the missing privileges and removes the unneeded ones from the role; null if nothing needs a fix or the driver knows no command"`
+	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"For a console token: consoles that this release of the hypervisor does not open with a token"`
 	// Expires is of a one-time code, which is not used by a check.
-	Expires *time.Time `json:"expires_at" doc:"When a one-time code ends, as it says itself; null for a token"`
+	Expires *time.Time `json:"expires_at" doc:"When a one-time code expires, as it states itself; null for a token"`
 }
 
 // Test checks a host with every token that it has, in parallel, and stores what

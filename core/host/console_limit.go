@@ -10,9 +10,9 @@ import (
 // ConsoleLimit is a console that this release of the hypervisor cannot open
 // with a token, whatever its privileges.
 type ConsoleLimit struct {
-	Of     string `json:"of" enum:"vm,app,node" example:"app" doc:"What it would be a console of"`
+	Of     string `json:"of" enum:"vm,app,node" example:"app" doc:"Kind of the console"`
 	Kind   string `json:"kind" enum:"terminal,graphical" example:"terminal"`
-	Reason string `json:"reason" example:"terminals of containers need a newer release" doc:"Which release of what lacks, in a sentence"`
+	Reason string `json:"reason" example:"consoles of containers require a newer release" doc:"Required release or missing feature, as a sentence"`
 }
 
 // maxConsoleLimits bounds what is accepted from a driver: there are three kinds

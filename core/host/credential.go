@@ -112,7 +112,7 @@ func pollNow(ctx context.Context, tx *db.Tx, id int64) error {
 type Removal struct {
 	Removed bool `json:"removed" example:"true"`
 	// Commands remove the role and the credential on the hypervisor.
-	Commands []string `json:"commands" doc:"What an administrator runs on the hypervisor, in this order, to remove the role and the token there"`
+	Commands []string `json:"commands" doc:"Commands for an administrator of the hypervisor, in order, that remove the role and the token"`
 }
 
 // RemoveCredential deletes the stored token of a capability, or the SSH key

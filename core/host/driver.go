@@ -38,30 +38,30 @@ var (
 
 // Driver describes a driver to people before they add hosts with it.
 type Driver struct {
-	Name         string           `json:"name" example:"pve" doc:"As driver of a new host"`
+	Name         string           `json:"name" example:"pve" doc:"Name of the driver; the value of driver in a new host"`
 	Product      string           `json:"product" example:"Proxmox VE"`
-	DefaultPort  int              `json:"default_port" example:"8006" doc:"The port of an address without one"`
-	Forms        []CredentialForm `json:"credential_forms" doc:"How access is handed over, the usual form first"`
-	Capabilities []string         `json:"capabilities" example:"[\"monitoring\",\"lifecycle\"]" doc:"Those that mean something at this hypervisor, in order"`
-	Scope        *Scope           `json:"scope" doc:"What a token script can narrow rights to; null for nothing"`
-	Actions      DriverActions    `json:"actions" doc:"What guests can do"`
+	DefaultPort  int              `json:"default_port" example:"8006" doc:"Default port of an address"`
+	Forms        []CredentialForm `json:"credential_forms" doc:"Forms of credentials, the usual one first"`
+	Capabilities []string         `json:"capabilities" example:"[\"monitoring\",\"lifecycle\"]" doc:"Capabilities that this hypervisor supports, in order"`
+	Scope        *Scope           `json:"scope" doc:"Objects that a token script can restrict rights to; null if it cannot restrict them"`
+	Actions      DriverActions    `json:"actions" doc:"Actions that guests support"`
 }
 
 // CredentialForm describes how access is entered.
 type CredentialForm struct {
-	Name        string  `json:"name" example:"token" doc:"As credential_form"`
+	Name        string  `json:"name" example:"token" doc:"Name of the form; the value of credential_form"`
 	Label       string  `json:"label" example:"API token"`
-	IDLabel     *string `json:"id_label" example:"Token ID" doc:"What token_id is called; null when none is given"`
-	SecretLabel string  `json:"secret_label" example:"Secret" doc:"What token_secret is called"`
-	Multiline   bool    `json:"multiline" example:"false" doc:"token_secret has several lines"`
-	OneTime     bool    `json:"one_time" example:"false" doc:"It is traded for a credential once, and names the server that it is for"`
+	IDLabel     *string `json:"id_label" example:"Token ID" doc:"Label for token_id; null if the form has no ID"`
+	SecretLabel string  `json:"secret_label" example:"Secret" doc:"Label for token_secret"`
+	Multiline   bool    `json:"multiline" example:"false" doc:"true if token_secret has several lines"`
+	OneTime     bool    `json:"one_time" example:"false" doc:"true if it is exchanged once for a permanent credential and contains the address of the server"`
 }
 
 // Scope describes what rights can be limited to.
 type Scope struct {
 	Word    string `json:"word" example:"pool"`
-	Holds   string `json:"holds" example:"guests and storages" doc:"What is in one"`
-	Example string `json:"example" example:"/pool/customers" doc:"As path of a token script"`
+	Holds   string `json:"holds" example:"guests and storages" doc:"Objects that it contains"`
+	Example string `json:"example" example:"/pool/customers" doc:"Example for the path of a token script"`
 }
 
 // DriverActions are the actions of guests by their kind.

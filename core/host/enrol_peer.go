@@ -17,17 +17,17 @@ import (
 type EnrolledPeer struct {
 	Node string `json:"node" example:"pve2"`
 	// HostID and the two after it are of the new host; for already_enrolled HostID is the one there was, for who sees it.
-	HostID       *int64   `json:"host_id" example:"2" doc:"The new host, or the one that the node was already; else null"`
-	Name         *string  `json:"name" example:"pve2" doc:"Its name: the node's, or, where another host has that, with the first host's name before it"`
-	Capabilities []string `json:"capabilities" example:"[\"monitoring\",\"lifecycle\"]" doc:"Whose tokens it has: those that the node took"`
+	HostID       *int64   `json:"host_id" example:"2" doc:"ID of the new host, or of the existing host on this node; null otherwise"`
+	Name         *string  `json:"name" example:"pve2" doc:"Name of the host: the name of the node, prefixed with the name of the first host if it is taken"`
+	Capabilities []string `json:"capabilities" example:"[\"monitoring\",\"lifecycle\"]" doc:"Capabilities whose tokens the node accepted"`
 	// Error and the next say why not.
-	Error  *string `json:"error" example:"already_enrolled" doc:"Code of the problem; null when the node was enrolled"`
-	Detail *string `json:"detail" doc:"Why it was not enrolled, or which tokens the node did not take"`
-	Reason *string `json:"reason" example:"unreachable" doc:"As in GET peers; null when the node was enrolled, or not asked"`
+	Error  *string `json:"error" example:"already_enrolled" doc:"Error id; null if the node was enrolled"`
+	Detail *string `json:"detail" doc:"Why it was not enrolled, or which tokens the node rejected"`
+	Reason *string `json:"reason" example:"unreachable" doc:"Reason, as in GET peers; null if the node was enrolled or not contacted"`
 	// Missing and the two after it are told where a token lacks privileges that are needed to enrol.
-	Missing []string `json:"missing" doc:"Privileges for want of which it was not enrolled"`
-	Path    *string  `json:"path" example:"/" doc:"Where they are lacking"`
-	Remedy  *string  `json:"remedy" doc:"The command that grants them"`
+	Missing []string `json:"missing" doc:"Missing privileges that prevented the enrolment"`
+	Path    *string  `json:"path" example:"/" doc:"Path on which they are missing"`
+	Remedy  *string  `json:"remedy" doc:"Command that grants them"`
 }
 
 // fail fills in the row from a problem.

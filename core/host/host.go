@@ -80,25 +80,25 @@ const MaxHosts = 10_000
 type Host struct {
 	ID          int64        `json:"id" example:"1"`
 	Name        string       `json:"name" example:"rack1"`
-	Address     string       `json:"address" example:"192.0.2.10:8006" doc:"Name or address and port, IPv6 in brackets"`
+	Address     string       `json:"address" example:"192.0.2.10:8006" doc:"Name or IP address and port; IPv6 in brackets"`
 	TeamID      int64        `json:"team_id" example:"1"`
 	Driver      string       `json:"driver" example:"pve"`
 	Status      string       `json:"status" enum:"pending,online,unreachable" example:"online" doc:"pending until the first poll"`
-	Reason      *string      `json:"reason" doc:"Why the last poll failed: unreachable, tls_fingerprint, auth, permission, protocol, refused, timeout or plugin. A host that is online has permission while its monitoring token lacks privileges, which missing names: what the token does not see is unknown. Null when all is well"`
-	Error       *string      `json:"error" doc:"The same as a sentence"`
-	Version     *string      `json:"version" example:"9.2.11" doc:"Release of the hypervisor"`
-	Cluster     *Cluster     `json:"cluster" doc:"Null until the first poll"`
-	EntryNode   *string      `json:"entry_node" example:"pve1" doc:"The node that answers at the address"`
-	Fingerprint *string      `json:"tls_fingerprint" example:"3F:9A:0C:51:7B:E2:44:D8:96:1E:A7:30:CB:5D:82:F6:19:60:BE:4C:D3:07:8A:F1:2E:95:6B:C8:54:A0:ED:73" doc:"The pinned certificate: SHA-256 in hexadecimal with colons; null when none is pinned"`
-	VerifyTLS   bool         `json:"verify_tls" example:"true" doc:"Without a pinned certificate: check it against the system's authorities and the name"`
+	Reason      *string      `json:"reason" doc:"Why the last poll failed: unreachable, tls_fingerprint, auth, permission, protocol, refused, timeout or plugin. An online host has permission if its monitoring token lacks privileges, which missing lists; objects that the token cannot see are unknown. Null if there is no problem"`
+	Error       *string      `json:"error" doc:"The reason as a sentence"`
+	Version     *string      `json:"version" example:"9.2.11" doc:"Version of the hypervisor"`
+	Cluster     *Cluster     `json:"cluster" doc:"Cluster of the host; null until the first poll"`
+	EntryNode   *string      `json:"entry_node" example:"pve1" doc:"Node that responds at the address"`
+	Fingerprint *string      `json:"tls_fingerprint" example:"3F:9A:0C:51:7B:E2:44:D8:96:1E:A7:30:CB:5D:82:F6:19:60:BE:4C:D3:07:8A:F1:2E:95:6B:C8:54:A0:ED:73" doc:"Fingerprint of the pinned certificate: SHA-256 in hexadecimal with colons; null if none is pinned"`
+	VerifyTLS   bool         `json:"verify_tls" example:"true" doc:"Without a pinned certificate: verify the certificate against the system's certificate authorities and the name"`
 	NodeShell   bool         `json:"node_shell_enabled" example:"false"`
-	SSHHostKey  *string      `json:"ssh_host_key_fingerprint" doc:"The same as ssh.fingerprint"`
-	SSH         SSH          `json:"ssh" doc:"Logging in to the machine itself, which only the scripts of apps and what undoes changes need"`
-	Tokens      []Credential `json:"capabilities" doc:"The capabilities that have a token"`
-	Counts      Counts       `json:"counts" doc:"What stands at this host; of a cluster with several hosts each thing counts once"`
-	PolledAt    *time.Time   `json:"polled_at" example:"2026-01-31T12:00:00Z" doc:"The last poll through this host, good or not"`
-	OKAt        *time.Time   `json:"ok_at" example:"2026-01-31T12:00:00Z" doc:"The last good answer"`
-	IsSelf      bool         `json:"is_self" example:"false" doc:"The service itself runs on this host"`
+	SSHHostKey  *string      `json:"ssh_host_key_fingerprint" doc:"Same as ssh.fingerprint"`
+	SSH         SSH          `json:"ssh" doc:"SSH access to the host, used only by app scripts and by rollback timers on the host"`
+	Tokens      []Credential `json:"capabilities" doc:"Capabilities with a token"`
+	Counts      Counts       `json:"counts" doc:"Number of objects on the host; objects of a cluster count once even if it has several hosts"`
+	PolledAt    *time.Time   `json:"polled_at" example:"2026-01-31T12:00:00Z" doc:"Time of the last poll through this host, successful or not"`
+	OKAt        *time.Time   `json:"ok_at" example:"2026-01-31T12:00:00Z" doc:"Time of the last successful poll"`
+	IsSelf      bool         `json:"is_self" example:"false" doc:"true if the service runs on this host"`
 	CreatedAt   time.Time    `json:"created_at" example:"2026-01-31T12:00:00Z"`
 }
 
@@ -106,19 +106,19 @@ type Host struct {
 type Cluster struct {
 	ID int64 `json:"id" example:"1"`
 	// Name is empty for a machine alone.
-	Name string `json:"name" example:"prod" doc:"Empty for a machine alone"`
+	Name string `json:"name" example:"prod" doc:"Name of the cluster; empty for a standalone host"`
 }
 
 // Credential is the information about a stored token, without its secret.
 type Credential struct {
-	Key           string         `json:"key" example:"monitoring" doc:"The capability"`
-	TokenID       string         `json:"token_id" example:"service@pve!monitoring" doc:"What the hypervisor calls it: a token's id, the SHA-256 of a certificate"`
-	Form          string         `json:"form" example:"token" doc:"How it was handed over, in the driver's words"`
+	Key           string         `json:"key" example:"monitoring" doc:"Capability of the token"`
+	TokenID       string         `json:"token_id" example:"service@pve!monitoring" doc:"ID on the hypervisor: the ID of a token, the SHA-256 of a certificate"`
+	Form          string         `json:"form" example:"token" doc:"Form of the credential, as the driver names it"`
 	VerifiedAt    *time.Time     `json:"verified_at" example:"2026-01-31T12:00:00Z"`
-	Missing       []string       `json:"missing" doc:"Privileges that the capability needs and the token lacks"`
-	Extra         []string       `json:"extra" doc:"Privileges that the token has beyond need"`
-	Recommended   []string       `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
-	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"Of a token for consoles: consoles that this release of the hypervisor gives to no token, as the last check found"`
+	Missing       []string       `json:"missing" doc:"Required privileges that the token lacks"`
+	Extra         []string       `json:"extra" doc:"Privileges that the token has but does not need"`
+	Recommended   []string       `json:"recommended" doc:"Additional privileges that this release of the hypervisor requires for some features"`
+	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"For a console token: consoles that this release of the hypervisor does not open with a token, as of the last check"`
 }
 
 // Counts are numbers of objects at a host.

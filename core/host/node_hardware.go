@@ -18,24 +18,24 @@ import (
 type NodeHardware struct {
 	Node string `json:"node" example:"pve1"`
 	// HealthAsked is whether the disks were asked, so that what they do not say is unknown and not merely unasked.
-	HealthAsked  bool              `json:"health_asked" example:"false" doc:"The disks were asked for health and wear; without it both are null, and no disk was woken"`
+	HealthAsked  bool              `json:"health_asked" example:"false" doc:"true if health and wear of the disks were read; otherwise both are null and no disk was woken up"`
 	Disks        []NodeDisk        `json:"disks" nullable:"true"`
-	Interfaces   []NodeInterface   `json:"interfaces" nullable:"true" doc:"Physical ones, bonds, bridges and VLANs, as they are in force: what is staged is not among them"`
-	PCI          []PCIDevice       `json:"pci" nullable:"true" doc:"Those that a guest could be given; bridges, memory controllers and processors may be left out"`
-	Services     []NodeService     `json:"services" nullable:"true" doc:"The hypervisor's own"`
+	Interfaces   []NodeInterface   `json:"interfaces" nullable:"true" doc:"Physical interfaces, bonds, bridges and VLANs as currently active, without staged changes"`
+	PCI          []PCIDevice       `json:"pci" nullable:"true" doc:"PCI devices that a guest can use; the list may omit bridges, memory controllers and processors"`
+	Services     []NodeService     `json:"services" nullable:"true" doc:"Services of the hypervisor"`
 	Subscription *NodeSubscription `json:"subscription"`
-	System       *NodeSystem       `json:"system" doc:"Name servers and clock"`
-	Unreadable   []Unreadable      `json:"unreadable" doc:"The sections that are null, and why"`
+	System       *NodeSystem       `json:"system" doc:"DNS servers and clock"`
+	Unreadable   []Unreadable      `json:"unreadable" doc:"Sections that are null, and the reasons"`
 }
 
 // Unreadable says why a section could not be read.
 type Unreadable struct {
 	Section string   `json:"section" enum:"disks,interfaces,pci,services,subscription,system" example:"pci"`
 	Reason  string   `json:"reason" example:"permission" doc:"permission, unsupported, timeout, unreachable, tls_fingerprint, auth, protocol, refused or plugin"`
-	Detail  string   `json:"detail" example:"the host does not allow it"`
+	Detail  string   `json:"detail" example:"the host denied access"`
 	Missing []string `json:"missing" doc:"Privileges that the monitoring token lacks"`
-	Path    *string  `json:"path" example:"/nodes/pve1" doc:"Where it lacks them"`
-	Remedy  *string  `json:"remedy" doc:"The command that grants them"`
+	Path    *string  `json:"path" example:"/nodes/pve1" doc:"Path on which they are missing"`
+	Remedy  *string  `json:"remedy" doc:"Command that grants them"`
 }
 
 // NodeDisk is a disk of a node.
@@ -47,22 +47,22 @@ type NodeDisk struct {
 	Serial      *string `json:"serial" example:"S64FNE0R"`
 	WWN         *string `json:"wwn" example:"0x5000c500a1b2c3d4"`
 	SizeBytes   *int64  `json:"size_bytes" example:"960197124096"`
-	RPM         *int64  `json:"rpm" example:"7200" doc:"Null for a disk that does not turn"`
-	Use         *string `json:"use" example:"LVM" doc:"What is on it, in the hypervisor's words; null for a disk that is free"`
-	Health      *string `json:"health" enum:"passed,failed" example:"passed" doc:"What the disk says of itself; null when it was not asked or does not tell"`
-	WearPercent *int64  `json:"wear_percent" example:"3" doc:"How much of its life is used up, 0 to 100; null like health, and for disks that do not wear out"`
-	Wakes       bool    `json:"wakes" example:"false" doc:"It may sleep, and asking for its health wakes it"`
+	RPM         *int64  `json:"rpm" example:"7200" doc:"Rotations per minute; null for a disk without rotating parts"`
+	Use         *string `json:"use" example:"LVM" doc:"Use of the disk, as the hypervisor names it; null for an unused disk"`
+	Health      *string `json:"health" enum:"passed,failed" example:"passed" doc:"Health that the disk reports; null if not requested or not reported"`
+	WearPercent *int64  `json:"wear_percent" example:"3" doc:"Used part of its lifetime in percent, 0 to 100; null if health is null, and for disks that do not wear out"`
+	Wakes       bool    `json:"wakes" example:"false" doc:"true if the disk may be in standby and reading its health wakes it up"`
 }
 
 // NodeInterface is a network interface of a node.
 type NodeInterface struct {
 	Name      string   `json:"name" example:"vmbr0"`
-	Type      string   `json:"type" example:"bridge" doc:"As in the list of networks"`
+	Type      string   `json:"type" example:"bridge" doc:"Type, as in the list of networks"`
 	Active    *bool    `json:"active" example:"true"`
 	Autostart *bool    `json:"autostart" example:"true"`
 	Addresses []string `json:"addresses" example:"[\"192.0.2.10/24\"]"`
 	Gateways  []string `json:"gateways" example:"[\"192.0.2.1\"]"`
-	Ports     []string `json:"ports" example:"[\"eno1\"]" doc:"Of a bridge or a bond"`
+	Ports     []string `json:"ports" example:"[\"eno1\"]" doc:"Ports of a bridge or a bond"`
 	Comment   *string  `json:"comment" example:"guests"`
 }
 
@@ -74,8 +74,8 @@ type PCIDevice struct {
 	VendorName *string `json:"vendor_name" example:"NVIDIA Corporation"`
 	Device     *string `json:"device" example:"0x2236"`
 	DeviceName *string `json:"device_name" example:"GA102GL [A10]"`
-	IOMMUGroup *int64  `json:"iommu_group" example:"12" doc:"Null without an IOMMU: no guest can be given the device"`
-	Mediated   bool    `json:"mediated" example:"false" doc:"It can be divided among guests"`
+	IOMMUGroup *int64  `json:"iommu_group" example:"12" doc:"IOMMU group; null without an IOMMU, which means that no guest can use the device"`
+	Mediated   bool    `json:"mediated" example:"false" doc:"true if it can be divided among guests"`
 }
 
 // NodeService is one of the hypervisor's services on a node.
@@ -93,7 +93,7 @@ type NodeSubscription struct {
 	Product   *string    `json:"product" example:"Community Subscription 1 CPU/year"`
 	Level     *string    `json:"level" example:"c"`
 	Message   *string    `json:"message"`
-	Key       *string    `json:"key" example:"abc1c-…" doc:"Masked"`
+	Key       *string    `json:"key" example:"abc1c-…" doc:"Subscription key, masked"`
 	Sockets   *int64     `json:"sockets" example:"1"`
 	Due       *string    `json:"due" example:"2027-01-31"`
 	CheckedAt *time.Time `json:"checked_at" example:"2026-01-31T12:00:00Z"`
@@ -104,7 +104,7 @@ type NodeSystem struct {
 	Nameservers  []string   `json:"nameservers" example:"[\"192.0.2.53\"]"`
 	SearchDomain *string    `json:"search_domain" example:"example.com"`
 	Timezone     *string    `json:"timezone" example:"Etc/UTC"`
-	Clock        *time.Time `json:"clock" example:"2026-01-31T12:00:00Z" doc:"The node's own"`
+	Clock        *time.Time `json:"clock" example:"2026-01-31T12:00:00Z" doc:"Clock of the node"`
 }
 
 // section is what became of one question.

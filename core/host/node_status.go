@@ -17,26 +17,26 @@ import (
 // share from 0 to 1 of all CPUs, and the uptime is in seconds.
 type NodeStatus struct {
 	Node             string     `json:"node" example:"pve1"`
-	IsSelf           bool       `json:"is_self" example:"false" doc:"The service itself runs on this node: its guest stands there or, where no guest is known to be its own, the node answers at the address of the host that the setting self.host_id names"`
-	At               *time.Time `json:"at" example:"2026-01-31T12:00:00Z" doc:"The hypervisor's clock when it answered"`
+	IsSelf           bool       `json:"is_self" example:"false" doc:"true if the service runs on this node: its guest is on the node or, if its guest is not known, the node responds at the address of the host in the setting self.host_id"`
+	At               *time.Time `json:"at" example:"2026-01-31T12:00:00Z" doc:"Clock of the hypervisor at the time of the response"`
 	UptimeS          *int64     `json:"uptime_s" example:"259200"`
-	LoadAverage      []float64  `json:"load_average" maxItems:"3" example:"[0.52,0.61,0.7]" doc:"Over 1, 5 and 15 minutes; empty when the hypervisor does not tell"`
-	CPU              *float64   `json:"cpu" example:"0.25" doc:"Used part of all cores, 0 to 1"`
-	CPUs             *int64     `json:"cpus" example:"32" doc:"Logical processors"`
-	Cores            *int64     `json:"cores" example:"16" doc:"Physical cores of all sockets"`
+	LoadAverage      []float64  `json:"load_average" maxItems:"3" example:"[0.52,0.61,0.7]" doc:"Load average over 1, 5 and 15 minutes; empty if the hypervisor does not report it"`
+	CPU              *float64   `json:"cpu" example:"0.25" doc:"CPU usage as a fraction of all cores, 0 to 1"`
+	CPUs             *int64     `json:"cpus" example:"32" doc:"Number of logical processors"`
+	Cores            *int64     `json:"cores" example:"16" doc:"Number of physical cores of all sockets"`
 	Sockets          *int64     `json:"sockets" example:"1"`
 	CPUModel         *string    `json:"cpu_model" example:"AMD EPYC 7302P 16-Core Processor"`
-	MemoryBytes      *int64     `json:"memory_bytes" example:"34359738368" doc:"Used"`
+	MemoryBytes      *int64     `json:"memory_bytes" example:"34359738368" doc:"Used memory in bytes"`
 	MemoryTotalBytes *int64     `json:"memory_total_bytes" example:"68719476736"`
-	SwapBytes        *int64     `json:"swap_bytes" example:"0" doc:"Used"`
-	SwapTotalBytes   *int64     `json:"swap_total_bytes" example:"8589934592" doc:"0 without swap"`
-	DiskBytes        *int64     `json:"disk_bytes" example:"10737418240" doc:"Used, of the root file system"`
+	SwapBytes        *int64     `json:"swap_bytes" example:"0" doc:"Used swap in bytes"`
+	SwapTotalBytes   *int64     `json:"swap_total_bytes" example:"8589934592" doc:"Size of the swap in bytes; 0 without swap"`
+	DiskBytes        *int64     `json:"disk_bytes" example:"10737418240" doc:"Used bytes of the root file system"`
 	DiskTotalBytes   *int64     `json:"disk_total_bytes" example:"107374182400"`
-	KSMSharedBytes   *int64     `json:"ksm_shared_bytes" example:"0" doc:"Memory that guests share because its pages are the same"`
+	KSMSharedBytes   *int64     `json:"ksm_shared_bytes" example:"0" doc:"Memory in bytes that guests share because pages are identical"`
 	Kernel           *string    `json:"kernel" example:"6.17.13-2-pve" doc:"Release of the running kernel"`
-	Version          *string    `json:"version" example:"9.2.11" doc:"Release of the hypervisor on this node"`
+	Version          *string    `json:"version" example:"9.2.11" doc:"Version of the hypervisor on this node"`
 	BootMode         *string    `json:"boot_mode" enum:"efi,bios" example:"efi"`
-	SecureBoot       *bool      `json:"secure_boot" example:"false" doc:"Null where the hypervisor does not tell"`
+	SecureBoot       *bool      `json:"secure_boot" example:"false" doc:"true if the node booted with Secure Boot; null if the hypervisor does not report it"`
 }
 
 // NodeStatus asks the hypervisor for the present state of one node; nothing is

@@ -30,21 +30,21 @@ const (
 // Peer is another node of a host's cluster, with the result of the look at it.
 type Peer struct {
 	Node        string  `json:"node" example:"pve2"`
-	Address     *string `json:"address" example:"192.0.2.12:8006" doc:"Where its API is asked: the address that the cluster tells, with the host's own port; null when the cluster tells none"`
-	Fingerprint *string `json:"fingerprint" doc:"The certificate that the cluster says it has, or that the request names; null when nobody says"`
-	Online      bool    `json:"online" example:"true" doc:"The cluster has it"`
+	Address     *string `json:"address" example:"192.0.2.12:8006" doc:"Address of its API: the address that the cluster reports, with the port of the host; null if the cluster reports none"`
+	Fingerprint *string `json:"fingerprint" doc:"Expected fingerprint of its certificate, as the cluster reports it or the request names it; null if neither does"`
+	Online      bool    `json:"online" example:"true" doc:"true if the cluster reports the node as online"`
 	// Reachable and the next are of the look.
-	Reachable bool     `json:"reachable" example:"true" doc:"It answered to the stored monitoring token over a connection with that certificate"`
+	Reachable bool     `json:"reachable" example:"true" doc:"true if it accepted the stored monitoring token over a connection with that certificate"`
 	Version   *string  `json:"version" example:"9.2.11"`
 	LatencyMS *int64   `json:"latency_ms" example:"18"`
-	Missing   []string `json:"missing" doc:"Privileges that the monitoring token lacks there"`
-	Reason    *string  `json:"reason" example:"unreachable" doc:"Why it was not asked or did not answer; null when it did"`
-	Error     *string  `json:"error" doc:"The same as a sentence"`
+	Missing   []string `json:"missing" doc:"Privileges that the monitoring token lacks on the node"`
+	Reason    *string  `json:"reason" example:"unreachable" doc:"Why it was not contacted or did not respond; null if it responded"`
+	Error     *string  `json:"error" doc:"The reason as a sentence"`
 	// SeenFingerprint is what was shown instead of Fingerprint.
-	SeenFingerprint *string `json:"seen_fingerprint" doc:"The certificate that was shown where it is not that one, or where nobody says which it has: compare it at the node before you name it in tls_fingerprints"`
-	Enrolled        bool    `json:"enrolled" example:"false" doc:"It is a host already"`
-	HostID          *int64  `json:"host_id" example:"2" doc:"As which one; null for who may not see that host"`
-	CanEnrol        bool    `json:"can_enrol" example:"true" doc:"It answers and is no host yet"`
+	SeenFingerprint *string `json:"seen_fingerprint" doc:"Fingerprint of the presented certificate if it differs from the expected one, or if none is expected; compare it on the node before you add it to tls_fingerprints"`
+	Enrolled        bool    `json:"enrolled" example:"false" doc:"true if the node is a host already"`
+	HostID          *int64  `json:"host_id" example:"2" doc:"ID of that host; null if the caller cannot see it"`
+	CanEnrol        bool    `json:"can_enrol" example:"true" doc:"true if it responds and is not a host yet"`
 
 	// shown is the certificate over which it answered.
 	shown string

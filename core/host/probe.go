@@ -32,13 +32,13 @@ type Token struct {
 
 // Probed is the result of Probe.
 type Probed struct {
-	Reachable bool `json:"reachable" example:"true" doc:"The endpoint answered over a trusted connection, if only to reject a token"`
+	Reachable bool `json:"reachable" example:"true" doc:"true if the endpoint responded over a trusted connection, even if it rejected the token"`
 	Verification
 	// Code is nil unless a one-time code was given: what the first one says of itself. Nothing was asked with it, so that all that needs
 	// access is empty.
-	Code   *Code        `json:"one_time_code" doc:"What a one-time code says of itself, which is not used by this; of several the first. Null without one"`
-	Tokens []TokenCheck `json:"tokens" doc:"One entry for each token that was given, in their order"`
-	Kept   []string     `json:"kept" example:"[\"console\"]" doc:"Capabilities whose token the script that printed the paste has found and kept: their secrets are not in it"`
+	Code   *Code        `json:"one_time_code" doc:"Contents of the first one-time code, which this request does not use up; null without one"`
+	Tokens []TokenCheck `json:"tokens" doc:"One entry for each given token, in order"`
+	Kept   []string     `json:"kept" example:"[\"console\"]" doc:"Capabilities whose existing tokens the token script kept; their secrets are not in the pasted text"`
 }
 
 // Probe checks an endpoint that is not enrolled and stores nothing. It reads

@@ -151,8 +151,8 @@ func leftBehind(err, lost error, id string, code *oneTimeCode) error {
 
 // Code is what a one-time code contains.
 type Code struct {
-	Addresses   []string   `json:"addresses" example:"[\"192.0.2.10:8443\"]" doc:"Where it says that the server is; none of them is taken by itself"`
-	Fingerprint *string    `json:"fingerprint" doc:"The server's certificate, which is pinned"`
+	Addresses   []string   `json:"addresses" example:"[\"192.0.2.10:8443\"]" doc:"Addresses of the server that the code contains; none is used automatically"`
+	Fingerprint *string    `json:"fingerprint" doc:"Fingerprint of the server's certificate, which is pinned"`
 	Expires     *time.Time `json:"expires_at" example:"2026-01-31T12:00:00Z"`
 }
 

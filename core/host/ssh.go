@@ -23,20 +23,20 @@ const sshUser = "root"
 // SSH describes the login to a host's machine, for the API. It contains no
 // private key.
 type SSH struct {
-	Enrolled    bool           `json:"enrolled" example:"true" doc:"There is a key that was seen to work, the machine's host key is pinned, and consent is on record"`
-	VerifiedAt  *time.Time     `json:"verified_at" example:"2026-01-31T12:00:00Z" doc:"When the key was last seen to work; null for never"`
-	Fingerprint *string        `json:"fingerprint" example:"SHA256:2gq3w1cXyBNkuTmTzVFNrQ4yHRZyQdVfQJyGn2mHhH8" doc:"The pinned host key, as ssh-keygen -l prints it; null until the first POST ssh/verify"`
+	Enrolled    bool           `json:"enrolled" example:"true" doc:"true if the key was verified, the host key is pinned and consent is recorded"`
+	VerifiedAt  *time.Time     `json:"verified_at" example:"2026-01-31T12:00:00Z" doc:"When the key last worked; null if never"`
+	Fingerprint *string        `json:"fingerprint" example:"SHA256:2gq3w1cXyBNkuTmTzVFNrQ4yHRZyQdVfQJyGn2mHhH8" doc:"Fingerprint of the pinned host key in the format of ssh-keygen -l; null until the first POST ssh/verify"`
 	User        string         `json:"user" example:"root"`
 	Port        int            `json:"port" example:"22"`
-	PublicKey   *string        `json:"public_key" doc:"The line of authorized_keys on the machine; null without a key that was seen to work"`
-	Pending     *PendingSSHKey `json:"pending" doc:"A new key, which takes the place of the present one when POST ssh/verify has seen it work; null for none"`
-	Consent     *SSHConsent    `json:"consent" doc:"Null for none: nothing logs in then"`
+	PublicKey   *string        `json:"public_key" doc:"Line for authorized_keys on the host; null without a verified key"`
+	Pending     *PendingSSHKey `json:"pending" doc:"New key that replaces the current one after POST ssh/verify succeeds; null for none"`
+	Consent     *SSHConsent    `json:"consent" doc:"Consent to SSH access; null for none, which prevents every log-in"`
 }
 
 // PendingSSHKey is a key with which nobody has logged in yet.
 type PendingSSHKey struct {
-	PublicKey      string    `json:"public_key" doc:"The line for authorized_keys on the machine"`
-	InstallCommand string    `json:"install_command" doc:"What adds that line, to be pasted into a root shell of the machine"`
+	PublicKey      string    `json:"public_key" doc:"Line for authorized_keys on the host"`
+	InstallCommand string    `json:"install_command" doc:"Command that adds the line; run it as root on the host"`
 	CreatedAt      time.Time `json:"created_at" example:"2026-01-31T12:00:00Z"`
 }
 
@@ -45,7 +45,7 @@ type PendingSSHKey struct {
 type SSHConsent struct {
 	By      string    `json:"by" example:"ada@example.com"`
 	At      time.Time `json:"at" example:"2026-01-31T12:00:00Z"`
-	Version int       `json:"version" example:"1" doc:"Of the text that was agreed to"`
+	Version int       `json:"version" example:"1" doc:"Version of the text that was consented to"`
 }
 
 // sshKey is a stored key; the private half is sealed.

@@ -18,14 +18,14 @@ import (
 // SSHCheck is the result of a login to a host's machine.
 type SSHCheck struct {
 	User        string  `json:"user" example:"root"`
-	Fingerprint string  `json:"fingerprint" example:"SHA256:2gq3w1cXyBNkuTmTzVFNrQ4yHRZyQdVfQJyGn2mHhH8" doc:"The host key that the machine has proved to have, as ssh-keygen -l prints it"`
+	Fingerprint string  `json:"fingerprint" example:"SHA256:2gq3w1cXyBNkuTmTzVFNrQ4yHRZyQdVfQJyGn2mHhH8" doc:"Fingerprint of the verified host key in the format of ssh-keygen -l"`
 	KeyType     string  `json:"host_key_type" example:"ssh-ed25519"`
-	Server      string  `json:"server" example:"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u7" doc:"How the SSH server calls itself"`
-	Seconds     float64 `json:"seconds" example:"0.42" doc:"How long logging in and running true took"`
+	Server      string  `json:"server" example:"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u7" doc:"Version string of the SSH server"`
+	Seconds     float64 `json:"seconds" example:"0.42" doc:"Seconds for logging in and running true"`
 	// Pinned and Activated say what the check has changed.
-	Pinned    bool    `json:"pinned" example:"false" doc:"There was no pinned host key, and this one is from now on: compare it with what ssh-keygen -lf prints on the machine"`
-	Activated bool    `json:"activated" example:"false" doc:"The pending key works and is the one in use from now on"`
-	Remove    *string `json:"remove_command" doc:"Where a key was replaced: what removes the old one on the machine"`
+	Pinned    bool    `json:"pinned" example:"false" doc:"true if no host key was pinned before and this one is now: compare it with the output of ssh-keygen -lf on the host"`
+	Activated bool    `json:"activated" example:"false" doc:"true if the pending key works and is now in use"`
+	Remove    *string `json:"remove_command" doc:"Command that removes the old key on the host; null if no key was replaced"`
 }
 
 // VerifySSH logs in to the host's machine, checks for root and returns what it

@@ -13,17 +13,17 @@ import (
 // Task is one task of the hypervisor, started by this service or by anybody
 // else.
 type Task struct {
-	ID      string     `json:"upid" doc:"The hypervisor's own identifier"`
+	ID      string     `json:"upid" doc:"Task ID on the hypervisor"`
 	Node    string     `json:"node" example:"pve1"`
 	Type    string     `json:"type" example:"qmstart"`
-	VMID    *int64     `json:"vmid" example:"100" doc:"The guest's id where that is a number; null for a task that is about no guest"`
-	Guest   *string    `json:"guest_ref" example:"100" doc:"The id that the guest had then; null for a task that is about no guest"`
+	VMID    *int64     `json:"vmid" example:"100" doc:"VMID of the guest; null if the hypervisor has no VMIDs, and for a task without a guest"`
+	Guest   *string    `json:"guest_ref" example:"100" doc:"ID of the guest when the task ran; null for a task without a guest"`
 	User    string     `json:"user" example:"service@pve"`
 	TokenID *string    `json:"token_id" example:"lifecycle"`
 	Status  string     `json:"status" enum:"running,ok,warning,failed,unknown" example:"ok"`
-	Error   *string    `json:"error" doc:"The hypervisor's text for a task that failed or whose end it does not know"`
+	Error   *string    `json:"error" doc:"Error text of the hypervisor for a task that failed or whose result is not known"`
 	Started time.Time  `json:"started_at" example:"2026-01-31T12:00:00Z"`
-	Ended   *time.Time `json:"ended_at" example:"2026-01-31T12:00:02Z" doc:"Null while it runs"`
+	Ended   *time.Time `json:"ended_at" example:"2026-01-31T12:00:02Z" doc:"End of the task; null while it runs"`
 }
 
 // Tasks asks the hypervisor for its newest tasks, at most limit.
@@ -71,14 +71,14 @@ func number(id hypervisor.GuestID) *int64 {
 
 // LogLine is a line of a task's log, with its number.
 type LogLine struct {
-	N    int    `json:"n" example:"1" doc:"Counts from 1"`
+	N    int    `json:"n" example:"1" doc:"Line number, from 1"`
 	Text string `json:"t" example:"TASK OK"`
 }
 
 // Log is a part of a task's log, and the number of all lines.
 type Log struct {
 	Lines []LogLine `json:"lines"`
-	Total int       `json:"total" example:"12" doc:"Number of lines there are"`
+	Total int       `json:"total" example:"12" doc:"Total number of lines"`
 }
 
 // TaskLog asks the hypervisor for at most limit lines of a task's log,

@@ -32,7 +32,7 @@ var scopePath = regexp.MustCompile(`^/([A-Za-z0-9][A-Za-z0-9._:-]{0,63}(/[A-Za-z
 // commands that remove what it makes.
 type TokenScript struct {
 	Script string   `json:"script"`
-	Undo   []string `json:"undo" doc:"What an administrator runs on the hypervisor, in this order, to remove the roles and the tokens again"`
+	Undo   []string `json:"undo" doc:"Commands for an administrator of the hypervisor, in order, that remove the roles and the tokens again"`
 }
 
 // WriteTokenScript writes the script that makes users, roles and credentials on

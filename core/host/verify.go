@@ -12,18 +12,18 @@ import (
 // Verification is the result of the check of an endpoint with one token.
 type Verification struct {
 	Version     string     `json:"version" example:"9.2.11"`
-	Node        *string    `json:"node" example:"pve1" doc:"The node that answered"`
-	Fingerprint string     `json:"fingerprint" doc:"The certificate that was shown"`
-	NotAfter    *time.Time `json:"not_after" example:"2028-01-31T12:00:00Z" doc:"When that certificate ends"`
+	Node        *string    `json:"node" example:"pve1" doc:"Node that responded"`
+	Fingerprint string     `json:"fingerprint" doc:"Fingerprint of the presented certificate"`
+	NotAfter    *time.Time `json:"not_after" example:"2028-01-31T12:00:00Z" doc:"When that certificate expires"`
 	// Certificate is nil where nothing was told.
-	Certificate   *Certificate   `json:"certificate" doc:"What that certificate says of itself; null where the driver does not tell"`
+	Certificate   *Certificate   `json:"certificate" doc:"Contents of that certificate; null if the driver does not report them"`
 	LatencyMS     int64          `json:"latency_ms" example:"18"`
-	Missing       []string       `json:"missing" doc:"Privileges that the capability needs and the token lacks: a feature will fail"`
-	Extra         []string       `json:"extra" doc:"Privileges that the token has beyond need"`
-	Recommended   []string       `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
-	Remedy        *string        `json:"remedy" doc:"A command for an administrator of the hypervisor that gives the token what is missing and takes what its role has beyond need; null where nothing is to be mended, or the driver knows none"`
-	Paths         []string       `json:"paths" doc:"Where the privileges hold"`
-	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"Of a token for consoles: consoles that this release of the hypervisor gives to no token"`
+	Missing       []string       `json:"missing" doc:"Required privileges that the token lacks; features that use them fail"`
+	Extra         []string       `json:"extra" doc:"Privileges that the token has but does not need"`
+	Recommended   []string       `json:"recommended" doc:"Additional privileges that this release of the hypervisor requires for some features"`
+	Remedy        *string        `json:"remedy" doc:"Command for an administrator of the hypervisor that adds the missing privileges and removes the unneeded ones from the role; null if nothing needs a fix or the driver knows no command"`
+	Paths         []string       `json:"paths" doc:"Paths on which the privileges apply"`
+	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"For a console token: consoles that this release of the hypervisor does not open with a token"`
 
 	// told is what is kept besides.
 	told Told

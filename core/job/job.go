@@ -26,9 +26,9 @@ func (s Status) Finished() bool { return s != Queued && s != Running }
 // Target is the object that a job works on, in the words of the API: "vm",
 // "app", "host" and others.
 type Target struct {
-	Kind string `json:"kind" example:"vm" doc:"vm, app, host and so on"`
+	Kind string `json:"kind" example:"vm" doc:"Kind of the object: vm, app, host and so on"`
 	ID   int64  `json:"id" example:"12"`
-	Name string `json:"name" example:"web-1" doc:"Its name when the job was asked for"`
+	Name string `json:"name" example:"web-1" doc:"Name of the object when the job was requested"`
 }
 
 // Spec describes a job to enqueue.

@@ -73,9 +73,9 @@ func New(c Config) *Runner {
 		{"sessions.prune", "Delete expired sessions, log-in counters, idempotency keys, console tickets and recordings, unused bundles, and " +
 			"ended firewall drafts",
 			"rows", sessions{c.Sessions, c.Replays, c.Consoles, c.Bundles, c.Drafts}.prune},
-		{"jobs.prune", "Delete ended jobs and their transcripts after the time that the settings give", "jobs", jobs{c.DB}.prune},
-		{"metrics.maintain", "Roll metric samples up and drop those past the time that the settings give", "partitions", metrics{c.DB}.maintain},
-		{"audit.prune", "Delete rows of the audit trail after the time that the settings give", "", trail{c.DB, c.Trail}.prune},
+		{"jobs.prune", "Delete ended jobs and their transcripts after the retention period", "jobs", jobs{c.DB}.prune},
+		{"metrics.maintain", "Roll up metric samples and delete old ones after the retention period", "partitions", metrics{c.DB}.maintain},
+		{"audit.prune", "Delete audit entries after the retention period", "", trail{c.DB, c.Trail}.prune},
 	}}
 }
 

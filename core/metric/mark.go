@@ -17,12 +17,12 @@ const maxMarks = 500
 // Mark is something that happened to a target: a job, or an alert. The JSON names are those of the API.
 type Mark struct {
 	Kind   string     `json:"kind" enum:"job,alert" example:"job"`
-	ID     int64      `json:"id" example:"57" doc:"Of the job or the alert"`
-	Target string     `json:"target" example:"vm:3" doc:"The target in the words of the query"`
-	Title  string     `json:"title" example:"vm.start" doc:"The job's kind, or the alert's rule"`
-	State  string     `json:"state" example:"succeeded" doc:"The job's status, or the alert's severity"`
-	At     time.Time  `json:"at" doc:"When the job began, or was asked for where it has not begun; when the alert was raised"`
-	Until  *time.Time `json:"until" doc:"When it ended; null while it goes on"`
+	ID     int64      `json:"id" example:"57" doc:"ID of the job or the alert"`
+	Target string     `json:"target" example:"vm:3" doc:"Target, named as in the query"`
+	Title  string     `json:"title" example:"vm.start" doc:"Kind of the job, or rule of the alert"`
+	State  string     `json:"state" example:"succeeded" doc:"Status of the job, or severity of the alert"`
+	At     time.Time  `json:"at" doc:"When the job started, or was requested if it has not started; when the alert was raised"`
+	Until  *time.Time `json:"until" doc:"When it ended; null until then"`
 }
 
 // markRows reads them. A job that sets a guest back to a backup has that for its target, and the guest in what it holds.

@@ -47,27 +47,27 @@ type Store struct {
 type Interface struct {
 	Name       string            `json:"name" example:"vmbr0"`
 	Type       string            `json:"type" enum:"nic,bridge,bond,vlan,alias,ovs_bridge,ovs_bond,ovs_port,ovs_internal,other"`
-	Active     bool              `json:"active" doc:"The node has it at the moment"`
-	Staged     *string           `json:"staged" enum:"added,changed,removed" doc:"What is staged of it; null for nothing. A removed one is shown as it is in force"`
+	Active     bool              `json:"active" doc:"true if the interface is currently active on the node"`
+	Staged     *string           `json:"staged" enum:"added,changed,removed" doc:"Staged change; null for none. An interface that will be removed is shown as it is now"`
 	Autostart  bool              `json:"autostart"`
 	CIDR       *string           `json:"cidr" example:"192.0.2.10/24"`
 	Gateway    *string           `json:"gateway" example:"192.0.2.1"`
 	CIDR6      *string           `json:"cidr6" example:"2001:db8::10/64"`
 	Gateway6   *string           `json:"gateway6" example:"2001:db8::1"`
-	Dynamic    bool              `json:"dynamic" doc:"Its IPv4 address comes from the network (DHCP); a change of it here ends that"`
-	Dynamic6   bool              `json:"dynamic6" doc:"Its IPv6 address comes from the network (DHCP, router advertisements); a change of it here ends that"`
-	Ports      []string          `json:"ports" example:"[\"eno1\"]" doc:"The interfaces below a bridge or a bond"`
-	Device     *string           `json:"device" example:"eno1" doc:"The interface below a VLAN or an alias; the switch of a port of Open vSwitch"`
-	VLAN       *int64            `json:"vlan" example:"20" doc:"Tag of a VLAN"`
-	VLANAware  bool              `json:"vlan_aware" doc:"Guests on the bridge may use tags"`
-	VLANs      *string           `json:"vlans" example:"2-4094" doc:"Those tags"`
+	Dynamic    bool              `json:"dynamic" doc:"true if its IPv4 address comes from DHCP; a change through this service replaces that"`
+	Dynamic6   bool              `json:"dynamic6" doc:"true if its IPv6 address comes from DHCP or router advertisements; a change through this service replaces that"`
+	Ports      []string          `json:"ports" example:"[\"eno1\"]" doc:"Member interfaces of a bridge or a bond"`
+	Device     *string           `json:"device" example:"eno1" doc:"Parent interface of a VLAN or an alias; bridge of an Open vSwitch port"`
+	VLAN       *int64            `json:"vlan" example:"20" doc:"VLAN tag"`
+	VLANAware  bool              `json:"vlan_aware" doc:"true if guests on the bridge can use VLAN tags"`
+	VLANs      *string           `json:"vlans" example:"2-4094" doc:"VLAN tags that guests on the bridge can use"`
 	BondMode   *string           `json:"bond_mode" example:"active-backup"`
 	BondMain   *string           `json:"bond_primary" example:"eno1"`
 	BondHash   *string           `json:"bond_hash" example:"layer2+3"`
-	MTU        *int64            `json:"mtu" example:"1500" doc:"Null where the system decides"`
+	MTU        *int64            `json:"mtu" example:"1500" doc:"MTU; null for the system's default"`
 	Comment    string            `json:"comment"`
 	OtherNames []string          `json:"alt_names" doc:"Other names of the same interface"`
-	Options    map[string]string `json:"options" doc:"What else is set, in the hypervisor's words; it stays as it is"`
+	Options    map[string]string `json:"options" doc:"Other options, as the hypervisor names them; they are kept"`
 }
 
 // StagedBy is a change that was staged through this service.
@@ -80,14 +80,14 @@ type StagedBy struct {
 
 // Node is the network of a node.
 type Node struct {
-	HostID     int64       `json:"host_id" example:"1" doc:"The host by which the node was asked"`
+	HostID     int64       `json:"host_id" example:"1" doc:"The host through which the node was read"`
 	Host       string      `json:"host" example:"lab"`
 	ClusterID  int64       `json:"cluster_id" example:"1"`
-	Cluster    string      `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a machine alone"`
+	Cluster    string      `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a standalone host"`
 	Node       string      `json:"node" example:"pve1"`
-	Interfaces []Interface `json:"interfaces" doc:"As they are once what is staged was applied"`
-	Staged     *string     `json:"staged" doc:"What is staged, whoever did it, as a unified diff; null where nothing is"`
-	StagedBy   []StagedBy  `json:"staged_by" doc:"What of it was staged through this service; all else was staged elsewhere"`
+	Interfaces []Interface `json:"interfaces" doc:"Interfaces as they will be after the staged changes are applied"`
+	Staged     *string     `json:"staged" doc:"Staged changes of all users, as a unified diff; null if there are none"`
+	StagedBy   []StagedBy  `json:"staged_by" doc:"Changes that were staged through this service; all others were staged elsewhere"`
 }
 
 // Attachment is a guest's NIC on a bridge.
@@ -95,34 +95,34 @@ type Attachment struct {
 	ClusterID int64     `json:"cluster_id" example:"1"`
 	Node      string    `json:"node" example:"pve1"`
 	Bridge    string    `json:"bridge" example:"vmbr0"`
-	GuestID   int64     `json:"guest_id" example:"12" doc:"Id in this service"`
+	GuestID   int64     `json:"guest_id" example:"12" doc:"ID in Hostler"`
 	Kind      string    `json:"kind" enum:"vm,container"`
 	Name      string    `json:"name" example:"web1"`
 	VMID      *int64    `json:"vmid" example:"101"`
 	NIC       string    `json:"nic" example:"net0"`
 	VLAN      *int64    `json:"vlan" example:"20"`
-	AsOf      time.Time `json:"as_of" doc:"When the guest's configuration was last read"`
+	AsOf      time.Time `json:"as_of" doc:"When the configuration of the guest was last read"`
 }
 
 // Failure is a node, or a host, that could not be asked.
 type Failure struct {
 	HostID  int64    `json:"host_id" example:"1"`
 	Host    string   `json:"host" example:"lab"`
-	Node    string   `json:"node" example:"pve1" doc:"Empty where none of the host's nodes is known"`
+	Node    string   `json:"node" example:"pve1" doc:"Name of the node; empty if no node of the host is known"`
 	Error   string   `json:"error" example:"hypervisor_error"`
-	Reason  *string  `json:"reason" example:"permission" doc:"Of a hypervisor_error"`
+	Reason  *string  `json:"reason" example:"permission" doc:"Reason of a hypervisor_error"`
 	Detail  string   `json:"detail"`
 	Missing []string `json:"missing" doc:"Privileges that the token lacks"`
-	Remedy  *string  `json:"remedy" doc:"The command that grants them"`
+	Remedy  *string  `json:"remedy" doc:"Command that grants them"`
 }
 
 // Bridges is the answer of the list.
 type Bridges struct {
 	Nodes       []Node       `json:"nodes"`
-	Attachments []Attachment `json:"attachments" doc:"Which guests are on which bridge, as they were last read"`
-	Unknown     int          `json:"unknown" doc:"Guests whose configuration was not read yet: they may be on any bridge"`
-	Others      int          `json:"others" doc:"NICs of guests of other teams"`
-	Errors      []Failure    `json:"errors" doc:"Nodes and hosts that could not be asked"`
+	Attachments []Attachment `json:"attachments" doc:"Guests on each bridge, as last read"`
+	Unknown     int          `json:"unknown" doc:"Number of guests whose configuration was not read yet; they may be on any bridge"`
+	Others      int          `json:"others" doc:"Number of NICs of guests of other teams"`
+	Errors      []Failure    `json:"errors" doc:"Nodes and hosts that could not be read"`
 }
 
 // find resolves a host and the name of a node of its cluster.

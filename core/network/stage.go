@@ -29,17 +29,17 @@ type Staged struct {
 	Node      string  `json:"node" example:"pve1"`
 	Interface string  `json:"iface" example:"vmbr1"`
 	Action    string  `json:"action" enum:"create,edit,delete"`
-	Diff      *string `json:"staged" doc:"All that is staged on the node, by whoever, as a unified diff; null where it could not be read afterwards, or nothing is left"`
+	Diff      *string `json:"staged" doc:"All staged changes on the node, by any user, as a unified diff; null if they could not be read afterwards or none are left"`
 }
 
 // Reverted is the answer to a revert.
 type Reverted struct {
 	HostID   int64      `json:"host_id" example:"1"`
 	Node     string     `json:"node" example:"pve1"`
-	Reverted bool       `json:"reverted" doc:"False where nothing was staged"`
-	Diff     *string    `json:"diff" doc:"What was dropped, as a unified diff; null for nothing"`
-	StagedBy []StagedBy `json:"staged_by" doc:"What of it was staged through this service, and by whom"`
-	Others   []string   `json:"others" doc:"Interfaces of which the dropped changes were not staged through this service: somebody else's"`
+	Reverted bool       `json:"reverted" doc:"false if nothing was staged"`
+	Diff     *string    `json:"diff" doc:"Discarded changes as a unified diff; null for none"`
+	StagedBy []StagedBy `json:"staged_by" doc:"Discarded changes that were staged through this service, and the users who staged them"`
+	Others   []string   `json:"others" doc:"Interfaces whose discarded changes were staged elsewhere"`
 }
 
 // These bound the requests of a change that is only staged: it changes files on

@@ -24,12 +24,12 @@ type Store struct {
 
 // VMOptions are those of a VM as the API shows them. The values of Options and Pending are booleans, numbers and texts.
 type VMOptions struct {
-	Digest         *string        `json:"digest" example:"5f2b0c9e81d4a7f3" doc:"Of all options, and of the whole configuration with them. Null where the hypervisor has none"`
-	Firewall       *Firewall      `json:"firewall" doc:"Null where the hypervisor's firewall has no options for guests"`
-	Options        map[string]any `json:"options" doc:"The options that are set, by their keys"`
-	Pending        map[string]any `json:"pending" doc:"What waits for a restart; null is an option that will not be set any more"`
-	PendingRestart bool           `json:"pending_restart" doc:"An option waits for a restart"`
-	Keys           []Key          `json:"keys" doc:"The options that there are at the hypervisor's release"`
+	Digest         *string        `json:"digest" example:"5f2b0c9e81d4a7f3" doc:"Digest of all options and of the rest of the configuration. Null if the hypervisor has none"`
+	Firewall       *Firewall      `json:"firewall" doc:"Firewall options of the VM; null if the hypervisor has none for guests"`
+	Options        map[string]any `json:"options" doc:"Options that are set, by key"`
+	Pending        map[string]any `json:"pending" doc:"Changes that wait for a restart; null for an option that will be removed"`
+	PendingRestart bool           `json:"pending_restart" doc:"true if a change of an option waits for a restart"`
+	Keys           []Key          `json:"keys" doc:"Options that this release of the hypervisor supports"`
 }
 
 // Firewall is the options of a VM's firewall. What is null is not set: the hypervisor's own default holds.
@@ -42,18 +42,18 @@ type Firewall struct {
 	IPFilter  *int    `json:"ipfilter" minimum:"0" maximum:"1"`
 	PolicyIn  *string `json:"policy_in" example:"DROP"`
 	PolicyOut *string `json:"policy_out" example:"ACCEPT"`
-	Digest    *string `json:"digest" doc:"Of these options alone"`
+	Digest    *string `json:"digest" doc:"Digest of these options only"`
 }
 
 // Key is an option that a VM can have.
 type Key struct {
 	Name      string   `json:"name" example:"onboot"`
 	Type      string   `json:"type" enum:"string,boolean,integer,number"`
-	Values    []string `json:"values" nullable:"true" doc:"Those that there are; null for any of the type"`
+	Values    []string `json:"values" nullable:"true" doc:"Allowed values; null for any value of the type"`
 	Min       *float64 `json:"min"`
 	Max       *float64 `json:"max"`
 	MaxLength *int64   `json:"max_length"`
-	Autostart bool     `json:"autostart" doc:"It makes the hypervisor start the VM by itself"`
+	Autostart bool     `json:"autostart" doc:"true if the option makes the hypervisor start the VM automatically"`
 }
 
 // state is what was read of a VM.

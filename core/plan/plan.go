@@ -23,13 +23,13 @@ import (
 
 // Plan is what an operation would do, as the API shows it.
 type Plan struct {
-	Effects  []Effect  `json:"effects" doc:"What would happen"`
-	Warnings []string  `json:"warnings" doc:"What is to be known besides"`
-	Blockers []Blocker `json:"blockers" doc:"What the request would be refused for now; a plan without blockers can be carried out"`
+	Effects  []Effect  `json:"effects" doc:"Effects of the request"`
+	Warnings []string  `json:"warnings" doc:"Warnings that do not prevent the request"`
+	Blockers []Blocker `json:"blockers" doc:"Reasons why the request would be refused now; a plan without blockers can be carried out"`
 	// ConfirmPhrase is nil where nothing is to be confirmed.
-	ConfirmPhrase *string `json:"confirm_phrase" example:"web1" doc:"What confirm has to hold; null where nothing is to be confirmed"`
-	IsSelf        bool    `json:"is_self" doc:"The service itself would be hit"`
-	Digest        string  `json:"digest" example:"5f2b0c9e81d4a7f3" doc:"Names this plan: a request with it is refused once it is another"`
+	ConfirmPhrase *string `json:"confirm_phrase" example:"web1" doc:"Required value of confirm; null if no confirmation is required"`
+	IsSelf        bool    `json:"is_self" doc:"true if the request affects the service itself"`
+	Digest        string  `json:"digest" example:"5f2b0c9e81d4a7f3" doc:"Identifies this plan; a request with the digest of an outdated plan is refused"`
 }
 
 // The kinds of effects.
@@ -51,11 +51,11 @@ const (
 
 // Effect is one thing that would happen. What is not known or makes no sense is nil.
 type Effect struct {
-	Kind      string     `json:"kind" enum:"guest,uptime,data,disk,snapshot,backup,schedule,app,credential,access,host,rule,traffic" doc:"What it is about"`
-	Text      string     `json:"text" example:"The VM web1 is destroyed." doc:"What happens, for people"`
-	Name      *string    `json:"name" example:"web1" doc:"Name of what it is about; null where that has none, or is not yours to see"`
-	SizeBytes *int64     `json:"size_bytes" doc:"How large that is"`
-	At        *time.Time `json:"at" doc:"Since when it has been so"`
+	Kind      string     `json:"kind" enum:"guest,uptime,data,disk,snapshot,backup,schedule,app,credential,access,host,rule,traffic" doc:"Kind of the affected object"`
+	Text      string     `json:"text" example:"VM web1 is destroyed." doc:"Effect as a sentence"`
+	Name      *string    `json:"name" example:"web1" doc:"Name of the affected object; null if it has none or you cannot see it"`
+	SizeBytes *int64     `json:"size_bytes" doc:"Size of the affected object in bytes"`
+	At        *time.Time `json:"at" doc:"Time by kind: start of an uptime; from when on data is lost; when a backup or snapshot was taken; when the configuration of a guest was read. Null if not known"`
 }
 
 // Blocker is a refusal that the request would get.

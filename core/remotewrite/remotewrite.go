@@ -55,19 +55,19 @@ type Receiver struct {
 
 // State is the receiver and how far it is. The JSON names are those of the API.
 type State struct {
-	URL         *string `json:"url" example:"https://metrics.example.com/api/v1/write" doc:"Where samples are sent; null while they are sent nowhere"`
-	Fingerprint *string `json:"tls_fingerprint" doc:"The pinned certificate; null where it is checked by the system's authorities"`
-	Auth        string  `json:"auth" enum:"none,basic,bearer" example:"bearer" doc:"How the service says who it is"`
+	URL         *string `json:"url" example:"https://metrics.example.com/api/v1/write" doc:"Where samples are sent; null if remote write is off"`
+	Fingerprint *string `json:"tls_fingerprint" doc:"Fingerprint of the pinned certificate; null if the certificate is checked against the system's certificate authorities"`
+	Auth        string  `json:"auth" enum:"none,basic,bearer" example:"bearer" doc:"How the service authenticates"`
 	Username    *string `json:"username" example:"hostler"`
 
 	SentTo         *time.Time `json:"sent_to" doc:"All samples before this time were sent"`
-	LateS          *int64     `json:"late_s" example:"45" doc:"For how many seconds the oldest unsent sample may have waited. Some 45 are usual: a poll may still add to its time"`
-	SamplesSent    int64      `json:"samples_sent" example:"120000" doc:"Values that the receiver took"`
-	SamplesRefused int64      `json:"samples_refused" doc:"Values that the receiver refused and will not be sent again"`
-	LastOKAt       *time.Time `json:"last_ok_at" doc:"When it last took something"`
-	LastError      *string    `json:"last_error" example:"the receiver answers 401 Unauthorized"`
+	LateS          *int64     `json:"late_s" example:"45" doc:"Maximum age of the oldest unsent sample in seconds. About 45 is normal because polls add samples to recent times"`
+	SamplesSent    int64      `json:"samples_sent" example:"120000" doc:"Number of values that the receiver accepted"`
+	SamplesRefused int64      `json:"samples_refused" doc:"Number of values that the receiver rejected; they are not sent again"`
+	LastOKAt       *time.Time `json:"last_ok_at" doc:"When the receiver last accepted a request"`
+	LastError      *string    `json:"last_error" example:"the receiver responded with 401 Unauthorized"`
 	LastErrorAt    *time.Time `json:"last_error_at"`
-	Failures       int        `json:"failures" doc:"Failures since the last success; the next try waits longer after each, 5 minutes at most"`
+	Failures       int        `json:"failures" doc:"Number of failures since the last success; the delay before the next attempt grows with each one, up to 5 minutes"`
 }
 
 // Get gives the state; that of a service without a receiver is empty.

@@ -22,24 +22,24 @@ type Schedule struct {
 	Cron     string          `json:"cron" example:"30 2 * * MON-FRI" doc:"Minute, hour, day of month, month, day of week"`
 	Timezone string          `json:"timezone" example:"Europe/Berlin"`
 	JobKind  string          `json:"job_kind" example:"vm.shutdown"`
-	Params   json.RawMessage `json:"params" example:"{\"vm_id\":3}" doc:"The parameters of the job's kind"`
+	Params   json.RawMessage `json:"params" example:"{\"vm_id\":3}" doc:"Parameters of the job"`
 	Enabled  bool            `json:"enabled"`
 	// NextRunAt is nil while the schedule is off, and for a moment after it came with an update of the service.
-	NextRunAt *time.Time `json:"next_run_at" doc:"When it is due next; null while it is off"`
-	LastRunAt *time.Time `json:"last_run_at" doc:"When it last started a job because it was due"`
+	NextRunAt *time.Time `json:"next_run_at" doc:"Next run; null while the schedule is disabled"`
+	LastRunAt *time.Time `json:"last_run_at" doc:"When the schedule last started a job at its due time"`
 	LastJobID *int64     `json:"last_job_id" example:"57" doc:"The job that it started then"`
-	LastError string     `json:"last_error" doc:"Why it started no job when it was last due; empty when it did"`
+	LastError string     `json:"last_error" doc:"Why it started no job when it was last due; empty if it started one"`
 	// DisabledReason is set when the service itself has switched the schedule off.
-	DisabledReason string `json:"disabled_reason" doc:"Why the service has switched it off; empty when it has not"`
+	DisabledReason string `json:"disabled_reason" doc:"Why the service disabled the schedule; empty if it did not"`
 	// Writer is nil for a schedule that came with the service.
-	Writer    *Writer   `json:"writer" doc:"Who wrote it last: it runs with this user's rights. Null for one that came with the service and runs as the service itself"`
-	Seeded    bool      `json:"seeded" doc:"It came with the service and nobody has changed it"`
+	Writer    *Writer   `json:"writer" doc:"User who last saved the schedule; it runs with this user's rights. Null for a built-in schedule, which runs as the service"`
+	Seeded    bool      `json:"seeded" doc:"true for a built-in schedule that nobody has changed"`
 	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at" doc:"When it was last written"`
+	UpdatedAt time.Time `json:"updated_at" doc:"When it was last saved"`
 }
 
 // Writer is the user who wrote a schedule last.
 type Writer struct {
-	ID    *int64 `json:"id" example:"1" doc:"Null when the user is gone; the schedule then runs no more"`
+	ID    *int64 `json:"id" example:"1" doc:"ID of the user; null if the user was deleted, and the schedule no longer runs"`
 	Email string `json:"email" example:"ann@example.org"`
 }

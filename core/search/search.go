@@ -22,21 +22,21 @@ type Store struct{ DB *db.DB }
 
 // Hit is one thing that was found. The JSON names are those of the API.
 type Hit struct {
-	Kind   string  `json:"kind" enum:"vm,container,app,host,node,storage,schedule,catalog,job" example:"vm" doc:"What it is. A container that is an app is one app"`
-	ID     *int64  `json:"id" example:"7" doc:"As in the paths of its kind; of a container that is no app the guest's. Null for nodes and storages, which host_id and name tell apart, and for entries of the catalog, which detail names"`
-	Name   string  `json:"name" example:"web-1" doc:"Of a job that of what it is on"`
-	Status string  `json:"status" example:"running" doc:"In the words of its kind; of a schedule enabled or disabled, of an entry of the catalog installable or unavailable"`
-	VMID   *int64  `json:"vmid" example:"101" doc:"The hypervisor's number of a guest"`
-	HostID *int64  `json:"host_id" example:"1" doc:"The host that it is on or reached by"`
+	Kind   string  `json:"kind" enum:"vm,container,app,host,node,storage,schedule,catalog,job" example:"vm" doc:"Kind of the object. An app and its container are one app"`
+	ID     *int64  `json:"id" example:"7" doc:"ID as in the paths of its kind; for other containers, the ID of the guest. Null for nodes and storages, which host_id and name identify, and for catalog entries, which detail identifies"`
+	Name   string  `json:"name" example:"web-1" doc:"Name; for a job, the name of its target"`
+	Status string  `json:"status" example:"running" doc:"Status as defined for its kind; for a schedule enabled or disabled, for a catalog entry installable or unavailable"`
+	VMID   *int64  `json:"vmid" example:"101" doc:"VMID of a guest"`
+	HostID *int64  `json:"host_id" example:"1" doc:"Host on which it is or through which it is reached"`
 	Host   *string `json:"host" example:"lab" doc:"Name of the host"`
 	Node   *string `json:"node" example:"pve1"`
 	// Cluster is empty for a machine alone.
-	Cluster   *string    `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a machine alone"`
-	TeamID    *int64     `json:"team_id" example:"1" doc:"Whose it is; null for what belongs to the instance"`
+	Cluster   *string    `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a standalone host"`
+	TeamID    *int64     `json:"team_id" example:"1" doc:"Team that owns it; null if it belongs to the instance"`
 	Tags      []string   `json:"tags" example:"[\"prod\"]"`
-	Addresses []string   `json:"addresses" example:"[\"10.0.0.5\"]" doc:"Of a guest as far as they are known, and of a node"`
-	Detail    *string    `json:"detail" example:"vm.start" doc:"Of a job and a schedule the kind of job, of a storage its type, of a host its address, of an entry of the catalog its slug, of a guest the hypervisor's id where that is not the number"`
-	At        *time.Time `json:"at" doc:"When a job was asked for, and when a schedule is due; null for all else"`
+	Addresses []string   `json:"addresses" example:"[\"10.0.0.5\"]" doc:"Known addresses of a guest or a node"`
+	Detail    *string    `json:"detail" example:"vm.start" doc:"Kind of a job and of a schedule's jobs, type of a storage, address of a host, slug of a catalog entry, ID of a guest on the hypervisor if it is not the VMID"`
+	At        *time.Time `json:"at" doc:"When a job was requested, or when a schedule is due; null for other kinds"`
 }
 
 // Find gives one page of what may be seen and fits the query, the best first, and how much there is on all pages. The empty query finds

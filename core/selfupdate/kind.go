@@ -35,7 +35,7 @@ func (s *Store) Register() {
 
 // Kinds is what schedules may ask for. A caller must be an admin of the instance.
 func (s *Store) Kinds() []schedule.Kind {
-	return []schedule.Kind{schedule.Of(CheckKind, "Look for a new release of Hostler",
+	return []schedule.Kind{schedule.Of(CheckKind, "Check for a new release of Hostler",
 		func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
 			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
 				return nil, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Admin).With("role", identity.Admin.String())

@@ -171,7 +171,7 @@ func seenBefore(ctx context.Context, tx *db.Tx) (release.Channels, error) {
 // LastLook is when somebody looked for releases last; Error says why it failed.
 type LastLook struct {
 	At    time.Time `json:"at"`
-	Error string    `json:"error" doc:"Why it failed; empty when it did not"`
+	Error string    `json:"error" doc:"Why it failed; empty if it succeeded"`
 }
 
 // look is what the last one has left; at is nil when nobody has looked yet.

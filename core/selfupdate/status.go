@@ -37,16 +37,16 @@ var busy = []State{StateRequested, StateRunning, StateInterrupted}
 // Status is all that is known of updates; the JSON names are those of the API.
 type Status struct {
 	CurrentVersion string     `json:"current_version" example:"1.4.0"`
-	Available      *Available `json:"available" doc:"The newest signed release that can replace what is installed; null when none is known"`
-	LastCheck      *LastLook  `json:"last_check" doc:"When somebody looked for releases last; null when nobody has"`
-	Shape          Shape      `json:"shape" enum:"package,container,source" doc:"How the service is installed: by a package, in a container image, or built by hand"`
-	CanSelfApply   bool       `json:"can_self_apply" doc:"Whether updates can be asked for here"`
-	Hint           string     `json:"hint" doc:"Why not, or what to do now; empty when there is nothing to say"`
-	Channel        string     `json:"channel" example:"stable" doc:"The stream of releases that is followed; empty when none is"`
-	State          State      `json:"state" enum:"idle,requested,running,interrupted,done,failed,rolled_back,refused" doc:"How the last update, or the request for one, stands"`
-	Request        *Request   `json:"request" doc:"The request that no updater has taken yet; null when there is none"`
-	Run            *Run       `json:"run" doc:"What the state is about: the last run of the updater, or the request that it refused; null when there was none"`
-	Problems       []string   `json:"problems" nullable:"false" doc:"What could not be read, and so is not in this answer"`
+	Available      *Available `json:"available" doc:"Newest signed release that can replace the installed one; null if none is known"`
+	LastCheck      *LastLook  `json:"last_check" doc:"Last check for releases; null if there was none"`
+	Shape          Shape      `json:"shape" enum:"package,container,source" doc:"Installation method: package, container image, or built from source"`
+	CanSelfApply   bool       `json:"can_self_apply" doc:"true if updates can be requested here"`
+	Hint           string     `json:"hint" doc:"Why not, or what to do now; empty if there is nothing to add"`
+	Channel        string     `json:"channel" example:"stable" doc:"Release channel that is followed; empty for none"`
+	State          State      `json:"state" enum:"idle,requested,running,interrupted,done,failed,rolled_back,refused" doc:"State of the last update or update request"`
+	Request        *Request   `json:"request" doc:"Request that the updater has not started yet; null for none"`
+	Run            *Run       `json:"run" doc:"Last run of the updater, or the request that it refused; null for none"`
+	Problems       []string   `json:"problems" nullable:"false" doc:"Data that could not be read and is missing from this response"`
 }
 
 // Available is a release that can be installed.
@@ -54,39 +54,39 @@ type Available struct {
 	Version   string    `json:"version" example:"1.5.0"`
 	Channel   string    `json:"channel" example:"stable"`
 	Date      time.Time `json:"date"`
-	NotesURL  string    `json:"notes_url" example:"https://releases.example.org/1.5.0.html" doc:"Empty when the release names none"`
-	Size      int64     `json:"size" example:"31457280" doc:"Bytes to download"`
-	CheckedAt time.Time `json:"checked_at" doc:"When the source told of it last"`
+	NotesURL  string    `json:"notes_url" example:"https://releases.example.org/1.5.0.html" doc:"Address of the release notes; empty if the release has none"`
+	Size      int64     `json:"size" example:"31457280" doc:"Size of the download in bytes"`
+	CheckedAt time.Time `json:"checked_at" doc:"When the source last listed it"`
 }
 
 // Request is a request for an update.
 type Request struct {
 	ID          string    `json:"id"`
 	Version     string    `json:"version" example:"1.5.0"`
-	RequestedBy string    `json:"requested_by" example:"ann@example.org" doc:"Empty when it is not known"`
+	RequestedBy string    `json:"requested_by" example:"ann@example.org" doc:"User who requested the update; empty if not known"`
 	RequestedAt time.Time `json:"requested_at"`
 }
 
 // Run is one run of the updater.
 type Run struct {
-	ID          string     `json:"id" doc:"Empty for a request that was refused"`
-	Request     string     `json:"request" doc:"The request that it comes from; empty when somebody began it on the machine"`
-	RequestedBy string     `json:"requested_by" example:"ann@example.org" doc:"Empty when it is not known"`
+	ID          string     `json:"id" doc:"ID of the run; empty for a request that was refused"`
+	Request     string     `json:"request" doc:"ID of the request; empty if the run was started on the machine"`
+	RequestedBy string     `json:"requested_by" example:"ann@example.org" doc:"User who requested the update; empty if not known"`
 	From        string     `json:"from" example:"1.4.0"`
-	To          string     `json:"to" example:"1.5.0" doc:"Empty until it is known"`
-	Step        string     `json:"step" example:"health-check" doc:"The step that is under way, or the last: backup, download, verify, migrate, switch, health-check, done; rollback, rolled back, failed"`
+	To          string     `json:"to" example:"1.5.0" doc:"Target version; empty until it is known"`
+	Step        string     `json:"step" example:"health-check" doc:"Current or last step: backup, download, verify, migrate, switch, health-check, done; rollback, rolled back, failed"`
 	Steps       []Step     `json:"steps" nullable:"false"`
-	Reason      string     `json:"reason" doc:"Why it failed, was refused or rolled back; empty otherwise"`
+	Reason      string     `json:"reason" doc:"Why it failed, was refused or was rolled back; empty otherwise"`
 	StartedAt   time.Time  `json:"started_at"`
 	FinishedAt  *time.Time `json:"finished_at"`
-	DryRun      bool       `json:"dry_run" doc:"It only tries, and changes nothing"`
+	DryRun      bool       `json:"dry_run" doc:"true if it is a trial run that changes nothing"`
 }
 
 // Step is a step of a run that was begun.
 type Step struct {
 	Step      string     `json:"step" example:"backup"`
 	StartedAt time.Time  `json:"started_at"`
-	EndedAt   *time.Time `json:"ended_at" doc:"Null until it went well"`
+	EndedAt   *time.Time `json:"ended_at" doc:"When the step succeeded; null until then"`
 }
 
 // Status reads all that is known. What cannot be read of the updater's files is among the problems; only the database's

@@ -18,7 +18,7 @@ type Entitlement struct {
 // entitlements are all features that this release knows.
 var entitlements = []Entitlement{
 	{Name: "store.catalog", Description: "The catalog of apps and its status"},
-	{Name: "apps.reconfigure", Description: "Changing the cores, memory and other figures of an app"},
+	{Name: "apps.reconfigure", Description: "Changing cores, memory and other resources of an app"},
 	{Name: "apps.uninstall", Description: "Uninstalling an app"},
 	{Name: "audit.log", Description: "Exporting the audit trail"},
 }

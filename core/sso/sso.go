@@ -40,28 +40,28 @@ var Sealed = secret.Table{Name: "identity_providers", Column: "client_secret", K
 // Provider is a provider of OpenID Connect, as it is told and as it is stored but for the client's secret.
 type Provider struct {
 	ID           int64     `json:"id" example:"3"`
-	Name         string    `json:"name" example:"Company" doc:"Shown at the log-in"`
-	Issuer       string    `json:"issuer" example:"https://id.example.com/realms/main" doc:"Its URL, exactly as its discovery has it"`
+	Name         string    `json:"name" example:"Company" doc:"Name on the log-in page"`
+	Issuer       string    `json:"issuer" example:"https://id.example.com/realms/main" doc:"URL of the issuer, exactly as in its discovery document"`
 	ClientID     string    `json:"client_id" example:"hostler"`
-	SecretSet    bool      `json:"client_secret_set" doc:"Whether there is a client secret"`
-	Scopes       []string  `json:"scopes" example:"[\"openid\",\"email\",\"profile\"]" doc:"What is asked for"`
-	GroupsClaim  string    `json:"groups_claim" example:"groups" doc:"The claim that lists groups; dots lead into objects"`
-	Rules        []Rule    `json:"rules" doc:"What members of groups get"`
-	Accounts     string    `json:"accounts" enum:"create,invited" example:"invited" doc:"create: an account is made at the first log-in; invited: only who has one comes in"`
-	TrustEmail   bool      `json:"trust_email" doc:"Addresses count as verified although the provider does not say so"`
-	AllowPrivate bool      `json:"allow_private" doc:"It may be in a private network"`
-	Fingerprint  string    `json:"tls_fingerprint" example:"" doc:"SHA-256 that pins the certificate of the issuer's address; empty leaves it to the system's authorities"`
+	SecretSet    bool      `json:"client_secret_set" doc:"true if a client secret is set"`
+	Scopes       []string  `json:"scopes" example:"[\"openid\",\"email\",\"profile\"]" doc:"Scopes that are requested"`
+	GroupsClaim  string    `json:"groups_claim" example:"groups" doc:"Claim that lists the groups; dots separate the levels of nested objects"`
+	Rules        []Rule    `json:"rules" doc:"Roles for members of groups"`
+	Accounts     string    `json:"accounts" enum:"create,invited" example:"invited" doc:"create: an account is created at the first log-in; invited: only users with an account can log in"`
+	TrustEmail   bool      `json:"trust_email" doc:"Treat email addresses as verified even if the provider does not say so"`
+	AllowPrivate bool      `json:"allow_private" doc:"Allow private addresses"`
+	Fingerprint  string    `json:"tls_fingerprint" example:"" doc:"SHA-256 of the issuer's certificate to pin; empty to check it against the system's certificate authorities"`
 	Enabled      bool      `json:"enabled" example:"true"`
 	CreatedAt    time.Time `json:"created_at"`
 	UpdatedAt    time.Time `json:"updated_at"`
 	// RedirectURI and LogoutURI are what its client must allow; nil where the service does not know its own address.
-	RedirectURI *string `json:"redirect_uri" example:"https://hostler.example.com/login/callback/3" doc:"To be registered at the provider as the client's redirect URI; null without HOSTLER_BASE_URL"`
-	LogoutURI   *string `json:"post_logout_redirect_uri" example:"https://hostler.example.com/" doc:"To be registered as where it sends people after log-out; null without HOSTLER_BASE_URL"`
+	RedirectURI *string `json:"redirect_uri" example:"https://hostler.example.com/login/callback/3" doc:"Redirect URI to register at the provider; null without HOSTLER_BASE_URL"`
+	LogoutURI   *string `json:"post_logout_redirect_uri" example:"https://hostler.example.com/" doc:"Post-logout redirect URI to register at the provider; null without HOSTLER_BASE_URL"`
 }
 
 // Rule gives the members of a group a role in a team. Where several of one team hold for somebody, the highest role counts.
 type Rule struct {
-	Group  string `json:"group" minLength:"1" maxLength:"200" example:"admins" doc:"Name of the group as the provider tells it; * stands for everybody"`
+	Group  string `json:"group" minLength:"1" maxLength:"200" example:"admins" doc:"Name of the group in the provider's claim; * matches all users"`
 	TeamID int64  `json:"team_id" minimum:"1" example:"1"`
 	Role   string `json:"role" enum:"viewer,operator,admin,owner" example:"operator"`
 }

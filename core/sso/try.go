@@ -15,18 +15,18 @@ import (
 
 // Trial is what a provider says of itself.
 type Trial struct {
-	OK    bool    `json:"ok" doc:"Whether one can log in by it, as far as it can be told without doing so"`
-	Error *string `json:"error" example:"it cannot be reached: connection refused" doc:"What is wrong; null when it is well"`
+	OK    bool    `json:"ok" doc:"true if log-ins are expected to work, as far as can be checked without a log-in"`
+	Error *string `json:"error" example:"cannot connect: connection refused" doc:"Why log-ins cannot work; null if no problem was found"`
 	// Notices are what may be wrong.
-	Notices               []string `json:"notices" doc:"What may be wrong or missing"`
+	Notices               []string `json:"notices" doc:"Possible problems"`
 	AuthorizationEndpoint *string  `json:"authorization_endpoint" example:"https://id.example.com/auth"`
 	TokenEndpoint         *string  `json:"token_endpoint" example:"https://id.example.com/token"`
 	UserInfoEndpoint      *string  `json:"userinfo_endpoint" example:"https://id.example.com/userinfo"`
-	EndSessionEndpoint    *string  `json:"end_session_endpoint" example:"https://id.example.com/logout" doc:"Where one logs out there; null where it has no such thing"`
-	Algorithms            []string `json:"algorithms" example:"[\"RS256\"]" doc:"By which it signs, as far as they are taken"`
+	EndSessionEndpoint    *string  `json:"end_session_endpoint" example:"https://id.example.com/logout" doc:"End-session endpoint of the provider; null if it has none"`
+	Algorithms            []string `json:"algorithms" example:"[\"RS256\"]" doc:"Supported signing algorithms of the provider"`
 	ScopesSupported       []string `json:"scopes_supported" example:"[\"openid\",\"email\"]"`
 	ClaimsSupported       []string `json:"claims_supported" example:"[\"sub\",\"email\"]"`
-	Keys                  int      `json:"keys" example:"2" doc:"How many keys it has"`
+	Keys                  int      `json:"keys" example:"2" doc:"Number of signing keys of the provider"`
 }
 
 // Try asks a provider what it is, past the cache. A provider that fails is no error. Problem: not_found.

@@ -24,14 +24,14 @@ type Config map[string]json.RawMessage
 // Key is a key of the definitions of a type.
 type Key struct {
 	Name      string   `json:"name" example:"server"`
-	Type      string   `json:"type" enum:"string,boolean,integer,list" doc:"A list is written as one, or as words with commas between"`
-	Values    []string `json:"values" nullable:"true" doc:"Those that there are, of a list its words; null for any of the type"`
+	Type      string   `json:"type" enum:"string,boolean,integer,list" doc:"Type of the value; a list is given as a list or as words separated by commas"`
+	Values    []string `json:"values" nullable:"true" doc:"Allowed values, for a list of each item; null for any value of the type"`
 	Min       *int64   `json:"min"`
 	Max       *int64   `json:"max"`
 	MaxLength *int64   `json:"max_length"`
-	Required  bool     `json:"required" doc:"It is needed to attach one"`
-	Fixed     bool     `json:"fixed" doc:"It cannot be changed later"`
-	Secret    bool     `json:"secret" doc:"It is never shown"`
+	Required  bool     `json:"required" doc:"true if it is required to attach a storage of this type"`
+	Fixed     bool     `json:"fixed" doc:"true if it cannot be changed later"`
+	Secret    bool     `json:"secret" doc:"true if its value is never returned"`
 }
 
 // Type is a type of storage that can be attached.

@@ -14,21 +14,21 @@ import (
 
 // Volume is one thing on a storage.
 type Volume struct {
-	ID        string     `json:"volid" example:"local:iso/debian.iso" doc:"As {volid} of other operations"`
-	Name      string     `json:"name" example:"debian.iso" doc:"What confirms its deletion"`
-	Node      string     `json:"node" example:"pve1" doc:"The node that was asked"`
+	ID        string     `json:"volid" example:"local:iso/debian.iso" doc:"ID, used as {volid} in other operations"`
+	Name      string     `json:"name" example:"debian.iso" doc:"Name; the value that confirms its deletion"`
+	Node      string     `json:"node" example:"pve1" doc:"Node that was asked"`
 	Kind      string     `json:"kind" enum:"disk,image,template,backup,other"`
-	Content   string     `json:"content" example:"iso" doc:"In the hypervisor's word"`
+	Content   string     `json:"content" example:"iso" doc:"Content type, as the hypervisor names it"`
 	Format    string     `json:"format" example:"iso"`
-	SizeBytes *int64     `json:"size_bytes" doc:"Null where the hypervisor does not say"`
+	SizeBytes *int64     `json:"size_bytes" doc:"Size in bytes; null if the hypervisor does not report it"`
 	UsedBytes *int64     `json:"used_bytes"`
-	CreatedAt *time.Time `json:"created_at" doc:"Null where the hypervisor does not say"`
-	GuestRef  *string    `json:"guest_ref" example:"101" doc:"Id at the hypervisor of the guest whose it is by its name; that guest need not be there. Null for what is of none"`
-	Parent    *string    `json:"parent" doc:"The volume that it is a linked copy of"`
+	CreatedAt *time.Time `json:"created_at" doc:"When it was created; null if the hypervisor does not report it"`
+	GuestRef  *string    `json:"guest_ref" example:"101" doc:"ID on the hypervisor of the guest that owns it, according to its name; that guest may not exist. Null if no guest owns it"`
+	Parent    *string    `json:"parent" doc:"Volume of which it is a linked clone"`
 	Notes     string     `json:"notes"`
 	Protected bool       `json:"protected"`
 	Encrypted bool       `json:"encrypted"`
-	Verified  *string    `json:"verified" enum:"ok,failed" doc:"How the last verification of a backup ended; null where there was none"`
+	Verified  *string    `json:"verified" enum:"ok,failed" doc:"Result of the last verification of a backup; null if there was none"`
 }
 
 // show gives a volume in the API's form. All texts come from the hypervisor and

@@ -26,13 +26,13 @@ type Detail struct {
 	HostID  int64             `json:"host_id" example:"1"`
 	Name    string            `json:"name" example:"nas"`
 	Type    string            `json:"type" example:"nfs"`
-	Digest  string            `json:"digest" example:"0b8132e3df4dab977830c207ed2d9e6f3eb4ff16" doc:"Of the definition, and maybe of others with it"`
-	Config  map[string]string `json:"config" doc:"The keys that are set, without secrets"`
-	Shared  *bool             `json:"shared" doc:"All of its nodes have the same one; null before a poll has told of it"`
-	Content []string          `json:"content" doc:"What it may hold, in the hypervisor's words, as the last poll found it"`
-	Nodes   []Node            `json:"nodes" doc:"Its state on each node, or on the one that was asked for, as the last poll found it"`
+	Digest  string            `json:"digest" example:"0b8132e3df4dab977830c207ed2d9e6f3eb4ff16" doc:"Digest of the definition; some hypervisors use one for several definitions"`
+	Config  map[string]string `json:"config" doc:"Keys that are set, without secrets"`
+	Shared  *bool             `json:"shared" doc:"true if all nodes have the same content; null before a poll has reported it"`
+	Content []string          `json:"content" doc:"Content types that it can store, as the hypervisor names them, as of the last poll"`
+	Nodes   []Node            `json:"nodes" doc:"State on each node, or on the requested node, as of the last poll"`
 
-	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"The least of those of all its nodes; null where none is known"`
+	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"Lowest value of all its nodes; null if none is known"`
 }
 
 // These bound a change of a definition.

@@ -240,14 +240,14 @@ func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, among h
 
 // Template is one that a hypervisor's own source of templates for containers has.
 type Template struct {
-	Name         string `json:"template" example:"debian-13-standard_13.1-2_amd64.tar.zst" doc:"As template of the operation that fetches one"`
+	Name         string `json:"template" example:"debian-13-standard_13.1-2_amd64.tar.zst" doc:"Name; the value of template when you fetch one"`
 	Title        string `json:"title" example:"Debian 13 (standard)"`
 	Section      string `json:"section" example:"system"`
 	OS           string `json:"os" example:"debian-13"`
 	Version      string `json:"version" example:"13.1-2"`
 	Architecture string `json:"architecture" example:"amd64"`
 	Description  string `json:"description"`
-	Present      bool   `json:"present" doc:"It is on the storage already"`
+	Present      bool   `json:"present" doc:"true if the storage has it already"`
 }
 
 // Templates lists those that can be fetched to a storage, by name: one page, and how many there are. Problems as of Content.

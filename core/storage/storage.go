@@ -37,35 +37,35 @@ type Store struct {
 // Node is a storage as one node has it.
 type Node struct {
 	Node       string     `json:"node" example:"pve1"`
-	HostID     int64      `json:"host_id" example:"1" doc:"The host registered at the node, or else the first one of its cluster"`
-	Status     string     `json:"status" enum:"available,unknown" doc:"unknown where the node cannot use it, or nobody tells"`
-	UsedBytes  *int64     `json:"used_bytes" doc:"Null where it is not known"`
+	HostID     int64      `json:"host_id" example:"1" doc:"The host registered at the node, or else the first host of its cluster"`
+	Status     string     `json:"status" enum:"available,unknown" doc:"unknown if the node cannot use it or no host reports it"`
+	UsedBytes  *int64     `json:"used_bytes" doc:"Used bytes; null if not known"`
 	TotalBytes *int64     `json:"total_bytes"`
-	AsOf       time.Time  `json:"as_of" doc:"When the hypervisor last told of it"`
-	FiguresAt  *time.Time `json:"figures_at" doc:"When its figures were measured; null when there are none"`
+	AsOf       time.Time  `json:"as_of" doc:"When the hypervisor last reported it"`
+	FiguresAt  *time.Time `json:"figures_at" doc:"When the usage figures were measured; null if there are none"`
 	// DaysUntilFull is filled in by addGrowth.
-	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"In how many days it is full if it goes on as in the last two weeks; null where it does not grow steadily, or too little is known"`
+	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"Days until it is full at the rate of the last two weeks; null if usage does not grow steadily or there is too little data"`
 
 	id int64
 }
 
 // Storage is a storage of a cluster, as the last polls found it.
 type Storage struct {
-	HostID     int64     `json:"host_id" example:"1" doc:"A host by which it is reached"`
+	HostID     int64     `json:"host_id" example:"1" doc:"A host through which it is reached"`
 	Host       string    `json:"host" example:"lab" doc:"Name of the host"`
 	ClusterID  int64     `json:"cluster_id" example:"1"`
-	Cluster    string    `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a machine alone"`
+	Cluster    string    `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a standalone host"`
 	Name       string    `json:"name" example:"nas"`
-	Type       string    `json:"type" example:"nfs" doc:"In the hypervisor's word"`
-	Shared     bool      `json:"shared" doc:"All of its nodes have the same one. Any other is of the same definition on each node, with other content"`
-	Status     string    `json:"status" enum:"available,unknown" doc:"available where any of its nodes can use it"`
-	Content    []string  `json:"content" example:"[\"images\",\"iso\"]" doc:"What it may hold, in the hypervisor's words; empty where it makes no difference"`
-	UsedBytes  *int64    `json:"used_bytes" doc:"Of a shared one once, else of all its nodes together; null where it is not known"`
+	Type       string    `json:"type" example:"nfs" doc:"Type, as the hypervisor names it"`
+	Shared     bool      `json:"shared" doc:"true if all nodes have the same content. Otherwise each node has its own content under the same definition"`
+	Status     string    `json:"status" enum:"available,unknown" doc:"available if at least one of its nodes can use it"`
+	Content    []string  `json:"content" example:"[\"images\",\"iso\"]" doc:"Content types that it can store, as the hypervisor names them; empty if the hypervisor does not distinguish them"`
+	UsedBytes  *int64    `json:"used_bytes" doc:"Used bytes, counted once if shared, otherwise the sum of all nodes; null if not known"`
 	TotalBytes *int64    `json:"total_bytes"`
-	AsOf       time.Time `json:"as_of" doc:"When the hypervisor last told of all of it"`
-	Nodes      []Node    `json:"nodes" doc:"Its state on each node"`
+	AsOf       time.Time `json:"as_of" doc:"When the hypervisor last reported all of it"`
+	Nodes      []Node    `json:"nodes" doc:"State on each node"`
 
-	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"The least of those of its nodes; null where none is known"`
+	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"Lowest value of all its nodes; null if none is known"`
 }
 
 // Filter narrows List. Zero values narrow nothing.

@@ -23,7 +23,7 @@ import (
 
 // User is a guest that uses a volume.
 type User struct {
-	ID       int64  `json:"id" example:"12" doc:"Id in this service"`
+	ID       int64  `json:"id" example:"12" doc:"ID in Hostler"`
 	Kind     string `json:"kind" enum:"vm,container"`
 	Name     string `json:"name" example:"web1"`
 	VMID     *int64 `json:"vmid" example:"101"`

@@ -49,17 +49,17 @@ type Upload struct {
 	ID       string  `json:"id" example:"f4c1b7a0-5d0e-4a57-9d0b-2f6f5c0f8a11"`
 	HostID   int64   `json:"host_id" example:"1"`
 	Storage  string  `json:"storage" example:"local"`
-	Name     string  `json:"name" example:"debian-13.iso" doc:"The file's name on the storage; empty until the part with the file has begun"`
-	Status   string  `json:"status" enum:"receiving,received,failed" doc:"received: the service has all of it, and the job sends it on"`
-	Received int64   `json:"received_bytes" example:"734003200" doc:"How much of the file has arrived at the service"`
-	Size     *int64  `json:"request_bytes" example:"790626304" doc:"The length of the request, which is a little more than the file; null where its sender does not say"`
-	SHA256   string  `json:"sha256" doc:"The checksum of the file; empty until all of it has arrived"`
-	JobID    *int64  `json:"job_id" example:"57" doc:"The job that sends the file to the storage; null until all of it has arrived"`
-	Error    *string `json:"error" example:"request_timeout" doc:"Why it failed: the code of a problem; null where it did not"`
-	Detail   string  `json:"detail" doc:"The same for people; empty where there is nothing to say"`
+	Name     string  `json:"name" example:"debian-13.iso" doc:"Name of the file on the storage; empty until the file part starts"`
+	Status   string  `json:"status" enum:"receiving,received,failed" doc:"received: the service has the whole file and the job sends it to the storage"`
+	Received int64   `json:"received_bytes" example:"734003200" doc:"Bytes of the file that the service has received"`
+	Size     *int64  `json:"request_bytes" example:"790626304" doc:"Length of the request in bytes, which is slightly more than the file; null if the sender does not announce it"`
+	SHA256   string  `json:"sha256" doc:"SHA-256 of the file; empty until the whole file has arrived"`
+	JobID    *int64  `json:"job_id" example:"57" doc:"The job that sends the file to the storage; null until the whole file has arrived"`
+	Error    *string `json:"error" example:"request_timeout" doc:"Error id if the upload failed; null otherwise"`
+	Detail   string  `json:"detail" doc:"The error as a sentence; empty if there was none"`
 
 	CreatedAt time.Time `json:"created_at"`
-	ChangedAt time.Time `json:"changed_at" doc:"When the last bytes arrived, or the status changed"`
+	ChangedAt time.Time `json:"changed_at" doc:"When the last bytes arrived or the status last changed"`
 }
 
 // Get gives an upload to a host, or not_found.

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/hostler/hostler/core/guest"
@@ -12,14 +13,14 @@ import (
 )
 
 type actParams struct {
-	VMID int64 `json:"vm_id" minimum:"1" example:"3" doc:"The VM"`
+	VMID int64 `json:"vm_id" minimum:"1" example:"3" doc:"ID of the VM"`
 }
 
 type snapshotParams struct {
-	VMID   *int64           `json:"vm_id,omitempty" minimum:"1" example:"3" doc:"The VM"`
-	Select *guest.Selection `json:"select,omitempty" doc:"The VMs that are selected at each run, in the place of vm_id"`
+	VMID   *int64           `json:"vm_id,omitempty" minimum:"1" example:"3" doc:"ID of the VM"`
+	Select *guest.Selection `json:"select,omitempty" doc:"Selects the VMs at each run; replaces vm_id"`
 	guest.ScheduledSnapshot
-	Memory bool `json:"vmstate,omitempty" doc:"Keep the memory too"`
+	Memory bool `json:"vmstate,omitempty" doc:"Include the memory in the snapshot"`
 	guest.Kept
 }
 
@@ -27,7 +28,8 @@ type snapshotParams struct {
 func (s *Store) Kinds() []schedule.Kind {
 	var kinds []schedule.Kind
 	for _, action := range hypervisor.Actions(hypervisor.VM) {
-		kind := schedule.Of("vm."+string(action), "Ask a VM to "+guest.Verb(action),
+		verb := guest.Verb(action)
+		kind := schedule.Of("vm."+string(action), strings.ToUpper(verb[:1])+verb[1:]+" a VM",
 			func(ctx context.Context, p actParams) (schedule.Enqueue, error) {
 				r, err := s.scheduled(ctx, p.VMID)
 				if err != nil {

@@ -26,34 +26,38 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Alerts}
 	op.Get(a, "/api/v1/alerts", h.list, op.Spec{
 		ID: "list_alerts", Summary: "List alerts", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "The alerts about what the caller may see: the open ones first, of each the newest first. Filters narrow the list " +
-			"together. There is one open alert for a rule and a thing. What follows from something greater, such as guests of a node that is " +
-			"off, has the greater one as `cause_id`, and `folded=false` leaves it out. Alerts that are resolved are kept for a year.",
+		Description: "Lists the alerts about objects that the caller can see: open alerts first, then the newest first. " +
+			"Filters are combined with AND. Each rule has at most one open alert per object. An alert that a larger " +
+			"problem caused, such as a guest on a node that is off, has the alert of that problem as `cause_id`; " +
+			"`folded=false` leaves it out. Resolved alerts are kept for a year.",
 	})
 	op.Get(a, "/api/v1/alerts/:alert_id", h.get, op.Spec{
 		ID: "get_alert", Summary: "Get an alert", Tag: tag, Role: identity.Viewer, On: op.Alert,
-		Description: "With what raised it: the rule's levels as they were then, and the samples over the time for which it had to last and " +
-			"five minutes before, at most 60. `history` is what became of it, with each acknowledgement and silence, the newest 500, who it was " +
-			"and the note; and `earlier` are the alerts of the same rule about the same thing.",
+		Description: "Returns the alert with the data that raised it: the rule's levels at that time, and the samples of " +
+			"the required duration and the five minutes before it, at most 60. `history` lists the newest 500 events, " +
+			"including each acknowledgement and silence with the user and the note. `earlier` lists previous alerts of " +
+			"the same rule about the same object.",
 	})
 	op.Post(a, "/api/v1/alerts/:alert_id/ack", h.acknowledge, op.Spec{
 		ID: "acknowledge_alert", Summary: "Acknowledge an alert", Tag: tag, Role: identity.Operator, On: op.Alert,
 		Audit: op.Audit{Action: "alert.acknowledge"}, Recall: h.again,
-		Description: "Says to the others that somebody looks at it, with a note. It stays open, and its end is told as ever. Who acknowledges " +
-			"it again takes it over, and who did before stays in `history`. One that is resolved is 409 `invalid_state`.",
+		Description: "Shows other users that somebody works on the alert, with an optional note. The alert stays open, " +
+			"and its resolution is still sent to channels. A second acknowledgement replaces the first, which stays in " +
+			"`history`. A resolved alert is 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/alerts/:alert_id/silence", h.silence, op.Spec{
 		ID: "silence_alert", Summary: "Silence an alert", Tag: tag, Role: identity.Operator, On: op.Alert,
 		Audit: op.Audit{Action: "alert.silence"}, Recall: h.again, Faults: silenceFaults,
-		Description: "Nobody is told of it, nor of the next alerts of its rule about the same thing, `until` a time or `for_s` seconds from " +
-			"now, of which exactly one is given. What is still so then, and was not told before, is told then; and so is the end of what was. " +
-			"`for_s` 0, or a time that has come, ends a silence. One that is resolved is 409 `invalid_state`.",
+		Description: "Stops notifications of the alert and of later alerts of its rule about the same object. The body " +
+			"has either `until`, a time, or `for_s`, seconds from now. When the silence ends, open alerts that were not " +
+			"sent before are sent, and so is the resolution of alerts that were sent before. `for_s` 0, or a time in the " +
+			"past, ends a silence. A resolved alert is 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/alerts/:alert_id/resolve", h.resolve, op.Spec{
 		ID: "resolve_alert", Summary: "Resolve an alert", Tag: tag, Role: identity.Operator, On: op.Alert,
 		Audit: op.Audit{Action: "alert.resolve"}, Recall: h.again,
-		Description: "Ends an alert by hand. As long as what it is about goes on, it is not raised again; once that was over it may be. One " +
-			"that is resolved already is 409 `invalid_state`.",
+		Description: "Resolves an alert by hand. The alert is not raised again while its condition lasts; it can be " +
+			"raised again after the condition has cleared. A resolved alert is 409 `invalid_state`.",
 	})
 	registerRules(a, h)
 	registerWindows(a, h)
@@ -63,16 +67,16 @@ type listInput struct {
 	op.Page
 	State        string    `query:"state" enum:"open,resolved" doc:"Only alerts in this state"`
 	Severity     string    `query:"severity" enum:"critical,warning,info" doc:"Only alerts of this severity"`
-	Kind         string    `query:"kind" maxLength:"64" example:"cpu" doc:"Only alerts of rules that watch this"`
-	Rule         int64     `query:"rule" minimum:"1" doc:"Only alerts of this rule, by its id"`
-	Host         int64     `query:"host" minimum:"1" doc:"Only alerts of this host and what is at it"`
-	Target       string    `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only alerts about this thing"`
-	Cause        int64     `query:"cause" minimum:"1" doc:"Only alerts that follow from this one"`
-	Folded       string    `query:"folded" enum:"true,false" doc:"Only alerts that follow from another one, or only those that do not"`
-	Acknowledged string    `query:"acknowledged" enum:"true,false" doc:"Only alerts that somebody has acknowledged, or only the others"`
-	Silenced     string    `query:"silenced" enum:"true,false" doc:"Only alerts that are silenced, or only the others"`
-	Since        time.Time `query:"since" example:"2026-01-31T12:00:00Z" doc:"Only alerts raised then or later"`
-	Before       time.Time `query:"before" example:"2026-02-28T12:00:00Z" doc:"Only alerts raised before"`
+	Kind         string    `query:"kind" maxLength:"64" example:"cpu" doc:"Only alerts of rules of this kind"`
+	Rule         int64     `query:"rule" minimum:"1" doc:"Only alerts of the rule with this ID"`
+	Host         int64     `query:"host" minimum:"1" doc:"Only alerts of this host and of the objects on it"`
+	Target       string    `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only alerts about this object"`
+	Cause        int64     `query:"cause" minimum:"1" doc:"Only alerts that this alert caused"`
+	Folded       string    `query:"folded" enum:"true,false" doc:"true: only alerts that another alert caused; false: only the others"`
+	Acknowledged string    `query:"acknowledged" enum:"true,false" doc:"true: only acknowledged alerts; false: only the others"`
+	Silenced     string    `query:"silenced" enum:"true,false" doc:"true: only silenced alerts; false: only the others"`
+	Since        time.Time `query:"since" example:"2026-01-31T12:00:00Z" doc:"Only alerts raised at or after this time"`
+	Before       time.Time `query:"before" example:"2026-02-28T12:00:00Z" doc:"Only alerts raised before this time"`
 }
 
 func (h handlers) list(ctx context.Context, in *listInput) (*op.List[alert.Alert], error) {
@@ -142,7 +146,7 @@ type silenceInput struct {
 	Body struct {
 		Until *time.Time `json:"until,omitempty" example:"2026-03-01T12:00:00Z"`
 		ForS  *int64     `json:"for_s,omitempty" minimum:"0" maximum:"31536000" example:"3600"`
-		Note  *string    `json:"note,omitempty" nullable:"true" maxLength:"1000" example:"known, mended tomorrow"`
+		Note  *string    `json:"note,omitempty" nullable:"true" maxLength:"1000" example:"known, will be fixed tomorrow"`
 	}
 }
 

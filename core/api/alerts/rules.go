@@ -13,46 +13,51 @@ import (
 )
 
 // levels is told wherever a rule can be written.
-const levels = "`kind` is one of /alert-rules/kinds, which says what its `threshold` is in, and whether more or less is worse. It " +
-	"is a breach " +
-	"from `threshold` on; when that has lasted `for_s` seconds an alert is raised. It is over beyond `clear_level` (the threshold " +
-	"where it is " +
-	"left out); when that has lasted `clear_for_s` seconds the alert is resolved. Between the two nothing changes. Times are counted " +
-	"over the " +
-	"looks at it, every 30 s (every 10 minutes for what changes slowly). What nothing is known of is no breach, and no end of one.\n\n" +
-	"`on` says which things it is about: those that everything given in it fits. Without it, it is all."
+const levels = "`kind` is one of GET /alert-rules/kinds, which lists the unit of its `threshold` and whether " +
+	"higher or lower values are a breach. A value at `threshold` or beyond is a breach; when the breach has " +
+	"lasted `for_s` seconds, an alert is raised. A value beyond `clear_level` (by default the threshold) " +
+	"clears the condition; when it has been clear for `clear_for_s` seconds, the alert is resolved. Between " +
+	"the two levels the state does not change. Rules are evaluated every 30 s, and every 10 minutes for slow " +
+	"values; durations are counted between evaluations. A missing value neither is a breach nor clears " +
+	"one.\n\n" +
+	"`on` selects the objects: those that match all of its fields. Without `on`, the rule applies to all " +
+	"objects."
 
 func registerRules(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/alert-rules", h.rules, op.Spec{
 		ID: "list_alert_rules", Summary: "List alert rules", Tag: tag, Role: identity.Viewer,
-		Description: "In the order in which they were made. Those that came with the service have a `key`, and a `description` of what " +
-			"they are " +
-			"good for; `seeded` ends with the first change, after which no later release changes them.",
+		Description: "Lists the rules in the order of their creation. Built-in rules have a `key` and a `description` of " +
+			"their purpose. `seeded` becomes false with the first change; later releases do not update a changed rule.",
 	})
 	op.Get(a, "/api/v1/alert-rules/kinds", h.kinds, op.Spec{
-		ID: "list_alert_kinds", Summary: "List what alert rules can watch", Tag: tag, Role: identity.Viewer,
+		ID: "list_alert_kinds", Summary: "List kinds of alert rules", Tag: tag, Role: identity.Viewer,
 		Description: "The list is not paged.",
 	})
 	op.Post(a, "/api/v1/alert-rules", h.createRule, op.Spec{
 		ID: "create_alert_rule", Summary: "Create an alert rule", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "alert_rule.create"}, Recall: h.ruleMade, Faults: createFaults,
-		Description: levels + "\n\nThere are at most 500 rules, beyond that 409 `conflict`.",
+		Description: levels +
+			"\n\n" +
+			"An instance has at most 500 rules; creating more is 409 `conflict`.",
 	})
 	op.Get(a, "/api/v1/alert-rules/:rule_id", h.rule, op.Spec{
 		ID: "get_alert_rule", Summary: "Get an alert rule", Tag: tag, Role: identity.Viewer,
-		Description: "`open` is how many of its alerts are open, of all teams.",
+		Description: "`open` is the number of open alerts of the rule, of all teams.",
 	})
 	op.Patch(a, "/api/v1/alert-rules/:rule_id", h.updateRule, op.Spec{
 		ID: "update_alert_rule", Summary: "Change an alert rule", Tag: tag, Role: identity.Admin,
 		Audit: op.Audit{Action: "alert_rule.update", Target: "rule_id"},
-		Description: "Open alerts go on by the new levels: what is over by them is resolved, as is what the rule is not about any more, and " +
-			"all of a rule that is switched off. What a rule watches cannot be changed. `on` replaces all of it; null makes it all things. " +
-			"`clear_level` null is the threshold.\n\n" + levels,
+		Description: "Open alerts are evaluated with the new levels. Alerts whose condition is clear under them are " +
+			"resolved, and so are alerts about objects that the rule no longer covers. Disabling a rule resolves all " +
+			"of its alerts. The `kind` of a rule cannot be changed. `on` is replaced as a whole; null selects all " +
+			"objects. `clear_level` null means the threshold.\n\n" +
+			levels,
 	})
 	op.Delete(a, "/api/v1/alert-rules/:rule_id", h.removeRule, op.Spec{
 		ID: "delete_alert_rule", Summary: "Delete an alert rule", Tag: tag, Role: identity.Admin, Status: http.StatusNoContent,
-		Audit:       op.Audit{Action: "alert_rule.delete", Target: "rule_id"},
-		Description: "Its open alerts are resolved. A rule that came with the service stays away; to keep it for later, switch it off.",
+		Audit: op.Audit{Action: "alert_rule.delete", Target: "rule_id"},
+		Description: "Deletes the rule and resolves its open alerts. A deleted built-in rule does not come back; disable " +
+			"a rule that you want to keep.",
 	})
 }
 
@@ -77,11 +82,11 @@ func (h handlers) rule(ctx context.Context, in *ruleInput) (*op.Body[*alert.Rule
 
 // RuleScope is which things a rule is about.
 type RuleScope struct {
-	TeamID  *int64   `json:"team_id,omitempty" nullable:"true" minimum:"1" example:"2" doc:"Only things of this team"`
-	HostID  *int64   `json:"host_id,omitempty" nullable:"true" minimum:"1" example:"1" doc:"Only this host and what is at it"`
-	Kinds   []string `json:"kinds,omitempty" nullable:"true" maxItems:"20" example:"[\"vm\"]" doc:"Only things of these kinds"`
+	TeamID  *int64   `json:"team_id,omitempty" nullable:"true" minimum:"1" example:"2" doc:"Only objects of this team"`
+	HostID  *int64   `json:"host_id,omitempty" nullable:"true" minimum:"1" example:"1" doc:"Only this host and the objects on it"`
+	Kinds   []string `json:"kinds,omitempty" nullable:"true" maxItems:"20" example:"[\"vm\"]" doc:"Only objects of these kinds"`
 	Tags    []string `json:"tags,omitempty" nullable:"true" maxItems:"500" example:"[\"prod\"]" doc:"Only guests with one of these tags"`
-	Targets []string `json:"targets,omitempty" nullable:"true" maxItems:"500" example:"[\"vm:3\"]" doc:"Only these: host:1, vm:3, app:2, container:5, cluster:1, node:1/alpha, storage:1/nas or storage:1/local/alpha"`
+	Targets []string `json:"targets,omitempty" nullable:"true" maxItems:"500" example:"[\"vm:3\"]" doc:"Only these objects: host:1, vm:3, app:2, container:5, cluster:1, node:1/alpha, storage:1/nas or storage:1/local/alpha"`
 }
 
 func (s *RuleScope) scope() alert.Scope {
@@ -94,15 +99,15 @@ func (s *RuleScope) scope() alert.Scope {
 type createRuleInput struct {
 	Body struct {
 		Name        string                 `json:"name" minLength:"1" maxLength:"200" example:"Web servers are busy"`
-		Description *string                `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"Visitors wait when it is so."`
-		Kind        string                 `json:"kind" minLength:"1" maxLength:"64" example:"cpu" doc:"One of /alert-rules/kinds"`
+		Description *string                `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"Pages load slowly."`
+		Kind        string                 `json:"kind" minLength:"1" maxLength:"64" example:"cpu" doc:"A kind of GET /alert-rules/kinds"`
 		On          op.Optional[RuleScope] `json:"on,omitzero"`
 		Threshold   *float64               `json:"threshold,omitempty" nullable:"true" example:"90"`
 		ClearLevel  *float64               `json:"clear_level,omitempty" nullable:"true" example:"80"`
 		ForS        *int64                 `json:"for_s,omitempty" minimum:"0" maximum:"604800" default:"0" example:"600"`
 		ClearForS   *int64                 `json:"clear_for_s,omitempty" minimum:"0" maximum:"604800" default:"0" example:"300"`
 		Severity    string                 `json:"severity,omitempty" enum:"critical,warning,info" default:"warning" example:"warning"`
-		Labels      map[string]string      `json:"labels,omitempty" nullable:"true" example:"{\"room\":\"cellar\"}" doc:"At most 20 words of your own, which alerts carry"`
+		Labels      map[string]string      `json:"labels,omitempty" nullable:"true" example:"{\"room\":\"cellar\"}" doc:"Custom labels that are added to alerts, at most 20"`
 		Enabled     *bool                  `json:"enabled,omitempty" default:"true"`
 	}
 }
@@ -150,7 +155,7 @@ type updateRuleInput struct {
 	ID   int64 `path:"rule_id" minimum:"1"`
 	Body struct {
 		Name        op.Optional[string]            `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false" example:"Web servers are busy"`
-		Description op.Optional[string]            `json:"description,omitzero" maxLength:"1000" example:"Visitors wait when it is so."`
+		Description op.Optional[string]            `json:"description,omitzero" maxLength:"1000" example:"Pages load slowly."`
 		On          op.Optional[RuleScope]         `json:"on,omitzero"`
 		Threshold   op.Optional[float64]           `json:"threshold,omitzero" nullable:"false" example:"90"`
 		ClearLevel  op.Optional[float64]           `json:"clear_level,omitzero" example:"80"`

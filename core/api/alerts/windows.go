@@ -15,37 +15,42 @@ import (
 )
 
 // opening is told wherever a window can be written.
-const opening = "A window is open once, from `starts_at` to `ends_at`, or again and again, for `duration_s` seconds after each time " +
-	"of `cron` " +
-	"(minute, hour, day of month, month, day of week, as of schedules) on the clock of `timezone`. `on` says of which things it mutes " +
-	"alerts: those that everything given in it fits; without it, of all."
+const opening = "A window is open once, from `starts_at` to `ends_at`, or repeatedly, for `duration_s` seconds " +
+	"from each time of `cron` (minute, hour, day of month, month, day of week, as in schedules) in the time " +
+	"zone `timezone`. `on` selects the objects whose alerts it silences: those that match all of its fields. " +
+	"Without `on`, it silences all alerts."
 
 func registerWindows(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/maintenance-windows", h.windows, op.Spec{
 		ID: "list_maintenance_windows", Summary: "List maintenance windows", Tag: tag, Role: identity.Viewer,
-		Description: "In the order in which they were made. `open` says which are open now.",
+		Description: "Lists the windows in the order of their creation. `open` is true for windows that are open now.",
 	})
 	op.Post(a, "/api/v1/maintenance-windows", h.createWindow, op.Spec{
 		ID: "create_maintenance_window", Summary: "Create a maintenance window", Tag: tag, Role: identity.Admin,
 		Status: http.StatusCreated, Audit: op.Audit{Action: "maintenance_window.create"}, Recall: h.windowMade, Faults: windowFaults,
-		Description: "While a window is open nobody is told of alerts that it is about, neither of their beginning nor of their end. They are " +
-			"listed with its id. When it ends, what is still open is told, and the end of what was told before; what began and ended in it never " +
-			"is.\n\n" + opening + "\n\nThere are at most 500 windows, beyond that 409 `conflict`.",
+		Description: "While a window is open, the alerts that it covers send no notifications when they are raised or " +
+			"resolved. They are listed with its ID. When it ends, alerts that are still open are sent, and so is the " +
+			"resolution of alerts that were sent before. Alerts that were raised and resolved during the window are " +
+			"never sent.\n\n" +
+			opening +
+			"\n\n" +
+			"An instance has at most 500 windows; creating more is 409 `conflict`.",
 	})
 	op.Get(a, "/api/v1/maintenance-windows/:window_id", h.window, op.Spec{
 		ID: "get_maintenance_window", Summary: "Get a maintenance window", Tag: tag, Role: identity.Viewer,
-		Description: "`open` says whether it is open now.",
+		Description: "`open` is true if the window is open now.",
 	})
 	op.Patch(a, "/api/v1/maintenance-windows/:window_id", h.updateWindow, op.Spec{
 		ID: "update_maintenance_window", Summary: "Change a maintenance window", Tag: tag, Role: identity.Admin,
 		Audit: op.Audit{Action: "maintenance_window.update", Target: "window_id"},
-		Description: "`cron` and `duration_s` take the place of `starts_at` and `ends_at`, and these of those. `timezone` null means " +
-			"`UTC`, and `on` replaces all of it; null makes it all things.\n\n" + opening,
+		Description: "`cron` and `duration_s` replace `starts_at` and `ends_at`, and vice versa. `timezone` null means " +
+			"`UTC`. `on` is replaced as a whole; null selects all objects.\n\n" +
+			opening,
 	})
 	op.Delete(a, "/api/v1/maintenance-windows/:window_id", h.removeWindow, op.Spec{
 		ID: "delete_maintenance_window", Summary: "Delete a maintenance window", Tag: tag, Role: identity.Admin,
 		Status: http.StatusNoContent, Audit: op.Audit{Action: "maintenance_window.delete", Target: "window_id"},
-		Description: "One that is open ends with it.",
+		Description: "Deletes the window. If it is open, it ends.",
 	})
 }
 
@@ -65,9 +70,9 @@ func (h handlers) window(ctx context.Context, in *windowInput) (*op.Body[*alert.
 
 // MuteScope is of which things a window mutes alerts.
 type MuteScope struct {
-	TeamID *int64   `json:"team_id,omitempty" nullable:"true" minimum:"1" example:"2" doc:"Only of things of this team"`
-	HostID *int64   `json:"host_id,omitempty" nullable:"true" minimum:"1" example:"1" doc:"Only of this host and what is at it"`
-	Tags   []string `json:"tags,omitempty" nullable:"true" maxItems:"500" example:"[\"prod\"]" doc:"Only of guests with one of these tags"`
+	TeamID *int64   `json:"team_id,omitempty" nullable:"true" minimum:"1" example:"2" doc:"Only objects of this team"`
+	HostID *int64   `json:"host_id,omitempty" nullable:"true" minimum:"1" example:"1" doc:"Only this host and the objects on it"`
+	Tags   []string `json:"tags,omitempty" nullable:"true" maxItems:"500" example:"[\"prod\"]" doc:"Only guests with one of these tags"`
 }
 
 func (s *MuteScope) scope() alert.WindowScope {
@@ -80,7 +85,7 @@ func (s *MuteScope) scope() alert.WindowScope {
 type createWindowInput struct {
 	Body struct {
 		Name      string                 `json:"name" minLength:"1" maxLength:"200" example:"Nightly backups"`
-		StartsAt  *time.Time             `json:"starts_at,omitempty" doc:"Of a window that is open once"`
+		StartsAt  *time.Time             `json:"starts_at,omitempty" doc:"Start of a one-time window"`
 		EndsAt    *time.Time             `json:"ends_at,omitempty"`
 		Cron      *string                `json:"cron,omitempty" minLength:"1" maxLength:"256" example:"0 1 * * *"`
 		DurationS *int64                 `json:"duration_s,omitempty" minimum:"60" maximum:"604800" example:"7200"`
@@ -128,7 +133,7 @@ type updateWindowInput struct {
 		EndsAt    op.Optional[time.Time] `json:"ends_at,omitzero" nullable:"false"`
 		Cron      op.Optional[string]    `json:"cron,omitzero" minLength:"1" maxLength:"256" nullable:"false" example:"0 1 * * *"`
 		DurationS op.Optional[int64]     `json:"duration_s,omitzero" minimum:"60" maximum:"604800" nullable:"false" example:"7200"`
-		Timezone  op.Optional[string]    `json:"timezone,omitzero" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"Null means UTC"`
+		Timezone  op.Optional[string]    `json:"timezone,omitzero" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"null for UTC"`
 		On        op.Optional[MuteScope] `json:"on,omitzero"`
 		Enabled   op.Optional[bool]      `json:"enabled,omitzero" nullable:"false"`
 	}

@@ -29,65 +29,69 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Apps}
 	op.Get(a, "/api/v1/apps", h.list, op.Spec{
 		ID: "list_apps", Summary: "List apps", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "An app is exactly one LXC container that was adopted or installed. Containers that are no apps are under " +
-			"/apps/discovered.",
+		Description: "Lists apps. An app is one container that was adopted or installed. Containers that are not apps " +
+			"are listed by /apps/discovered.",
 	})
 	op.Get(a, "/api/v1/apps/discovered", h.discovered, op.Spec{
-		ID: "list_discovered_apps", Summary: "List containers that are no apps yet", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "Each container once, with the host registered at its node. Templates are among them, with `template` true; they cannot " +
-			"be adopted. The list is not paged.",
+		ID: "list_discovered_apps", Summary: "List containers that are not apps", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "Lists each container once, with the host registered at its node. Templates are included, with " +
+			"`template` true; they cannot be adopted. The list is not paged.",
 	})
 	op.Post(a, "/api/v1/apps/adopt", h.adopt, op.Spec{
-		ID: "adopt_apps", Summary: "Make apps of containers", Tag: tag, Role: identity.Admin, On: op.Anywhere,
+		ID: "adopt_apps", Summary: "Adopt containers as apps", Tag: tag, Role: identity.Admin, On: op.Anywhere,
 		Audit: op.Audit{Action: "app.adopt"}, Recall: h.adopted,
-		Description: "All or none: a container that is an app already is 409 `already_adopted`, a template 409 `invalid_state`, " +
-			"and the member `item` is its place in the list.\n\nAn app whose `slug` names an entry of the catalog is updated as one that was " +
-			"installed from it. Where a container's item has none, it is the entry that can be installed and has the container's name, when " +
-			"there is one alone; PATCH changes it. Nothing runs by a guess: the first update is asked for by somebody who agrees to it.",
+		Description: "Adopts all given containers or none. A container that is an app already is 409 `already_adopted`, " +
+			"and a template is 409 `invalid_state`; the member `item` is its index in the list.\n\nAn app whose `slug` " +
+			"names an entry of the catalog can be updated like an app that was installed from it. If an item has no " +
+			"slug, the service uses the only installable entry with the name of the container, if there is exactly one; " +
+			"PATCH changes it. Adopting runs nothing: the first update must be requested by a user who consents to it.",
 	})
 	op.Get(a, "/api/v1/apps/:app_id", h.get, op.Spec{
 		ID: "get_app", Summary: "Get an app", Tag: tag, Role: identity.Viewer, On: op.App,
-		Description: "The app and its container as the last poll found it. While its host cannot be reached its status is `unknown`. One " +
-			"whose container the polls of 15 minutes have not found is `missing` and stays: DELETE with `keep_ct` forgets it.",
+		Description: "Returns the app and its container as of the last poll. The `status` is `unknown` while no host of " +
+			"its cluster responds. An app whose container was absent for 15 minutes of polls is `missing` and is kept; " +
+			"DELETE with `keep_ct` removes it.",
 	})
 	op.Get(a, "/api/v1/apps/:app_id/logs", h.logs, op.Spec{
 		ID: "get_app_logs", Summary: "Get an app's logs", Tag: tag, Role: identity.Viewer, On: op.App, Unsupported: true,
-		Description: "Always 501 `unsupported`: there is no channel to logs inside of a container.",
+		Description: "Always 501 `unsupported`: Hostler cannot read logs inside containers.",
 	})
 	op.Get(a, "/api/v1/apps/:app_id/ports", h.ports, op.Spec{
-		ID: "list_app_ports", Summary: "List the ports at which an app listens", Tag: tag, Role: identity.Viewer, On: op.App, Calls: true,
-		Description: "Read now, from the kernel's tables of the container's network, on the machine of its node by SSH: at most 1,000, by " +
-			"protocol, port and address. 409 `ssh_not_enrolled` or `consent_required`, with a `remedy`, where the node is not logged in to, " +
-			"and 409 `invalid_state` while the container does not run.",
+		ID: "list_app_ports", Summary: "List the listening ports of an app", Tag: tag, Role: identity.Viewer, On: op.App, Calls: true,
+		Description: "Reads the kernel's socket tables of the container through SSH access to its node, for this " +
+			"request. Returns at most 1,000 ports, sorted by protocol, port and address. 409 `ssh_not_enrolled` or " +
+			"`consent_required`, with a `remedy`, without SSH access to the node, and 409 `invalid_state` while the " +
+			"container is not running.",
 	})
 	op.Get(a, "/api/v1/apps/:app_id/web-url", h.webURL, op.Spec{
-		ID: "resolve_app_web_url", Summary: "Tell the address of an app's web pages", Tag: tag, Role: identity.Viewer, On: op.App,
-		Description: "The port is that of the app's `web_port`, else the one that the script which installed it printed, else the catalog's: " +
-			"`decided_by`. The address is one that the container tells of itself, or is configured with. The service connects to it, within " +
-			"two seconds, and `scheme_by` says whether what answered, or who, decided between http and https. The app's own `web_path` and " +
-			"`web_protocol` always win. Nothing is sent to the app but the beginning of TLS.",
+		ID: "resolve_app_web_url", Summary: "Get the URL of an app", Tag: tag, Role: identity.Viewer, On: op.App,
+		Description: "The port is the app's `web_port`; otherwise the one that the install script printed; otherwise the " +
+			"one in the catalog. `decided_by` names the origin. The address is one that the container reports or is " +
+			"configured with. The service connects to it within two seconds; `scheme_by` says whether the result of that " +
+			"connection, or which setting, decided between http and https. The app's own `web_path` and `web_protocol` " +
+			"take precedence. The service sends nothing but a TLS handshake to the app.",
 	})
 	op.Delete(a, "/api/v1/apps/:app_id", h.uninstall, op.Spec{
 		ID: "uninstall_app", Summary: "Uninstall an app", Tag: tag, Role: identity.Admin, On: op.App, Calls: true,
 		Entitlement: "apps.uninstall", Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"}, Plan: true,
 		Status: http.StatusOK, Audit: op.Audit{Action: "app.uninstall"},
-		Description: "Destroys the app's container and its disks by the job in the answer, without a backup, and then forgets the app. With " +
-			"`keep_ct` the app is forgotten at once and its container is left as it is; so an app is forgotten whose container is gone. " +
-			"`confirm` must be the app's name (409 `confirm_required`).",
+		Description: "Starts a job that destroys the container of the app and its disks, without a backup, and then " +
+			"removes the app. With `keep_ct`, the app is removed at once and its container is kept; use it also to " +
+			"remove an app whose container is missing. `confirm` must be the name of the app (409 `confirm_required`).",
 	})
 	op.Post(a, "/api/v1/apps/:app_id/:action", h.act, op.Spec{
-		ID: "act_on_app", Summary: "Start, stop, shut down or restart an app", Tag: tag, Role: identity.Operator, On: op.App,
+		ID: "act_on_app", Summary: "Change the power state of an app", Tag: tag, Role: identity.Operator, On: op.App,
 		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Plan: true,
 		Status: http.StatusAccepted, Unsupported: true, Audit: op.Audit{Action: "app.{action}"}, Recall: h.acted,
-		Description: "Answers with the job that does it. What refuses it is as for a VM.",
+		Description: "Starts a job and returns it. It is refused for the same reasons as the action on a VM.",
 	})
 }
 
 type uninstallInput struct {
 	op.Planned
 	Body *struct {
-		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The app's name"`
-		KeepCT  bool    `json:"keep_ct,omitempty" doc:"Forget the app and leave its container as it is"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the app"`
+		KeepCT  bool    `json:"keep_ct,omitempty" doc:"Remove the app and keep its container"`
 	}
 }
 
@@ -103,8 +107,8 @@ func (h handlers) uninstall(ctx context.Context, in *uninstallInput) (*op.Body[a
 
 type listInput struct {
 	Host   int64  `query:"host" minimum:"1" doc:"Only apps of this host"`
-	Q      string `query:"q" maxLength:"200" doc:"Only apps whose name, container's name or catalog entry contains this"`
-	Status string `query:"status" enum:"running,stopped,paused,suspended,unknown,pending,missing" doc:"Only apps in this state"`
+	Q      string `query:"q" maxLength:"200" doc:"Only apps whose name, container name or catalog entry contains this text"`
+	Status string `query:"status" enum:"running,stopped,paused,suspended,unknown,pending,missing" doc:"Only apps with this status"`
 }
 
 func (h handlers) list(ctx context.Context, in *listInput) (*op.List[app.App], error) {
@@ -148,14 +152,14 @@ type adoptInput struct {
 
 // AdoptItem is one container to adopt.
 type AdoptItem struct {
-	HostID      int64               `json:"host_id" minimum:"1" example:"1" doc:"Any enrolled member of the container's cluster"`
-	VMID        *int64              `json:"vmid,omitempty" minimum:"1" maximum:"999999999" example:"105" doc:"The container's number at the hypervisor; this or guest_ref"`
-	GuestRef    *string             `json:"guest_ref,omitempty" minLength:"1" maxLength:"255" doc:"The container's id at the hypervisor; this or vmid"`
-	Name        *string             `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"wiki" doc:"The app's name; the container's by default"`
+	HostID      int64               `json:"host_id" minimum:"1" example:"1" doc:"ID of any enrolled host of the container's cluster"`
+	VMID        *int64              `json:"vmid,omitempty" minimum:"1" maximum:"999999999" example:"105" doc:"VMID of the container; give either this or guest_ref"`
+	GuestRef    *string             `json:"guest_ref,omitempty" minLength:"1" maxLength:"255" doc:"ID of the container on the hypervisor; give either this or vmid"`
+	Name        *string             `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"wiki" doc:"Name of the app; the name of the container if absent"`
 	WebPort     *int                `json:"web_port,omitempty" nullable:"true" minimum:"1" maximum:"65535" example:"8080"`
 	WebPath     *string             `json:"web_path,omitempty" nullable:"true" maxLength:"500" pattern:"^/" example:"/admin"`
 	WebProtocol *string             `json:"web_protocol,omitempty" nullable:"true" enum:"http,https"`
-	Slug        op.Optional[string] `json:"slug,omitzero" minLength:"1" maxLength:"130" example:"wiki" doc:"Entry of the catalog that it was installed from; guessed by the container's name when absent, none when null"`
+	Slug        op.Optional[string] `json:"slug,omitzero" minLength:"1" maxLength:"130" example:"wiki" doc:"Slug of the catalog entry that it was installed from; guessed from the name of the container if absent, none if null"`
 }
 
 var (
@@ -204,7 +208,7 @@ type actInput struct {
 	op.Planned
 	Action string `path:"action" enum:"start,stop,shutdown,restart"`
 	Body   *struct {
-		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The app's name, where a confirmation is asked for"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the app, if a confirmation is required"`
 	}
 }
 

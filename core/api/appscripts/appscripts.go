@@ -22,7 +22,7 @@ const (
 	tag = "Apps"
 	// sourceLimit is how long a source may take to make a bundle.
 	sourceLimit = 5 * time.Minute
-	sourceFails = "502 `catalog_source_error` where the source cannot give the bundle, with a `reason`."
+	sourceFails = "502 `catalog_source_error`, with a `reason`, if the source cannot provide the bundle."
 )
 
 // Register declares the operations.
@@ -31,44 +31,47 @@ func Register(a *op.API, deps Deps) {
 	const script = "/api/v1/apps/:app_id/script"
 	op.Get(a, script, h.get, op.Spec{
 		ID: "get_app_script", Summary: "Get an app's script", Tag: tag, Role: identity.Operator, On: op.App,
-		Description: "The newest version, or the one that `version` names. An `upstream` version is the main file of a bundle of the catalog; " +
-			"an `edited` one is somebody's text. `drift` tells what is different from the last upstream version. 404 for an app " +
-			"without a script: " +
-			"one that was adopted has none until somebody adds or reverts it.",
+		Description: "Returns the newest version, or the one in `version`. An `upstream` version is the main file of a " +
+			"bundle of the catalog; an `edited` version was written by a user. `drift` shows the difference from the " +
+			"last upstream version. 404 for an app without a script: an adopted app has none until a user adds or " +
+			"reverts it.",
 	})
 	op.Put(a, script, h.put, op.Spec{
 		ID: "put_app_script", Summary: "Edit an app's script", Tag: tag, Role: identity.Admin, On: op.App,
 		Audit: op.Audit{Action: "app.script_edit"},
-		Description: "Adds a version whose `source` is `edited`; earlier ones stay. It is kept and compared, and never run: the app is not " +
-			"updated until the script is reverted. With `digest`, 409 `digest_conflict` where another version is the newest by now. " +
-			"The text that " +
-			"is the newest edited version already is not added again. 409 `guest_busy` while the app is updated.",
+		Description: "Adds a version with the `source` `edited`; earlier versions are kept. The text is stored and " +
+			"compared but never run: updates of the app are refused until the script is reverted. With `digest`, 409 " +
+			"`digest_conflict` if another version is the newest. A text that equals the newest edited version is not " +
+			"added again. 409 `guest_busy` while the app is being updated.",
 	})
 	op.Get(a, script+"/versions", h.versions, op.Spec{
 		ID: "list_app_script_versions", Summary: "List the versions of an app's script", Tag: tag, Role: identity.Operator, On: op.App,
-		Description: "Newest first, without their texts. Versions are never changed or deleted.",
+		Description: "Lists the versions without their texts, newest first. Versions are never changed or deleted.",
 	})
 	op.Post(a, script+"/revert", h.revert, op.Spec{
-		ID: "revert_app_script", Summary: "Take the catalog's script for an app", Tag: tag, Role: identity.Admin, On: op.App,
+		ID: "revert_app_script", Summary: "Revert an app's script to the catalog's", Tag: tag, Role: identity.Admin, On: op.App,
 		Audit: op.Audit{Action: "app.script_revert"}, Recall: h.again, Timeout: sourceLimit,
-		Description: "Adds the script that the catalog has now as a version whose `source` is `upstream`; earlier ones stay, and nothing is " +
-			"run. 409 `invalid_state` with the `reason` `no_entry`, `no_commit` or `no_bundle` where the catalog has none, and 409 `guest_busy` " +
-			"while the app is updated. " + sourceFails,
+		Description: "Adds the current script of the catalog as a version with the `source` `upstream`; earlier " +
+			"versions are kept, and nothing runs. 409 `invalid_state` with the `reason` `no_entry`, `no_commit` or " +
+			"`no_bundle` if the catalog has none, and 409 `guest_busy` while the app is being updated. " +
+			sourceFails,
 	})
 	op.Get(a, "/api/v1/apps/:app_id/update", h.state, op.Spec{
-		ID: "get_app_update", Summary: "Tell whether there is an update of an app", Tag: tag, Role: identity.Viewer, On: op.App,
+		ID: "get_app_update", Summary: "Check an app for an update", Tag: tag, Role: identity.Viewer, On: op.App,
 		Timeout: sourceLimit,
-		Description: "There is one when the catalog has another state of the entry's own files than the app's script is of: then `diff` tells " +
-			"what is different, those files first. There is one, too, for an app that was adopted, or has got another entry: nobody knows " +
-			"which state it is of, and `commit` is null. Otherwise `reason` is the first of these that holds: `edited`, `no_entry`, " +
-			"`no_commit`, `current`. `last` is what came of the last update. " + sourceFails,
+		Description: "An update is available if the catalog has a different commit of the entry's own files than the " +
+			"script of the app; `diff` then shows the changes, those files first. An update is also available for an " +
+			"app that was adopted or assigned another entry, because its commit is not known; `commit` is then null. " +
+			"Otherwise `reason` is the first of these that applies: `edited`, `no_entry`, `no_commit`, `current`. " +
+			"`last` is the result of the last update. " +
+			sourceFails,
 	})
 	op.Get(a, "/api/v1/apps/updates", h.updates, op.Spec{
-		ID: "list_app_updates", Summary: "Tell which apps have an update", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "One for each app, by its id, from what the last refresh of the catalog has found: no source is asked, and no bundle is " +
-			"made. Where there is none, `reason` is the first of these that holds: `edited`, `no_entry`, `no_commit`, `no_script`, `current`. " +
-			"`no_script` is an app of which nobody knows which state of the entry it is of: it is updated alone for the first time. " +
-			"The list is not paged.",
+		ID: "list_app_updates", Summary: "List available updates of apps", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "Lists one entry for each app, by ID, with the result of the last refresh of the catalog. It " +
+			"contacts no source and builds no bundle. If no update is available, `reason` is the first of these that " +
+			"applies: `edited`, `no_entry`, `no_commit`, `no_script`, `current`. `no_script` means that the commit of " +
+			"the app is not known; such an app must be updated individually the first time. The list is not paged.",
 	})
 	h.registerUpdates(a)
 }
@@ -78,27 +81,28 @@ func (h handlers) registerUpdates(a *op.API) {
 	op.Post(a, "/api/v1/apps/:app_id/update", h.update, op.Spec{
 		ID: "update_app", Summary: "Update an app", Tag: tag, Role: identity.Operator, On: op.App, Status: http.StatusAccepted,
 		Audit: op.Audit{Action: appscript.UpdateKind}, Recall: h.started, Timeout: sourceLimit, Plan: true, Unsupported: true,
-		Description: "Answers with the job that runs the catalog's bundle of the app's entry as root inside of its container, also where that " +
-			"is the one that ran last: what it fetches may be newer. It takes a snapshot before, or makes a backup where that cannot " +
-			"be, and looks " +
-			"afterwards whether the app answers as it did, from the network of its node. Where the script fails or the app does not answer, the " +
-			"container is set back. The job ends with one of `updated`, `nothing_to_do`, `rolled_back` and `needs_human`, and `last` " +
-			"of GET tells " +
-			"which; the latter two are failures.\n\n" +
-			"Someone has to agree that exactly these bytes run on this host: 409 `consent_required` with their `sum` and the `text` until " +
-			"`consent` is sent once. 409 `invalid_state` with a `reason` where it cannot be done: `edited`, `no_entry`, `no_commit`, " +
-			"`no_bundle`, `disabled`, `stopped`, `paused` or `self`; 409 `ssh_not_enrolled` where the container's node is " +
-			"not logged " +
-			"in to; 409 `guest_busy` while another job works on it. " + sourceFails,
+		Description: "Starts a job that runs the catalog's bundle of the entry as root in the container of the app, " +
+			"even if the same bundle ran last, because the bundle may download newer files. The job first takes a " +
+			"snapshot, or a backup if snapshots are not possible. Afterwards it checks from the network of the node " +
+			"whether the app still responds. If the script fails or the app does not respond, the container is " +
+			"restored. The job ends with one of `updated`, `nothing_to_do`, `rolled_back` and `needs_human`, which GET " +
+			"returns in `last`; the latter two are failures.\n\n" +
+			"A user must consent to running exactly this bundle on this host: 409 `consent_required` with its `sum` " +
+			"and the `text` until `consent` is sent once. 409 `invalid_state` with a `reason` if the update is not " +
+			"possible: `edited`, `no_entry`, `no_commit`, `no_bundle`, `disabled`, `stopped`, `paused` or `self`; 409 " +
+			"`ssh_not_enrolled` without SSH access to the node of the container; 409 `guest_busy` while another job " +
+			"works on the container. " +
+			sourceFails,
 	})
 	op.Post(a, "/api/v1/apps/update-all", h.updateAll, op.Spec{
-		ID: "update_all_apps", Summary: "Update all apps that have an update", Tag: tag, Role: identity.Operator, On: op.Anywhere,
+		ID: "update_all_apps", Summary: "Update all apps with an available update", Tag: tag, Role: identity.Operator, On: op.Anywhere,
 		Status: http.StatusAccepted, Audit: op.Audit{Action: "app.update_all"}, Recall: h.startedAll, Timeout: sourceLimit, Plan: true,
-		Description: "One job for each app that has an update, of those that the caller may update, and for all others why there is none: " +
-			"`edited`, `no_entry`, `no_commit`, `no_script`, `current`, in this order, or the code of the problem that the update of this app " +
-			"alone would have got. With `consent` the caller agrees to every bundle; without it, apps are skipped as `consent_required` of whose " +
-			"bundle nobody has agreed to. `no_script` is an app of which nobody knows which state of the entry it is of: it is updated alone " +
-			"for the first time. The jobs run one after the other, and after `stop_after` that have failed no further one is begun.",
+		Description: "Starts one job for each app with an available update that the caller can update. For all other " +
+			"apps it returns the reason: `edited`, `no_entry`, `no_commit`, `no_script`, `current`, in this order, or " +
+			"the error id that a single update of the app would return. With `consent` the caller consents to every " +
+			"bundle; without it, apps whose bundle nobody consented to are skipped as `consent_required`. `no_script` " +
+			"means that the commit of the app is not known; such an app must be updated individually the first time. The " +
+			"jobs run one after the other. After `stop_after` failures no further job starts.",
 	})
 }
 
@@ -110,7 +114,7 @@ func (h handlers) updates(ctx context.Context, _ *struct{}) (*op.List[*appscript
 type updateInput struct {
 	op.Planned
 	Body *struct {
-		Consent bool `json:"consent,omitempty" doc:"The caller has read what the plan shows, and agrees that it runs"`
+		Consent bool `json:"consent,omitempty" doc:"Confirm that you reviewed the plan and consent to running the bundle"`
 	}
 }
 
@@ -127,8 +131,8 @@ func (h handlers) started(ctx context.Context, made idempotency.Made) (any, erro
 type updateAllInput struct {
 	op.Planned
 	Body *struct {
-		Consent   bool `json:"consent,omitempty" doc:"The caller has read what the plans show, and agrees that it runs"`
-		StopAfter int  `json:"stop_after,omitempty" minimum:"1" maximum:"100" example:"2" doc:"After how many failures no further update is begun; 2 when absent"`
+		Consent   bool `json:"consent,omitempty" doc:"Confirm that you reviewed the plans and consent to running the bundles"`
+		StopAfter int  `json:"stop_after,omitempty" minimum:"1" maximum:"100" example:"2" doc:"Number of failures after which no further update starts; 2 if absent"`
 	}
 }
 
@@ -146,7 +150,7 @@ func (h handlers) startedAll(ctx context.Context, made idempotency.Made) (any, e
 }
 
 type getInput struct {
-	Version int `query:"version" minimum:"1" maximum:"1000000000" example:"1" doc:"Number of a version; the newest by default"`
+	Version int `query:"version" minimum:"1" maximum:"1000000000" example:"1" doc:"Version to return; the newest if absent"`
 }
 
 func (h handlers) get(ctx context.Context, in *getInput) (*op.Body[*appscript.Script], error) {
@@ -156,8 +160,8 @@ func (h handlers) get(ctx context.Context, in *getInput) (*op.Body[*appscript.Sc
 
 type putInput struct {
 	Body struct {
-		Content string `json:"content" minLength:"1" maxLength:"262144" example:"#!/bin/sh\necho hello\n" doc:"At most 256 KiB of UTF-8"`
-		Digest  string `json:"digest,omitempty" maxLength:"64" doc:"The sha256 of the version that was edited"`
+		Content string `json:"content" minLength:"1" maxLength:"262144" example:"#!/bin/sh\necho hello\n" doc:"Text of the script, UTF-8, at most 256 KiB"`
+		Digest  string `json:"digest,omitempty" maxLength:"64" doc:"SHA-256 of the version that you edited"`
 	}
 }
 

@@ -33,51 +33,55 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.DB, deps.Chain, make(chan struct{}, exports), make(chan struct{}, verifications)}
 	op.Get(a, "/api/v1/audit", h.list, op.Spec{
 		ID: "list_audit", Summary: "List the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Anywhere,
-		Description: "Every change and every refused attempt, the newest first. An admin of the team `default` sees all of them, an admin of " +
-			"other teams those on the hosts and guests of these teams. Filters narrow the list together. The lower bound of time is `from_` with " +
-			"its underscore; a key `from` is ignored. A lower bound after the upper one is an empty list. `details` longer than 1 KiB are " +
-			"truncated in the list; get the entry to see all of them.",
+		Description: "Lists every change and every refused attempt, newest first. An admin of the team `default` sees " +
+			"all entries; an admin of other teams sees those on the hosts and guests of these teams. Filters are " +
+			"combined with AND. The start of the period is `from_`, with an underscore; a parameter `from` is ignored. " +
+			"If the start is after the end, the list is empty. `details` longer than 1 KiB are truncated in the list; " +
+			"get the entry to see all of them.",
 	})
 	op.Get(a, "/api/v1/audit/:entry_id", h.get, op.Spec{
 		ID: "get_audit_entry", Summary: "Get an entry of the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Entry,
-		Description: "One entry with all of its details. Entries without a team belong to the team `default`.",
+		Description: "Returns an entry with all of its details. Entries without a team belong to the team `default`.",
 	})
 	op.Download(a, "/api/v1/audit/export", h.export, op.Spec{
 		ID: "export_audit", Summary: "Export the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Anywhere, Entitlement: "audit.log",
 		Audit: op.Audit{Action: "audit.export"}, Content: []string{"text/csv", "application/x-ndjson"},
-		Description: "Every row that the list would show, as a file, the oldest first and as of one moment, however many there are. The " +
-			"filters are the list's. Cells of the CSV file that a spreadsheet would take for a formula have an apostrophe before them. An export " +
-			"that fails or loses the right to read breaks the connection off, so that half a file never looks whole. At most four run at once, " +
-			"two of one user (429). Every export is in the trail.",
+		Description: "Exports every entry that the list would show as a file, oldest first, as of one moment and without " +
+			"a limit. It takes the filters of the list. CSV cells that a spreadsheet would treat as a formula start with " +
+			"an apostrophe. If an export fails or the caller loses access, the connection is closed, so that an " +
+			"incomplete file is recognizable. At most four exports run at once, two per user (429). Every export is " +
+			"recorded in the trail.",
 	})
 	op.Get(a, "/api/v1/audit/verification", h.verify, op.Spec{
 		ID: "verify_audit", Summary: "Verify the audit trail", Tag: "Audit", Role: identity.Admin, Timeout: 15 * time.Minute,
-		Description: "Reads the whole chain of the trail as it is at one moment, and says the first place that is not what the service " +
-			"wrote: a row that was altered, removed, put in or moved, or the note of a clearing. Rows of the last seconds may have no place yet " +
-			"(`unsealed`). `seq` and `hash` are the end of the chain: noted elsewhere, they prove a later trail to be the same. It reads about a " +
-			"hundred thousand rows a second; at most two run at once on an instance, the others wait.",
+		Description: "Reads the whole hash chain of the trail as of one moment and returns the first place that differs " +
+			"from what the service wrote: an entry that was altered, removed, inserted or moved, or the record of a " +
+			"clearing. Entries of the last seconds may not be part of the chain yet (`unsealed`). `seq` and `hash` are " +
+			"the end of the chain; store them elsewhere to prove later that the trail was not replaced. The check reads " +
+			"about 100,000 entries per second. At most two checks run at once per instance; others wait.",
 	})
 	op.Delete(a, "/api/v1/audit", h.clear, op.Spec{
 		ID: "clear_audit", Summary: "Clear the audit trail", Tag: "Audit", Role: identity.Owner, Status: http.StatusOK,
 		Timeout: 15 * time.Minute,
 		Confirm: op.Confirm{When: op.ConfirmAlways, Phrase: audit.ClearPhrase}, Plan: true,
 		Audit: op.Audit{Action: "audit.clear"},
-		Description: "Removes the rows older than `before`, or without it all. `confirm` must be `clear audit log` (409 `confirm_required`). " +
-			"A row `audit.clear` is written after the removal and says which of the two it was and how many rows went. What remains still " +
-			"verifies; clearing all is also the way out of a trail that somebody has changed.",
+		Description: "Deletes the entries older than `before`, or all entries without it. `confirm` must be `clear audit " +
+			"log` (409 `confirm_required`). Afterwards, an entry `audit.clear` records the scope and the number of " +
+			"deleted entries. The remaining entries still verify. Clearing all entries is also how to recover from a " +
+			"trail that was tampered with.",
 	})
 }
 
 // Filter narrows the list.
 type Filter struct {
-	Action    string    `query:"action" maxLength:"100" example:"vm.*" doc:"A whole action, or its beginning and a star"`
-	Search    string    `query:"search" maxLength:"200" example:"db01" doc:"Text in the action, the target's name or id, or the actor's e-mail address; case does not matter"`
-	ActorType string    `query:"actor_type" enum:"user,api_key,system,anonymous" doc:"What kind of actor it was"`
-	Result    string    `query:"result" enum:"ok,refused,failed" doc:"How it ended"`
-	Actor     int64     `query:"actor" minimum:"1" example:"1" doc:"A user's id"`
-	Target    string    `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only what was done to this thing"`
-	From      time.Time `query:"from_" example:"2026-01-01T00:00:00Z" doc:"Only rows at this time or later"`
-	To        time.Time `query:"to" example:"2026-02-01T00:00:00Z" doc:"Only rows before this time"`
+	Action    string    `query:"action" maxLength:"100" example:"vm.*" doc:"An action, or its prefix followed by *"`
+	Search    string    `query:"search" maxLength:"200" example:"db01" doc:"Only entries with this text in the action, the name or ID of the target, or the actor's email address; case-insensitive"`
+	ActorType string    `query:"actor_type" enum:"user,api_key,system,anonymous" doc:"Only entries of this type of actor"`
+	Result    string    `query:"result" enum:"ok,refused,failed" doc:"Only entries with this result"`
+	Actor     int64     `query:"actor" minimum:"1" example:"1" doc:"Only entries of the user with this ID"`
+	Target    string    `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only entries about this object"`
+	From      time.Time `query:"from_" example:"2026-01-01T00:00:00Z" doc:"Only entries at or after this time"`
+	To        time.Time `query:"to" example:"2026-02-01T00:00:00Z" doc:"Only entries before this time"`
 }
 
 type listInput struct {
@@ -90,17 +94,17 @@ type Row struct {
 	ID         int64           `json:"id" example:"4711"`
 	At         time.Time       `json:"at" example:"2026-01-31T12:00:00Z"`
 	ActorType  string          `json:"actor_type" enum:"user,api_key,system,anonymous" example:"user"`
-	ActorID    *int64          `json:"actor_id" example:"1" doc:"The user's id; null for the system and for strangers"`
-	ActorEmail *string         `json:"actor_email" example:"anna@example.com" doc:"As it was then"`
+	ActorID    *int64          `json:"actor_id" example:"1" doc:"ID of the user; null for the system and for unauthenticated requests"`
+	ActorEmail *string         `json:"actor_email" example:"anna@example.com" doc:"Email address of the user at that time"`
 	Action     string          `json:"action" example:"vm.stop"`
-	Target     *Target         `json:"target" doc:"What it was done to; null when it is the instance itself"`
-	Result     string          `json:"result" enum:"ok,refused,failed" example:"ok" doc:"refused: by the service; failed: by the hypervisor or a fault"`
-	Error      *string         `json:"error" example:"forbidden" doc:"The problem's identifier when the result is not ok"`
-	Address    *string         `json:"address" example:"192.0.2.7" doc:"Where the request came from"`
+	Target     *Target         `json:"target" doc:"Object of the action; null for the instance itself"`
+	Result     string          `json:"result" enum:"ok,refused,failed" example:"ok" doc:"refused: by the service; failed: by the hypervisor or an internal error"`
+	Error      *string         `json:"error" example:"forbidden" doc:"Error id if the result is not ok"`
+	Address    *string         `json:"address" example:"192.0.2.7" doc:"IP address of the request"`
 	RequestID  *string         `json:"request_id" example:"JUW4ZQ6GJ2RBSXZ7K5DD3T2N5E"`
 	JobID      *int64          `json:"job_id" example:"99"`
 	HostID     *int64          `json:"host_id" example:"1"`
-	Details    json.RawMessage `json:"details" doc:"Further facts, with secrets redacted. Details longer than 16 KiB are truncated, and in lists those longer than 1 KiB; truncated_from_bytes is their original size"`
+	Details    json.RawMessage `json:"details" doc:"Additional data, with secrets redacted. Details longer than 16 KiB are truncated, and in lists those longer than 1 KiB; truncated_from_bytes is the original size"`
 }
 
 // Target is what an entry of the trail is about.

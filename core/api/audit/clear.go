@@ -14,13 +14,13 @@ type clearInput struct {
 
 // ClearIn says how much of the trail goes.
 type ClearIn struct {
-	Before  *time.Time `json:"before,omitempty" nullable:"true" example:"2026-01-01T00:00:00Z" doc:"Only rows older than this go; absent or null: all"`
+	Before  *time.Time `json:"before,omitempty" nullable:"true" example:"2026-01-01T00:00:00Z" doc:"Delete only entries older than this; absent or null for all entries"`
 	Confirm *string    `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The phrase: clear audit log"`
 }
 
 // Cleared is the answer of a clearing.
 type Cleared struct {
-	Deleted int64 `json:"deleted" example:"4711" doc:"How many rows went"`
+	Deleted int64 `json:"deleted" example:"4711" doc:"Number of deleted entries"`
 }
 
 func (h handlers) clear(ctx context.Context, in *clearInput) (*op.Body[Cleared], error) {

@@ -15,7 +15,7 @@ import (
 
 type exportInput struct {
 	Filter
-	Format string `query:"format" enum:"csv,jsonl" default:"csv" doc:"csv: a table with a line of names; jsonl: one object a line, with the fields of the list"`
+	Format string `query:"format" enum:"csv,jsonl" default:"csv" doc:"csv: a table with a header line; jsonl: one JSON object per line, with the fields of the list"`
 }
 
 // exports at a time in one instance: each holds a connection to the database for as long as its reader takes.

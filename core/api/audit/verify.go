@@ -14,22 +14,22 @@ const verifications = 2
 
 // Verification is what verifying the trail has found.
 type Verification struct {
-	At       time.Time `json:"at" example:"2026-01-31T12:00:00Z" doc:"When it was read"`
-	Good     bool      `json:"good" doc:"Everything is as the service wrote it"`
-	Verified int64     `json:"verified" example:"4711" doc:"Rows that fit, up to the first that does not"`
-	Cleared  int64     `json:"cleared" example:"0" doc:"Rows that were cleared by somebody who may, or because of their age"`
-	Unsealed int64     `json:"unsealed" example:"1" doc:"Rows of the last seconds that have no place in the chain yet"`
-	Seq      int64     `json:"seq" example:"4711" doc:"The last place of the chain"`
-	Hash     string    `json:"hash" example:"9f2c41d07b" doc:"The hash of the last place, in hexadecimal digits"`
-	Break    *Break    `json:"break" doc:"What is wrong first; null when nothing is"`
+	At       time.Time `json:"at" example:"2026-01-31T12:00:00Z" doc:"Time of the check"`
+	Good     bool      `json:"good" doc:"true if no entry differs from what the service wrote"`
+	Verified int64     `json:"verified" example:"4711" doc:"Number of entries that match, up to the first that does not"`
+	Cleared  int64     `json:"cleared" example:"0" doc:"Number of entries that were cleared by an authorized user or because of their age"`
+	Unsealed int64     `json:"unsealed" example:"1" doc:"Number of entries of the last seconds that are not part of the chain yet"`
+	Seq      int64     `json:"seq" example:"4711" doc:"Last sequence number of the chain"`
+	Hash     string    `json:"hash" example:"9f2c41d07b" doc:"Hash at that place, in hexadecimal"`
+	Break    *Break    `json:"break" doc:"First fault; null if there is none"`
 }
 
 // Break is the first place of the trail that is not what the service wrote.
 type Break struct {
 	Kind string `json:"kind" enum:"altered,removed,reordered,inserted,head,anchor" example:"altered"`
-	Seq  *int64 `json:"seq" example:"12" doc:"The place in the chain; null where there is none"`
-	ID   *int64 `json:"id" example:"12" doc:"The row; null where it is not known"`
-	Text string `json:"text" example:"row 12 (id 12) was altered"`
+	Seq  *int64 `json:"seq" example:"12" doc:"Sequence number in the chain; null if there is none"`
+	ID   *int64 `json:"id" example:"12" doc:"ID of the entry; null if not known"`
+	Text string `json:"text" example:"entry 12 (ID 12) was altered"`
 }
 
 func (h handlers) verify(ctx context.Context, _ *struct{}) (*op.Body[Verification], error) {

@@ -11,18 +11,18 @@ import (
 type logInInput struct {
 	Client
 	Body struct {
-		Email    string `json:"email" maxLength:"254" example:"anna@example.com" doc:"The account's e-mail address; case does not matter"`
-		Password string `json:"password" maxLength:"1024" example:"seven-yellow-donkeys" doc:"Its password"`
+		Email    string `json:"email" maxLength:"254" example:"anna@example.com" doc:"Email address of the account; case-insensitive"`
+		Password string `json:"password" maxLength:"1024" example:"seven-yellow-donkeys" doc:"Password of the account"`
 	}
 }
 
 type logInOutput struct {
-	SetCookie []string `header:"Set-Cookie" doc:"The session's cookie and the browser's; none while the second factor is due"`
+	SetCookie []string `header:"Set-Cookie" doc:"Cookies of the session and the browser; none while the second factor is required"`
 	Body      struct {
-		User         *User    `json:"user,omitempty" doc:"Who is logged in now; absent while the second factor is due"`
-		TOTPRequired bool     `json:"totp_required,omitempty" doc:"True when the account has a second factor: send pending and a code to /api/v1/auth/totp"`
-		Pending      string   `json:"pending,omitempty" doc:"Names this log-in for 5 minutes; it is no session"`
-		Factors      []string `json:"factors,omitempty" enum:"totp,passkey" example:"[\"totp\"]" doc:"What the account has as second factor; a recovery code, given as one of totp, stands for each"`
+		User         *User    `json:"user,omitempty" doc:"The logged-in user; absent while the second factor is required"`
+		TOTPRequired bool     `json:"totp_required,omitempty" doc:"true if a second factor is required: send pending and a code to /api/v1/auth/totp"`
+		Pending      string   `json:"pending,omitempty" doc:"Token of this log-in for the second step, valid for 5 minutes; it is not a session"`
+		Factors      []string `json:"factors,omitempty" enum:"totp,passkey" example:"[\"totp\"]" doc:"Second factors of the account; a recovery code, sent like totp, replaces any of them"`
 	}
 }
 
@@ -31,9 +31,9 @@ type User struct {
 	ID          int64   `json:"id" example:"1"`
 	Email       string  `json:"email" example:"anna@example.com"`
 	DisplayName *string `json:"display_name" example:"Anna Lee"`
-	TOTPEnabled bool    `json:"totp_enabled" doc:"Whether an authenticator app is a second factor"`
-	Passkeys    int     `json:"passkeys" example:"1" doc:"How many passkeys there are; with one, log-in by password asks for a second factor too"`
-	HasPassword bool    `json:"has_password" example:"true" doc:"False for an account of an identity provider that has been given no password"`
+	TOTPEnabled bool    `json:"totp_enabled" doc:"true if an authenticator app is a second factor"`
+	Passkeys    int     `json:"passkeys" example:"1" doc:"Number of passkeys; with at least one, log-in by password requires a second factor"`
+	HasPassword bool    `json:"has_password" example:"true" doc:"false for an account of an identity provider without a password"`
 }
 
 func userOf(u *identity.User) User {
@@ -81,7 +81,7 @@ type logOutInput struct{ Client }
 
 // cookieOutput answers 204 with a cookie that is cleared; the empty string leaves it alone.
 type cookieOutput struct {
-	SetCookie string `header:"Set-Cookie" doc:"The session's cookie, cleared when it was this session"`
+	SetCookie string `header:"Set-Cookie" doc:"Cookie of the session, cleared if the request came with it"`
 }
 
 func cookie(c http.Cookie) *cookieOutput { return &cookieOutput{SetCookie: c.String()} }

@@ -12,12 +12,12 @@ import (
 // Login is a log-in to the caller's account, or a try.
 type Login struct {
 	At        time.Time `json:"at"`
-	Outcome   string    `json:"outcome" enum:"ok,refused,failed" example:"ok" doc:"refused: the password or the code was wrong; failed: a fault of the service"`
-	Error     *string   `json:"error" example:"invalid_credentials" doc:"The problem's identifier where the outcome is not ok"`
-	Method    *string   `json:"method" enum:"password,totp,recovery_code,provider,passkey" example:"totp" doc:"What proved who it is; totp and recovery_code come after the password, a passkey does or is alone, provider is one of single sign-on. Null for a try"`
-	Address   *string   `json:"address" example:"192.0.2.7" doc:"Where it came from"`
-	UserAgent *string   `json:"user_agent" example:"Mozilla/5.0 (X11; Linux x86_64) Firefox/150.0" doc:"The browser's own words; null for a try"`
-	NewPlace  bool      `json:"new_place" doc:"Neither the browser nor the network had been seen with the account lately: a notice was sent, but for the first log-in of all"`
+	Outcome   string    `json:"outcome" enum:"ok,refused,failed" example:"ok" doc:"refused: wrong password or code; failed: internal error"`
+	Error     *string   `json:"error" example:"invalid_credentials" doc:"Error id if the outcome is not ok"`
+	Method    *string   `json:"method" enum:"password,totp,recovery_code,provider,passkey" example:"totp" doc:"Last factor that was verified; totp and recovery_code follow the password, a passkey follows it or is used alone, provider is single sign-on. Null for a failed attempt"`
+	Address   *string   `json:"address" example:"192.0.2.7" doc:"IP address of the client"`
+	UserAgent *string   `json:"user_agent" example:"Mozilla/5.0 (X11; Linux x86_64) Firefox/150.0" doc:"User-Agent of the browser; null for a failed attempt"`
+	NewPlace  bool      `json:"new_place" doc:"true if neither the browser nor the network was recently seen with the account; a notice was sent, except for the first log-in of the account"`
 }
 
 func (h handlers) logins(ctx context.Context, in *struct{ op.Page }) (*op.List[Login], error) {

@@ -12,11 +12,11 @@ import (
 type Me struct {
 	User User `json:"user"`
 	// Role is the role in the default team.
-	Role  *string      `json:"role" enum:"viewer,operator,admin,owner" example:"admin" doc:"Role in the team default, which holds on everything; null without one"`
-	Roles []Membership `json:"roles" doc:"All roles, by team"`
+	Role  *string      `json:"role" enum:"viewer,operator,admin,owner" example:"admin" doc:"Role in the team default, which applies to everything; null without one"`
+	Roles []Membership `json:"roles" doc:"All roles, by team ID"`
 	// RecoveryCodesLeft is null without a second factor.
-	RecoveryCodesLeft *int     `json:"recovery_codes_left" example:"10" doc:"How many recovery codes are still good; null without a second factor"`
-	Session           *Session `json:"session" doc:"The session of this request; null when it came with an API key"`
+	RecoveryCodesLeft *int     `json:"recovery_codes_left" example:"10" doc:"Number of unused recovery codes; null without a second factor"`
+	Session           *Session `json:"session" doc:"Session of this request; null for an API key"`
 }
 
 // Membership is a role in a team.

@@ -15,57 +15,56 @@ import (
 // registerPasskeys declares the operations of passkeys.
 func registerPasskeys(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/auth/passkeys/login/begin", h.beginPasskeyLogIn, op.Spec{
-		ID: "begin_passkey_log_in", Summary: "Begin a log-in by a passkey", Tag: tag, Secret: true, Public: true, ReadOnly: true,
-		Description: "Answers with `options` for `navigator.credentials.get`, as `PublicKeyCredential.parseRequestOptionsFromJSON` reads " +
-			"them, " +
-			"and with `ceremony`, which goes back with the answer within 5 minutes. Without `pending` the passkey is all that is asked for, and " +
-			"it asks for a finger, a face or a PIN. With `pending` of a log-in that answered `totp_required`, it is the second factor of that. " +
-			"Where the service has no domain of its own (`HOSTLER_BASE_URL`), it is 409 `invalid_state`.",
+		ID: "begin_passkey_log_in", Summary: "Begin a log-in with a passkey", Tag: tag, Secret: true, Public: true, ReadOnly: true,
+		Description: "Returns `options` for `navigator.credentials.get`, in the format of " +
+			"`PublicKeyCredential.parseRequestOptionsFromJSON`, and `ceremony`, which must be sent with the result " +
+			"within 5 minutes. Without `pending`, the passkey is the only factor and requires user verification, such as " +
+			"a fingerprint, a face or a PIN. With the `pending` of a log-in that returned `totp_required`, it is the " +
+			"second factor of that log-in. 409 `invalid_state` if the service has no domain name (`HOSTLER_BASE_URL`).",
 	})
 	op.Post(a, "/api/v1/auth/passkeys/login", h.logInPasskey, op.Spec{
-		ID: "complete_passkey_log_in", Summary: "Log in by a passkey", Tag: tag, Secret: true, Public: true,
+		ID: "complete_passkey_log_in", Summary: "Log in with a passkey", Tag: tag, Secret: true, Public: true,
 		Audit: op.Audit{Action: "auth.login"},
-		Description: "Takes what the authenticator has answered, once, and opens a session as a log-in by password does. An answer that is " +
-			"not " +
-			"believed, that comes again, or of a passkey that is not known, and one whose count of uses went back, for there may be a copy of " +
-			"the " +
-			"passkey, are 401 `invalid_credentials`; 30 of these from one address within 15 minutes are 429 `rate_limited`. An account without a " +
-			"password logs in by its provider, and a passkey is the second factor there.",
+		Description: "Accepts the response of the authenticator once and creates a session like a log-in by password. " +
+			"401 `invalid_credentials` for an invalid or repeated response, for an unknown passkey, and for a passkey " +
+			"whose signature counter went back, which indicates a copy; 30 of these from one IP address within 15 " +
+			"minutes are 429 `rate_limited`. An account without a password logs in through its provider, and a passkey " +
+			"is its second factor.",
 	})
 	op.Get(a, "/api/v1/auth/passkeys", h.passkeys, op.Spec{
-		ID: "list_passkeys", Summary: "List own passkeys", Tag: tag, On: op.Anywhere,
-		Description: "The caller's passkeys, the oldest first; at most 20.",
+		ID: "list_passkeys", Summary: "List your passkeys", Tag: tag, On: op.Anywhere,
+		Description: "Lists the caller's passkeys, oldest first; at most 20.",
 	})
 	op.Post(a, "/api/v1/auth/passkeys/begin", h.beginPasskey, op.Spec{
-		ID: "begin_passkey", Summary: "Begin to make a passkey", Tag: tag, Secret: true, On: op.Anywhere,
+		ID: "begin_passkey", Summary: "Begin to create a passkey", Tag: tag, Secret: true, On: op.Anywhere,
 		Audit: op.Audit{Action: "auth.passkey_begin"},
-		Description: "Answers with `options` for `navigator.credentials.create`, as `PublicKeyCredential.parseCreationOptionsFromJSON` reads " +
-			"them, and with `ceremony`, which goes back with the answer within 5 minutes and in the same session. It needs the password, where " +
-			"the account has one; a wrong one is a 422 at `password`, ten of them within 15 minutes are 429 `rate_limited`. With an API key, " +
-			"with " +
-			"20 passkeys, and where the service has no domain of its own (`HOSTLER_BASE_URL`), it is 409 `invalid_state`.",
+		Description: "Returns `options` for `navigator.credentials.create`, in the format of " +
+			"`PublicKeyCredential.parseCreationOptionsFromJSON`, and `ceremony`, which must be sent with the result " +
+			"within 5 minutes and in the same session. It requires the password if the account has one. A wrong password " +
+			"is a 422 at `password`; ten of them within 15 minutes are 429 `rate_limited`. 409 `invalid_state` with an " +
+			"API key, with 20 passkeys, and if the service has no domain name (`HOSTLER_BASE_URL`).",
 	})
 	op.Post(a, "/api/v1/auth/passkeys", h.addPasskey, op.Spec{
 		ID: "add_passkey", Summary: "Add a passkey", Tag: tag, Secret: true, On: op.Anywhere, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "auth.passkey_add"}, Recall: h.madePasskey,
-		Description: "Takes what the authenticator has made. From then on a log-in by password asks for a second factor, and a passkey is " +
-			"one. " +
-			"Where it is the first, the answer has ten recovery codes, shown this once: each stands for a second factor, once. An answer that " +
-			"is not believed is a 422 at `credential`, and one to a request that is over, or of another session, at `ceremony`.",
+		Description: "Accepts the response of the authenticator. Log-ins by password then require a second factor, and a " +
+			"passkey is one. If it is the first second factor, the response contains ten recovery codes, which are shown " +
+			"only once; each can be used once as a second factor. An invalid response is a 422 at `credential`; one to " +
+			"an expired request, or to a request of another session, is a 422 at `ceremony`.",
 	})
 	op.Patch(a, "/api/v1/auth/passkeys/:passkey_id", h.renamePasskey, op.Spec{
 		ID: "rename_passkey", Summary: "Rename a passkey", Tag: tag, On: op.Anywhere,
-		Audit:       op.Audit{Action: "auth.passkey_rename"},
-		Description: "Gives one of the caller's passkeys another name. Somebody else's is 404, like one that does not exist.",
+		Audit: op.Audit{Action: "auth.passkey_rename"},
+		Description: "Renames one of the caller's passkeys. A passkey of another user is 404, like one that does not " +
+			"exist.",
 	})
 	op.Delete(a, "/api/v1/auth/passkeys/:passkey_id", h.deletePasskey, op.Spec{
 		ID: "delete_passkey", Summary: "Delete a passkey", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,
 		Audit: op.Audit{Action: "auth.passkey_delete"},
-		Description: "Needs the password, in the body, where the account has one. Log-ins that wait for a second factor are over, and with " +
-			"the " +
-			"last second factor the recovery codes go. Sessions go on. A wrong password is a 422 at `password`; ten of them within 15 minutes " +
-			"are 429 `rate_limited`. Somebody else's passkey is 404, like one that does not exist. With an API key it is 409 `invalid_state`: " +
-			"it needs a session.",
+		Description: "Requires the password in the body if the account has one. Log-ins that wait for a second factor " +
+			"end, and deleting the last second factor deletes the recovery codes. Sessions stay active. A wrong password " +
+			"is a 422 at `password`; ten of them within 15 minutes are 429 `rate_limited`. A passkey of another user is " +
+			"404, like one that does not exist. 409 `invalid_state` with an API key, because it requires a session.",
 	})
 }
 
@@ -73,10 +72,10 @@ func registerPasskeys(a *op.API, h handlers) {
 type Passkey struct {
 	ID         int64      `json:"id" example:"4"`
 	Name       string     `json:"name" example:"Laptop"`
-	Transports []string   `json:"transports" example:"[\"internal\"]" doc:"How browsers reach its authenticator, as that has told"`
-	Synced     bool       `json:"synced" example:"true" doc:"Copies of it are kept on several devices, by whoever made the authenticator"`
+	Transports []string   `json:"transports" example:"[\"internal\"]" doc:"Transports that its authenticator reported"`
+	Synced     bool       `json:"synced" example:"true" doc:"true if the passkey is synced between devices"`
 	CreatedAt  time.Time  `json:"created_at"`
-	LastUsedAt *time.Time `json:"last_used_at" doc:"Null when it was never used"`
+	LastUsedAt *time.Time `json:"last_used_at" doc:"When it was last used; null if never"`
 }
 
 func passkeyOf(p *identity.Passkey) Passkey {
@@ -88,8 +87,8 @@ func passkeyOf(p *identity.Passkey) Passkey {
 }
 
 type beginPasskeyOutput struct {
-	Ceremony string    `json:"ceremony" doc:"Goes back with the answer"`
-	Options  op.Object `json:"options" doc:"What the browser's navigator.credentials takes"`
+	Ceremony string    `json:"ceremony" doc:"Token to send with the result"`
+	Options  op.Object `json:"options" doc:"Options for navigator.credentials in the browser"`
 }
 
 func begun(b *passkey.Begun, err error) (*op.Body[beginPasskeyOutput], error) {
@@ -101,7 +100,7 @@ func begun(b *passkey.Begun, err error) (*op.Body[beginPasskeyOutput], error) {
 
 type beginPasskeyLogInInput struct {
 	Body struct {
-		Pending string `json:"pending,omitempty" maxLength:"64" doc:"From the answer to the log-in whose second factor it is; empty for a passkey alone"`
+		Pending string `json:"pending,omitempty" maxLength:"64" doc:"Token from the log-in whose second factor this is; empty for a passkey alone"`
 	}
 }
 
@@ -112,9 +111,9 @@ func (h handlers) beginPasskeyLogIn(ctx context.Context, in *beginPasskeyLogInIn
 type logInPasskeyInput struct {
 	Client
 	Body struct {
-		Pending    string    `json:"pending,omitempty" maxLength:"64" doc:"As at the beginning"`
-		Ceremony   string    `json:"ceremony" maxLength:"2048" doc:"From the beginning"`
-		Credential op.Object `json:"credential" doc:"What navigator.credentials.get has given, by its toJSON"`
+		Pending    string    `json:"pending,omitempty" maxLength:"64" doc:"Same value as at the beginning"`
+		Ceremony   string    `json:"ceremony" maxLength:"2048" doc:"Token from the beginning"`
+		Credential op.Object `json:"credential" doc:"Result of navigator.credentials.get, converted by toJSON"`
 	}
 }
 
@@ -141,7 +140,7 @@ func (h handlers) passkeys(ctx context.Context, _ *struct{}) (*op.List[Passkey],
 
 // Proof shows that who has the session has the password too.
 type Proof struct {
-	Password string `json:"password,omitempty" maxLength:"1024" example:"seven-yellow-donkeys" doc:"The present password, where the account has one"`
+	Password string `json:"password,omitempty" maxLength:"1024" example:"seven-yellow-donkeys" doc:"Current password, if the account has one"`
 }
 
 func (h handlers) beginPasskey(ctx context.Context, in *struct{ Body Proof }) (*op.Body[beginPasskeyOutput], error) {
@@ -150,15 +149,15 @@ func (h handlers) beginPasskey(ctx context.Context, in *struct{ Body Proof }) (*
 
 type addPasskeyInput struct {
 	Body struct {
-		Name       string    `json:"name" minLength:"1" maxLength:"100" example:"Laptop" doc:"By what its user knows it"`
-		Ceremony   string    `json:"ceremony" maxLength:"2048" doc:"From the beginning"`
-		Credential op.Object `json:"credential" doc:"What navigator.credentials.create has given, by its toJSON"`
+		Name       string    `json:"name" minLength:"1" maxLength:"100" example:"Laptop" doc:"Name of the passkey"`
+		Ceremony   string    `json:"ceremony" maxLength:"2048" doc:"Token from the beginning"`
+		Credential op.Object `json:"credential" doc:"Result of navigator.credentials.create, converted by toJSON"`
 	}
 }
 
 type addPasskeyOutput struct {
 	Passkey       Passkey  `json:"passkey"`
-	RecoveryCodes []string `json:"recovery_codes" doc:"Ten where it is the first second factor, shown this once; else empty"`
+	RecoveryCodes []string `json:"recovery_codes" doc:"Ten recovery codes if it is the first second factor, shown only once; otherwise empty"`
 }
 
 func (h handlers) addPasskey(ctx context.Context, in *addPasskeyInput) (*op.Body[addPasskeyOutput], error) {
@@ -181,13 +180,13 @@ func (h handlers) madePasskey(_ context.Context, made idempotency.Made) (any, er
 
 // One names a passkey in the path.
 type One struct {
-	ID int64 `path:"passkey_id" minimum:"1" doc:"The passkey's id"`
+	ID int64 `path:"passkey_id" minimum:"1" doc:"ID of the passkey"`
 }
 
 type renamePasskeyInput struct {
 	One
 	Body struct {
-		Name string `json:"name" minLength:"1" maxLength:"100" example:"Old laptop" doc:"By what its user knows it"`
+		Name string `json:"name" minLength:"1" maxLength:"100" example:"Old laptop" doc:"New name of the passkey"`
 	}
 }
 

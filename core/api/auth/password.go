@@ -9,25 +9,25 @@ import (
 type passwordInput struct {
 	Client
 	Body struct {
-		Current    string `json:"current" maxLength:"1024" example:"seven-yellow-donkeys" doc:"The present password"`
-		New        string `json:"new" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes" doc:"The password from now on"`
-		RevokeKeys bool   `json:"revoke_keys,omitempty" default:"false" doc:"Also revoke all API keys of the account, the one that this request came with too"`
+		Current    string `json:"current" maxLength:"1024" example:"seven-yellow-donkeys" doc:"Current password"`
+		New        string `json:"new" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes" doc:"New password"`
+		RevokeKeys bool   `json:"revoke_keys,omitempty" default:"false" doc:"Also revoke all API keys of the account, including the one of this request"`
 	}
 }
 
 // passwordOutput tells what the new password ended.
 type passwordOutput struct {
-	SetCookie []string `header:"Set-Cookie" doc:"The session's cookie and the browser's, renewed; none for a request with an API key"`
+	SetCookie []string `header:"Set-Cookie" doc:"Renewed cookies of the session and the browser; none for a request with an API key"`
 	Body      Changed
 }
 
 // Changed is the answer of a changed password.
 type Changed struct {
-	SessionsRevoked int64 `json:"sessions_revoked" example:"2" doc:"How many other sessions have ended"`
-	KeysRevoked     int64 `json:"keys_revoked" example:"0" doc:"How many API keys were revoked"`
-	KeysValid       int64 `json:"keys_valid" example:"3" doc:"How many API keys of the account are still good, and go on without the password"`
-	PasskeysValid   int64 `json:"passkeys_valid" example:"1" doc:"How many passkeys of the account are still valid; revoke_keys does not revoke them"`
-	IdentitiesValid int64 `json:"identities_valid" example:"0" doc:"How many identities at providers still log in to the account"`
+	SessionsRevoked int64 `json:"sessions_revoked" example:"2" doc:"Number of other sessions that ended"`
+	KeysRevoked     int64 `json:"keys_revoked" example:"0" doc:"Number of revoked API keys"`
+	KeysValid       int64 `json:"keys_valid" example:"3" doc:"Number of API keys of the account that stay valid and do not depend on the password"`
+	PasskeysValid   int64 `json:"passkeys_valid" example:"1" doc:"Number of passkeys of the account that stay valid; revoke_keys does not revoke them"`
+	IdentitiesValid int64 `json:"identities_valid" example:"0" doc:"Number of identities at providers that can still log in to the account"`
 }
 
 func (h handlers) changePassword(ctx context.Context, in *passwordInput) (*passwordOutput, error) {

@@ -11,8 +11,8 @@ import (
 
 // Preferences are what the caller has chosen for pages.
 type Preferences struct {
-	Value     op.Object  `json:"value" example:"{\"theme\":\"dark\"}" doc:"As it was stored last; an empty object before"`
-	Revision  int64      `json:"revision" example:"3" doc:"Counts the changes; 0 before the first"`
+	Value     op.Object  `json:"value" example:"{\"theme\":\"dark\"}" doc:"Preferences as last saved; an empty object before"`
+	Revision  int64      `json:"revision" example:"3" doc:"Number of changes; 0 before the first"`
 	ChangedAt *time.Time `json:"changed_at" doc:"Time of the last change; null before the first"`
 }
 
@@ -35,8 +35,8 @@ func (h handlers) preferences(ctx context.Context, _ *struct{}) (*op.Body[Prefer
 
 type preferencesInput struct {
 	Body struct {
-		Value    op.Object `json:"value" example:"{\"theme\":\"dark\"}" doc:"A JSON object of 8192 bytes at most, which replaces what is stored. The service does not read it"`
-		Revision *int64    `json:"revision,omitempty" nullable:"true" minimum:"0" example:"2" doc:"The revision that the change was made from. Without it what is stored is replaced whatever it is"`
+		Value    op.Object `json:"value" example:"{\"theme\":\"dark\"}" doc:"A JSON object of at most 8192 bytes that replaces the stored one. The service does not interpret it"`
+		Revision *int64    `json:"revision,omitempty" nullable:"true" minimum:"0" example:"2" doc:"Revision that the change is based on. Without it, the stored preferences are replaced in any case"`
 	}
 }
 

@@ -12,32 +12,35 @@ import (
 // registerProviders declares log-in and log-out by providers of identities.
 func registerProviders(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/auth/providers", h.offers, op.Spec{
-		ID: "list_log_in_providers", Summary: "List how one can log in", Tag: tag, Public: true,
-		Description: "The identity providers that are switched on, by name, for a page to offer; empty while `HOSTLER_BASE_URL` is not set.",
+		ID: "list_log_in_providers", Summary: "List identity providers for log-in", Tag: tag, Public: true,
+		Description: "Lists the enabled identity providers by name; empty while `HOSTLER_BASE_URL` is not set.",
 	})
 	op.Post(a, "/api/v1/auth/providers/:provider_id/login", h.begin, op.Spec{
-		ID: "begin_provider_log_in", Summary: "Begin to log in by an identity provider", Tag: tag, Secret: true, Public: true,
+		ID: "begin_provider_log_in", Summary: "Begin a log-in with an identity provider", Tag: tag, Secret: true, Public: true,
 		ReadOnly: true,
-		Description: "Answers with the address at the provider where the browser goes on, and sets the cookie `service_sign_on` " +
-			"(`__Host-service_sign_on` over TLS) for 10 minutes, without which the provider's answer is not taken. The provider sends the " +
-			"browser back to `/login/callback/{provider_id}`, the page that completes the log-in. A browser has one log-in by a provider under " +
-			"way: the last one. A provider that is switched off or does not answer is 409 `invalid_state`.",
+		Description: "Returns the URL at the provider to open in the browser, and sets the cookie `service_sign_on` " +
+			"(`__Host-service_sign_on` over TLS) for 10 minutes, which is required to complete the log-in. The provider " +
+			"redirects the browser to `/login/callback/{provider_id}`, the page that completes the log-in. A browser has " +
+			"one log-in in progress: the last one. A provider that is disabled or does not respond is 409 " +
+			"`invalid_state`.",
 	})
 	op.Post(a, "/api/v1/auth/providers/:provider_id/callback", h.completeProvider, op.Spec{
-		ID: "complete_provider_log_in", Summary: "Complete a log-in by an identity provider", Tag: tag, Secret: true, Public: true,
+		ID: "complete_provider_log_in", Summary: "Complete a log-in with an identity provider", Tag: tag, Secret: true, Public: true,
 		Audit: op.Audit{Action: "auth.login"},
-		Description: "Takes what the provider has added to the address of the callback page, once, and from the browser that began. It opens " +
-			"a session as a log-in by password does, with `return_to`, the path that was asked for at the beginning, or `/`. An account with a " +
-			"second factor is asked for it, as `totp_required` tells, unless the provider says that it has asked for one (`mfa` in `amr`); " +
-			"always at its first log-in there. An answer that is not believed, one of another browser and one that comes again, and who has no " +
-			"account are 401 `invalid_credentials`; 30 of these from one address within 15 minutes are 429 `rate_limited`. Roles are set anew by " +
-			"the provider's rules.",
+		Description: "Accepts the query parameters that the provider added to the callback URL, once, and only from the " +
+			"browser that began the log-in. It creates a session like a log-in by password and returns `return_to`, the " +
+			"path that was given at the beginning, or `/`. If the account has a second factor, it is required as " +
+			"`totp_required` indicates, unless the provider reports that it checked one (`mfa` in `amr`); the first " +
+			"log-in with the provider always requires it. 401 `invalid_credentials` for an invalid or repeated response, " +
+			"for one of another browser, and for a user without an account; 30 of these from one IP address within 15 " +
+			"minutes are 429 `rate_limited`. The roles are set by the rules of the provider.",
 	})
 	op.Post(a, "/api/v1/auth/logout/provider", h.logOutProvider, op.Spec{
-		ID: "log_out_at_provider", Summary: "Log out here and at the identity provider", Tag: tag, On: op.Anywhere,
+		ID: "log_out_at_provider", Summary: "Log out from the service and the identity provider", Tag: tag, On: op.Anywhere,
 		Status: http.StatusOK, Audit: op.Audit{Action: "auth.logout"},
-		Description: "Ends the session that the request came with and clears its cookie. `url` is where the browser goes to log out at the " +
-			"provider by which one came in; null after a log-in by password, and where the provider has no such address.",
+		Description: "Ends the session of the request and clears its cookie. `url` is the address to open in the browser " +
+			"to log out at the provider of the session; null after a log-in by password, and if the provider has no such " +
+			"address.",
 	})
 }
 
@@ -48,21 +51,21 @@ func (h handlers) offers(ctx context.Context, _ *struct{}) (*op.List[sso.Offer],
 
 // Provider names a provider in the path.
 type Provider struct {
-	ProviderID int64 `path:"provider_id" minimum:"1" doc:"The provider's id"`
+	ProviderID int64 `path:"provider_id" minimum:"1" doc:"ID of the provider"`
 }
 
 type beginInput struct {
 	Client
 	Provider
 	Body struct {
-		ReturnTo string `json:"return_to,omitempty" maxLength:"1000" example:"/guests" doc:"Path of a page to come to; one of another site is not heeded"`
+		ReturnTo string `json:"return_to,omitempty" maxLength:"1000" example:"/guests" doc:"Path of the page to open after the log-in; a URL of another site is ignored"`
 	}
 }
 
 type beginOutput struct {
-	SetCookie string `header:"Set-Cookie" doc:"The cookie of the log-in that was begun"`
+	SetCookie string `header:"Set-Cookie" doc:"Cookie of the log-in in progress"`
 	Body      struct {
-		URL string `json:"url" example:"https://id.example.com/auth?client_id=hostler" doc:"Where the browser goes on"`
+		URL string `json:"url" example:"https://id.example.com/auth?client_id=hostler" doc:"URL to open in the browser"`
 	}
 }
 
@@ -80,21 +83,21 @@ type completeProviderInput struct {
 	Client
 	Provider
 	Body struct {
-		State  string `json:"state" maxLength:"200" doc:"As the provider has sent it back"`
-		Code   string `json:"code,omitempty" maxLength:"3000" doc:"What it gives for the log-in"`
-		Error  string `json:"error,omitempty" maxLength:"200" example:"access_denied" doc:"What it tells instead"`
-		Issuer string `json:"iss,omitempty" maxLength:"500" example:"https://id.example.com" doc:"Who it is, where it says so"`
+		State  string `json:"state" maxLength:"200" doc:"Value of state from the provider"`
+		Code   string `json:"code,omitempty" maxLength:"3000" doc:"Value of code from the provider"`
+		Error  string `json:"error,omitempty" maxLength:"200" example:"access_denied" doc:"Value of error from the provider, instead of code"`
+		Issuer string `json:"iss,omitempty" maxLength:"500" example:"https://id.example.com" doc:"Value of iss from the provider, if present"`
 	}
 }
 
 type completeProviderOutput struct {
-	SetCookie []string `header:"Set-Cookie" doc:"The session's cookie and the browser's, none while the second factor is due, and that of the log-in, cleared"`
+	SetCookie []string `header:"Set-Cookie" doc:"Cookies of the session and the browser, none while the second factor is required, and the cleared cookie of the log-in in progress"`
 	Body      struct {
-		User         *User    `json:"user,omitempty" doc:"Who is logged in now; absent while the second factor is due"`
-		TOTPRequired bool     `json:"totp_required,omitempty" doc:"True when the account's second factor is asked for: send pending and a code to /api/v1/auth/totp"`
-		Pending      string   `json:"pending,omitempty" doc:"Names this log-in for 5 minutes; it is no session"`
-		Factors      []string `json:"factors,omitempty" enum:"totp,passkey" example:"[\"totp\"]" doc:"What the account has as second factor; a recovery code, given as one of totp, stands for each"`
-		ReturnTo     string   `json:"return_to" example:"/guests" doc:"The path of a page that was asked for at the beginning"`
+		User         *User    `json:"user,omitempty" doc:"The logged-in user; absent while the second factor is required"`
+		TOTPRequired bool     `json:"totp_required,omitempty" doc:"true if the second factor of the account is required: send pending and a code to /api/v1/auth/totp"`
+		Pending      string   `json:"pending,omitempty" doc:"Token of this log-in for the second step, valid for 5 minutes; it is not a session"`
+		Factors      []string `json:"factors,omitempty" enum:"totp,passkey" example:"[\"totp\"]" doc:"Second factors of the account; a recovery code, sent like totp, replaces any of them"`
+		ReturnTo     string   `json:"return_to" example:"/guests" doc:"Path of the page that was requested at the beginning"`
 	}
 }
 
@@ -112,9 +115,9 @@ func (h handlers) completeProvider(ctx context.Context, in *completeProviderInpu
 }
 
 type logOutProviderOutput struct {
-	SetCookie string `header:"Set-Cookie" doc:"The session's cookie, cleared"`
+	SetCookie string `header:"Set-Cookie" doc:"Cleared cookie of the session"`
 	Body      struct {
-		URL *string `json:"url" example:"https://id.example.com/logout?client_id=hostler" doc:"Where the browser logs out at the provider; null for nowhere"`
+		URL *string `json:"url" example:"https://id.example.com/logout?client_id=hostler" doc:"URL to open in the browser to log out at the provider; null if none"`
 	}
 }
 

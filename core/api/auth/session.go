@@ -11,16 +11,16 @@ import (
 // Session is a log-in on one device.
 type Session struct {
 	ID         int64     `json:"id" example:"12"`
-	Current    bool      `json:"current" doc:"Whether this request came with it"`
-	Address    string    `json:"address" example:"192.0.2.7" doc:"Where the log-in came from"`
+	Current    bool      `json:"current" doc:"true for the session of this request"`
+	Address    string    `json:"address" example:"192.0.2.7" doc:"IP address of the log-in"`
 	UserAgent  string    `json:"user_agent" example:"Mozilla/5.0 (X11; Linux x86_64) Firefox/150.0"`
 	CreatedAt  time.Time `json:"created_at"`
-	LastSeenAt time.Time `json:"last_seen_at" doc:"Last use, exact to a minute"`
-	ExpiresAt  time.Time `json:"expires_at" doc:"Its end at the latest; it ends earlier when it is not used for 12 hours"`
+	LastSeenAt time.Time `json:"last_seen_at" doc:"Last use, accurate to one minute"`
+	ExpiresAt  time.Time `json:"expires_at" doc:"Latest end; it ends earlier after 12 hours without use"`
 	// Method, Provider and SecondFactor are how one came in.
-	Method       string  `json:"method" enum:"password,provider,passkey" example:"password" doc:"How one came in; passkey for one that was all that was asked for"`
-	Provider     *string `json:"provider" example:"Company" doc:"Name of the identity provider by which one came in; null for none"`
-	SecondFactor *string `json:"second_factor" enum:"totp,recovery_code,provider,passkey" example:"totp" doc:"What was proven besides; provider for what the identity provider has asked for; null for nothing"`
+	Method       string  `json:"method" enum:"password,provider,passkey" example:"password" doc:"Log-in method; passkey if a passkey was the only factor"`
+	Provider     *string `json:"provider" example:"Company" doc:"Name of the identity provider; null for other log-ins"`
+	SecondFactor *string `json:"second_factor" enum:"totp,recovery_code,provider,passkey" example:"totp" doc:"Verified second factor; provider if the identity provider checked one; null for none"`
 }
 
 func sessionOf(s *identity.Session, caller *identity.Caller) Session {
@@ -53,7 +53,7 @@ func (h handlers) sessions(ctx context.Context, _ *struct{}) (*op.List[Session],
 
 type revokeInput struct {
 	Client
-	SessionID int64 `path:"session_id" doc:"The session's id"`
+	SessionID int64 `path:"session_id" doc:"ID of the session"`
 }
 
 func (h handlers) revoke(ctx context.Context, in *revokeInput) (*cookieOutput, error) {

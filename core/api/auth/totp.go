@@ -13,39 +13,42 @@ func registerTOTP(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/auth/totp", h.logInTOTP, op.Spec{
 		ID: "complete_log_in", Summary: "Complete a log-in with the second factor", Tag: tag, Secret: true, Public: true,
 		Audit: op.Audit{Action: "auth.login"},
-		Description: "The second step of a log-in that answered `totp_required`: opens a session and sets its cookie. `code` is the " +
-			"authenticator's six digits or a recovery code, in any case, with blanks and hyphens or without. A code is good once. A wrong or " +
-			"used one is 401 `invalid_credentials`, with `tries_left` for this log-in; at 0, as after 5 minutes or when the password changed " +
-			"meanwhile, it is over and begins again with the password. After 10 wrong codes for one account, over all its log-ins, or 30 tries " +
-			"from one address, within 15 minutes the answer is 429 `rate_limited`; a browser or an address that the account knows has 10 of its " +
-			"own, as at the log-in.",
+		Description: "Completes a log-in that returned `totp_required`: creates a session and sets its cookie. `code` is " +
+			"the six digits of the authenticator app or a recovery code, case-insensitive, with or without spaces and " +
+			"hyphens. A code can be used once. A wrong or used code is 401 `invalid_credentials`, with the number of " +
+			"`tries_left` for this log-in. At 0, after 5 minutes, and if the password changed meanwhile, the log-in ends " +
+			"and must start again with the password. After 10 wrong codes for one account, over all its log-ins, or 30 " +
+			"attempts from one IP address, within 15 minutes the response is 429 `rate_limited`. A browser or an IP " +
+			"address that the account knows has a separate limit of 10, as for log-ins.",
 	})
 	op.Post(a, "/api/v1/auth/totp/enroll", h.enroll, op.Spec{
-		ID: "enroll_totp", Summary: "Begin a second factor", Tag: tag, Secret: true, On: op.Anywhere,
+		ID: "enroll_totp", Summary: "Begin to enrol a second factor", Tag: tag, Secret: true, On: op.Anywhere,
 		Audit: op.Audit{Action: "auth.totp_enroll"},
-		Description: "Makes the secret for an authenticator app (RFC 6238: SHA-1, six digits, 30 seconds) and ten recovery codes, each good " +
-			"once; all of it is shown this once. It has no effect until it is confirmed, and asking again replaces it. With a second factor on " +
-			"it is 409 `invalid_state`, and also with an API key: a second factor is enrolled in a session.",
+		Description: "Creates the secret for an authenticator app (RFC 6238: SHA-1, six digits, 30 seconds) and ten " +
+			"recovery codes that can be used once each; all of it is shown only once. It has no effect until it is " +
+			"confirmed, and a repeated request replaces it. 409 `invalid_state` if a second factor is enabled already, " +
+			"and with an API key, because enrolment requires a session.",
 	})
 	op.Post(a, "/api/v1/auth/totp/confirm", h.confirm, op.Spec{
-		ID: "confirm_totp", Summary: "Switch the second factor on", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,
+		ID: "confirm_totp", Summary: "Enable the second factor", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,
 		Audit: op.Audit{Action: "auth.totp_confirm"},
-		Description: "Takes a code of the enrolled secret; from then on log-in asks for one. A wrong code is a 422 at `code`; ten of them " +
-			"within 15 minutes are 429 `rate_limited`. Nothing to confirm, and an API key, are 409 `invalid_state`.",
+		Description: "Accepts a code of the enrolled secret; log-ins then require a code. A wrong code is a 422 at " +
+			"`code`; ten of them within 15 minutes are 429 `rate_limited`. 409 `invalid_state` without an enrolment to " +
+			"confirm, and with an API key.",
 	})
 	op.Delete(a, "/api/v1/auth/totp", h.disable, op.Spec{
-		ID: "disable_totp", Summary: "Switch the second factor off", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,
+		ID: "disable_totp", Summary: "Disable the second factor", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,
 		Audit: op.Audit{Action: "auth.totp_disable"},
-		Description: "Needs the password, in the body. Forgets the secret and the recovery codes, an enrolment that was not confirmed too. " +
-			"A wrong " +
-			"password is a 422 at `password`; ten of them within 15 minutes are 429 `rate_limited`. No second factor is 409 `invalid_state`.",
+		Description: "Requires the password in the body. Deletes the secret and the recovery codes, and an unconfirmed " +
+			"enrolment. A wrong password is a 422 at `password`; ten of them within 15 minutes are 429 `rate_limited`. " +
+			"409 `invalid_state` without a second factor.",
 	})
 }
 
 type logInTOTPInput struct {
 	Client
 	Body struct {
-		Pending string `json:"pending" maxLength:"64" doc:"From the answer to the log-in"`
+		Pending string `json:"pending" maxLength:"64" doc:"Token from the response to the log-in"`
 		Code    string `json:"code" maxLength:"64" example:"123 456" doc:"Six digits, or a recovery code"`
 	}
 }
@@ -60,10 +63,10 @@ func (h handlers) logInTOTP(ctx context.Context, in *logInTOTPInput) (*logInOutp
 
 // Enrolment is a second factor that is to be confirmed.
 type Enrolment struct {
-	Secret        string   `json:"secret" doc:"The secret in base32, to type into an authenticator app"`
-	URI           string   `json:"otpauth_uri" doc:"The secret as such apps take it from a QR code"`
-	QR            string   `json:"qr_svg" doc:"That QR code as an SVG picture"`
-	RecoveryCodes []string `json:"recovery_codes" doc:"Ten; each stands for one code of the authenticator, once"`
+	Secret        string   `json:"secret" doc:"Secret in base32, to type into an authenticator app"`
+	URI           string   `json:"otpauth_uri" doc:"Secret as an otpauth:// URI for authenticator apps"`
+	QR            string   `json:"qr_svg" doc:"QR code of the URI as an SVG image"`
+	RecoveryCodes []string `json:"recovery_codes" doc:"Ten recovery codes; each replaces one code of the authenticator app once"`
 }
 
 func (h handlers) enroll(ctx context.Context, _ *struct{}) (*op.Body[Enrolment], error) {
@@ -77,7 +80,7 @@ func (h handlers) enroll(ctx context.Context, _ *struct{}) (*op.Body[Enrolment],
 type confirmInput struct {
 	Client
 	Body struct {
-		Code string `json:"code" maxLength:"64" example:"123 456" doc:"The six digits that the authenticator shows"`
+		Code string `json:"code" maxLength:"64" example:"123 456" doc:"Six digits of the authenticator app"`
 	}
 }
 
@@ -87,7 +90,7 @@ func (h handlers) confirm(ctx context.Context, in *confirmInput) (*op.Empty, err
 
 type disableInput struct {
 	Body struct {
-		Password string `json:"password" maxLength:"1024" example:"seven-yellow-donkeys" doc:"The present password"`
+		Password string `json:"password" maxLength:"1024" example:"seven-yellow-donkeys" doc:"Current password"`
 	}
 }
 

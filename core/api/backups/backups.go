@@ -32,66 +32,61 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Backups, deps.Guests, deps.Actor}
 	op.Get(a, "/api/v1/backups", h.list, op.Spec{
 		ID: "list_backups", Summary: "List backups", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "Newest first, as each storage was last listed (`as_of`): that is done once an hour, and after each job on " +
-			"backups. Why a " +
-			"storage could not be listed is told by /backups/storages. Where the guest is gone, or its id is another guest's by " +
-			"now, `vm_id` and " +
-			"`app_id` are null.",
+		Description: "Lists backups, newest first, as of the last listing of each storage (`as_of`). Storages are " +
+			"listed once an hour and after each backup job. GET /backups/storages shows why a storage could not be " +
+			"listed. `vm_id` and `app_id` are null if the guest was deleted or its VMID now belongs to another guest.",
 	})
 	op.Get(a, "/api/v1/backups/storages", h.storages, op.Spec{
-		ID: "list_backup_storages", Summary: "List the storages of backups", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "With the time at which each was last listed, and the reason where the last try failed or no host of its " +
-			"cluster has a " +
-			"token for backups. What was known before a failure stays listed. The list is not paged.",
+		ID: "list_backup_storages", Summary: "List backup storages", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "Lists the storages with the time of their last listing, and with the reason if the last attempt " +
+			"failed or no host of the cluster has a backup token. Backups that were known before a failure stay " +
+			"listed. The list is not paged.",
 	})
 	op.Get(a, "/api/v1/backups/coverage", h.coverage, op.Spec{
-		ID: "list_backup_coverage", Summary: "List guests by the age of their newest backup", Tag: tag, Role: identity.Viewer,
+		ID: "list_backup_coverage", Summary: "List the backup coverage of guests", Tag: tag, Role: identity.Viewer,
 		On: op.Anywhere,
-		Description: "Each VM and container with its newest backup that was not found damaged and is not suspicious, and whether that is " +
-			"older than promised: by the guest's tag `backup-<n>d`, such as `backup-1d`, or else the setting `backup.max_age_days`. The " +
-			"setting is not for templates, which schedules do not select either: a template needs the tag. The tag `backup-none` promises " +
-			"nothing. " +
-			"Guests without a backup come first, then the oldest backup. `left_out` lists what the newest backup does not contain, " +
-			"such as mount points that were not marked for backup. If it lists a volume, the state is `partial` instead of `covered`.",
+		Description: "Lists each VM and container with its newest backup that is neither damaged nor suspicious, and " +
+			"whether it is older than promised. The promise is the guest's tag `backup-<n>d`, such as `backup-1d`, or " +
+			"else the setting `backup.max_age_days`. The setting does not apply to templates, which schedules do not " +
+			"select either: a template needs the tag. The tag `backup-none` promises no backup. Guests without a " +
+			"backup come first, then the oldest backup. `left_out` lists data that the newest backup does not contain, " +
+			"such as mount points that were not marked for backup. If it lists a volume, the state is `partial` " +
+			"instead of `covered`.",
 	})
 	op.Post(a, "/api/v1/backups/run", h.run, op.Spec{
 		ID: "run_backups", Summary: "Back up guests", Tag: tag, Role: identity.Operator, On: op.Anywhere, Status: http.StatusAccepted,
 		Plan: true, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Audit: op.Audit{Action: "backup.run"},
 		Recall: h.ran,
-		Description: "At most 500 VMs and apps, each by a job of its own. Each is checked as if it were asked for alone; what is " +
-			"refused is in " +
-			"`skipped` with the reason. Without `storage` each goes to the only storage of its node that holds backups; where the " +
-			"storage does " +
-			"for none of the guests the request is 422. In the mode `stop` a guest is stopped meanwhile; the guest that the service " +
-			"itself runs " +
-			"in is then skipped (`self_target`) unless `confirm` holds its name. The plan lists volumes that the backups do not include.",
+		Description: "Starts one backup job for each of at most 500 VMs and apps. Each guest is checked like a single " +
+			"request; refused guests are in `skipped` with the reason. Without `storage`, each backup goes to the only " +
+			"backup storage of the guest's node; if the given storage fits none of the guests, the request is 422. The " +
+			"mode `stop` stops a guest during its backup; the guest that the service runs in is then skipped " +
+			"(`self_target`) unless `confirm` is its name. The plan lists volumes that the backups do not include.",
 	})
 	op.Post(a, "/api/v1/backups/:backup_id/restore", h.restore, op.Spec{
 		ID: "restore_backup", Summary: "Restore a guest from a backup", Tag: tag, Role: identity.Admin, On: op.Backup, Calls: true,
 		Plan: true, Needs: endpoint.Backup, Status: http.StatusAccepted, Audit: op.Audit{Action: "backup.restore"}, Recall: h.restored,
 		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
-		Description: "To a new guest under a free id, or under `newid`; or with `over` in the place of the guest that the backup is " +
-			"of, which " +
-			"must be stopped (409 `guest_running`) and not protected (409 `protected`). Only that replaces something, so only that " +
-			"is 409 " +
-			"`confirm_required` until `confirm` holds the guest's name. A restore over a guest is 409 `volumes_not_in_backup` if it " +
-			"would destroy volumes that are not in the backup. Such a backup can be restored to a new guest; the plan lists what is missing. " +
-			"A new guest gets new MAC addresses as long as the one that " +
-			"was backed " +
-			"up is there, unless `new_identity` says otherwise. Without `name` it is called as the backup has it.",
+		Description: "Restores to a new guest with an unused VMID, or with `newid`. With `over`, restores over the " +
+			"original guest of the backup, which must be stopped (409 `guest_running`) and not protected (409 " +
+			"`protected`). Only `over` replaces data, so only `over` is 409 `confirm_required` until `confirm` is the " +
+			"name of the guest. A restore over a guest is 409 `volumes_not_in_backup` if it would destroy volumes that " +
+			"are not in the backup. Such a backup can be restored to a new guest; the plan lists what is missing. A " +
+			"new guest gets new MAC addresses while the original guest exists, unless `new_identity` says otherwise. " +
+			"Without `name`, the guest gets the name in the backup.",
 	})
 	op.Delete(a, "/api/v1/backups/:backup_id", h.remove, op.Spec{
 		ID: "delete_backup", Summary: "Delete a backup", Tag: tag, Role: identity.Admin, On: op.Backup, Calls: true, Plan: true,
 		Needs: endpoint.Backup, Status: http.StatusAccepted, Audit: op.Audit{Action: "backup.delete"},
 		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
-		Description: "Answers with the job that does it. A protected one is 409 `protected`. It is confirmed by the name of the " +
-			"guest that it is " +
-			"of, or by `guest_ref` where no name is known.",
+		Description: "Starts a job that deletes the backup. A protected backup is 409 `protected`. `confirm` must be " +
+			"the name of the backed-up guest, or `guest_ref` if the name is not known.",
 	})
 	op.Patch(a, "/api/v1/backups/:backup_id", h.patch, op.Spec{
-		ID: "update_backup", Summary: "Protect a backup, or end that", Tag: tag, Role: identity.Operator, On: op.Backup,
+		ID: "update_backup", Summary: "Protect or unprotect a backup", Tag: tag, Role: identity.Operator, On: op.Backup,
 		Calls: true, Needs: endpoint.Backup, Audit: op.Audit{Action: "backup.update"},
-		Description: "A protected backup is deleted neither by this service nor by the hypervisor. Done when it is answered.",
+		Description: "A protected backup cannot be deleted, neither by this service nor by the hypervisor. The change " +
+			"is complete when the response arrives.",
 	})
 }
 
@@ -100,8 +95,8 @@ type listInput struct {
 	Host     int64  `query:"host" minimum:"1" doc:"Only backups on storages of this host"`
 	VM       int64  `query:"vm" minimum:"1" doc:"Only backups of this VM"`
 	App      int64  `query:"app" minimum:"1" doc:"Only backups of this app"`
-	Storage  string `query:"storage" maxLength:"255" doc:"Only backups on storages of this name"`
-	GuestRef string `query:"guest_ref" maxLength:"255" doc:"Only backups of guests that had this id at the hypervisor"`
+	Storage  string `query:"storage" maxLength:"255" doc:"Only backups on storages with this name"`
+	GuestRef string `query:"guest_ref" maxLength:"255" doc:"Only backups of guests that had this ID on the hypervisor"`
 	Orphaned bool   `query:"orphaned" doc:"Only backups whose guest does not exist any more"`
 }
 

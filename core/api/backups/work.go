@@ -13,10 +13,10 @@ type runInput struct {
 	Body struct {
 		Targets   []guest.NamedTarget `json:"targets" minItems:"1" maxItems:"500"`
 		Storage   *string             `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"nas"`
-		Mode      *string             `json:"mode,omitempty" nullable:"true" enum:"snapshot,suspend,stop" doc:"Null for the usual one"`
-		Compress  *string             `json:"compress,omitempty" nullable:"true" enum:"0,gzip,lzo,zstd" doc:"0 disables compression; the default is the hypervisor's usual method"`
+		Mode      *string             `json:"mode,omitempty" nullable:"true" enum:"snapshot,suspend,stop" doc:"Mode of the backup; null for the usual one"`
+		Compress  *string             `json:"compress,omitempty" nullable:"true" enum:"0,gzip,lzo,zstd" doc:"Compression; 0 disables it; the hypervisor's usual method if absent"`
 		Notes     *string             `json:"notes,omitempty" nullable:"true" maxLength:"250"`
-		Protected bool                `json:"protected,omitempty" doc:"Protect it from being deleted"`
+		Protected bool                `json:"protected,omitempty" doc:"Protect the backup from deletion"`
 		Confirm   *string             `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the service's own guest"`
 	}
 }
@@ -40,14 +40,14 @@ func (h handlers) ran(ctx context.Context, made idempotency.Made) (any, error) {
 type restoreInput struct {
 	op.Planned
 	Body *struct {
-		Over        bool    `json:"over,omitempty" doc:"In the place of the guest that the backup is of"`
-		NewID       *int64  `json:"newid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" doc:"The new guest's number"`
+		Over        bool    `json:"over,omitempty" doc:"Restore over the original guest of the backup"`
+		NewID       *int64  `json:"newid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" doc:"VMID of the new guest"`
 		Name        *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"63" example:"web2"`
-		Node        *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"The node of the new guest"`
-		Storage     *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" doc:"Where its disks shall be"`
-		NewIdentity *bool   `json:"new_identity,omitempty" nullable:"true" doc:"New MAC addresses for a new guest"`
-		Start       bool    `json:"start,omitempty" doc:"Start it afterwards"`
-		Confirm     *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The guest's name, with over"`
+		Node        *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"Node of the new guest"`
+		Storage     *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" doc:"Storage for its disks"`
+		NewIdentity *bool   `json:"new_identity,omitempty" nullable:"true" doc:"true for new MAC addresses of a new guest"`
+		Start       bool    `json:"start,omitempty" doc:"Start the guest afterwards"`
+		Confirm     *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the guest; required with over"`
 	}
 }
 
@@ -71,7 +71,7 @@ func (h handlers) restored(ctx context.Context, made idempotency.Made) (any, err
 type removeInput struct {
 	op.Planned
 	Body *struct {
-		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The name of the guest that it is of"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the backed-up guest"`
 	}
 }
 

@@ -43,42 +43,40 @@ func Register(a *op.API, deps Deps) {
 	const all = "/api/v1/catalog"
 	const one = all + "/:slug"
 	op.Get(a, all, h.list, op.Spec{
-		ID: "list_catalog", Summary: "List what can be installed", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Entitlement: entitlement,
-		Description: "All entries of the sources that are switched on, as the last refresh found them; there are no pages. With " +
-			"`entry_type=ct` " +
-			"it has no variants: other builds of an entry which is in the list and can be installed, and which names them in its own answer. " +
-			"`q` holds words that must all be in an entry's name, slug, tags, categories or description, in any case; who has them in the name " +
-			"comes first where `sort` is absent. Where nothing has them, words may have a typo, or two from six letters on, in names and tags. " +
-			"`sort` is `name`, `popularity`, `newest` or `updated`, and `name` when it is anything else.",
+		ID: "list_catalog", Summary: "List catalog entries", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Entitlement: entitlement,
+		Description: "Lists all entries of the enabled sources as of the last refresh, without paging. `entry_type=ct` " +
+			"omits variants of an entry that is in the list and can be installed; that entry lists its variants. `q` " +
+			"consists of words that must all occur in the name, slug, tags, categories or description of an entry, " +
+			"case-insensitive; matches in the name come first unless `sort` is given. If nothing matches, words may " +
+			"contain one typo, or two from six letters on, in names and tags. `sort` is `name`, `popularity`, `newest` " +
+			"or `updated`; any other value means `name`.",
 	})
 	op.Get(a, all+"/status", h.status, op.Spec{
-		ID: "get_catalog_status", Summary: "Tell how old the catalog is", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		ID: "get_catalog_status", Summary: "Get the status of the catalog", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Entitlement: entitlement,
-		Description: "The catalog is `stale` while it was never synced, or when its age exceeds the setting `catalog_stale_after_s`; its age " +
-			"is " +
-			"that of the source which was longest not synced. A source that has suddenly lost more than a fifth of its entries waits with that " +
-			"(`held`) for an owner.",
+		Description: "The catalog is `stale` if it was never synced or its age exceeds the setting " +
+			"`catalog_stale_after_s`. Its age is that of the source whose last sync is the oldest. If a source " +
+			"suddenly loses more than a fifth of its entries, their removal waits for the approval of an owner " +
+			"(`held`).",
 	})
 	op.Post(a, all+"/refresh", h.refresh, op.Spec{
 		ID: "refresh_catalog", Summary: "Refresh the catalog", Tag: tag, Role: identity.Admin, Status: http.StatusAccepted,
 		Job:   catalog.RefreshKind,
 		Audit: op.Audit{Action: catalog.RefreshKind}, Recall: h.again,
-		Description: "Answers with the job that asks all sources which are switched on, one after the other. What a source sends is taken " +
-			"whole, " +
-			"or not at all. Icons that are new are fetched too, and others looked at once a week. While a refresh is under " +
-			"way, the answer is that one's job. Schedules can ask for the same.",
+		Description: "Starts a job that refreshes all enabled sources, one after the other. The data of a source is " +
+			"accepted completely or not at all. New icons are downloaded too, and existing ones are checked once a " +
+			"week. While a refresh is running, the response is its job. Schedules can start a refresh, too.",
 	})
 	op.Get(a, one, h.entry, op.Spec{
-		ID: "get_catalog_entry", Summary: "Get an entry of the catalog", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		ID: "get_catalog_entry", Summary: "Get a catalog entry", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Entitlement: entitlement,
-		Description: "All texts are plain, never markup.",
+		Description: "All texts are plain text without markup.",
 	})
 	op.Picture(a, one+"/icon", h.icon, op.Spec{
-		ID: "get_catalog_icon", Summary: "Get the icon of an entry", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Entitlement: entitlement,
+		ID: "get_catalog_icon", Summary: "Get the icon of a catalog entry", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Entitlement: entitlement,
 		Content: []string{"image/png", "image/webp", "image/jpeg"},
-		Description: "As it was mirrored at the last refresh: nothing is fetched for a request. What it is was decided by its bytes. 404 " +
-			"where an " +
-			"entry has none, or there is no such entry.",
+		Description: "Returns the icon as stored at the last refresh; nothing is downloaded for a request. The media " +
+			"type was detected from its content. 404 if the entry has no icon or does not exist.",
 	})
 	h.registerPlans(a, one)
 	h.registerInstalls(a, one)
@@ -87,9 +85,9 @@ func Register(a *op.API, deps Deps) {
 }
 
 type listInput struct {
-	Category  string `query:"category" maxLength:"1000" example:"documents" doc:"Only of this category"`
-	Q         string `query:"q" maxLength:"200" example:"wiki" doc:"Words to look for, at most 12"`
-	EntryType string `query:"entry_type" maxLength:"20" example:"ct" doc:"Only of this type"`
+	Category  string `query:"category" maxLength:"1000" example:"documents" doc:"Only entries of this category"`
+	Q         string `query:"q" maxLength:"200" example:"wiki" doc:"Search words, at most 12"`
+	EntryType string `query:"entry_type" maxLength:"20" example:"ct" doc:"Only entries of this type"`
 	Sort      string `query:"sort" maxLength:"40" example:"newest" doc:"name, popularity, newest or updated"`
 }
 
@@ -115,7 +113,7 @@ func (h handlers) again(ctx context.Context, made idempotency.Made) (any, error)
 
 // Slugged names an entry.
 type Slugged struct {
-	Slug string `path:"slug" minLength:"1" maxLength:"130" example:"wiki" doc:"As slug of the list; its slash stands as %2F"`
+	Slug string `path:"slug" minLength:"1" maxLength:"130" example:"wiki" doc:"Slug as in the list; encode its slash as %2F"`
 }
 
 func (h handlers) entry(ctx context.Context, in *struct{ Slugged }) (*op.Body[*catalog.Entry], error) {
@@ -134,28 +132,27 @@ func (h handlers) icon(ctx context.Context, in *struct{ Slugged }) (*op.Image, e
 // registerPlans declares what is shown before anybody agrees.
 func (h handlers) registerPlans(a *op.API, one string) {
 	op.Get(a, one+"/plan", h.plan, op.Spec{
-		ID: "plan_catalog_entry", Summary: "Show what an install would run", Tag: tag, Role: identity.Admin, On: op.Anywhere,
+		ID: "plan_catalog_entry", Summary: "Show the plan of an installation", Tag: tag, Role: identity.Admin, On: op.Anywhere,
 		Entitlement: entitlement, Timeout: 5 * time.Minute,
-		Description: "All that people should see before they agree that scripts run as root on a host of which they are an admin: every file " +
-			"with " +
-			"its checksum, what is different from what was last agreed to there, what gets more than the usual, what no pin reaches, and what is " +
-			"in " +
-			"the way. The bundle is made by the source at the catalog's pin when it is asked for first, verified, and kept from then on; `sum` " +
-			"names its bytes, and consent is for these alone.\n\n" +
-			"502 `catalog_source_error` where the source cannot give it, with a `reason`: `unreachable`, `timeout`, `untrusted`, `busy`, " +
-			"`protocol` (what it sent is wrong), `not_installed`, or another word.",
+		Description: "Returns what a user should review before consenting to run scripts as root on a host: every file " +
+			"with its checksum, the difference from the bundle that was last consented to there, additional " +
+			"privileges, unpinned downloads, and blockers. The caller must be an admin of the host. The source builds " +
+			"the bundle at the pinned commit of the catalog on the first request; the bundle is then verified and " +
+			"stored. `sum` identifies its bytes, and consent applies only to them.\n\n" +
+			"502 `catalog_source_error` if the source cannot provide the bundle, with a `reason`: `unreachable`, " +
+			"`timeout`, `untrusted`, `busy`, `protocol` (invalid data), `not_installed`, or another word.",
 	})
 	op.Get(a, one+"/files", h.file, op.Spec{
 		ID: "get_catalog_file", Summary: "Show a file of a bundle", Tag: tag, Role: identity.Admin, On: op.Anywhere,
 		Entitlement: entitlement,
-		Description: "One file of a bundle that is kept, as it would run. `sum` and `path` are those of the plan.",
+		Description: "Returns one file of a stored bundle as it would run. `sum` and `path` are those of the plan.",
 	})
 }
 
 type planInput struct {
 	Slugged
-	Host    int64  `query:"host" required:"true" minimum:"1" example:"1" doc:"Id of the host"`
-	Purpose string `query:"purpose" enum:"install,update" default:"install" doc:"What the bundle is for"`
+	Host    int64  `query:"host" required:"true" minimum:"1" example:"1" doc:"ID of the host"`
+	Purpose string `query:"purpose" enum:"install,update" default:"install" doc:"Purpose of the bundle"`
 }
 
 func (h handlers) plan(ctx context.Context, in *planInput) (*op.Body[*catalog.Plan], error) {
@@ -165,8 +162,8 @@ func (h handlers) plan(ctx context.Context, in *planInput) (*op.Body[*catalog.Pl
 
 type fileInput struct {
 	Slugged
-	Sum  string `query:"sum" required:"true" pattern:"^[0-9a-f]{64}$" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"Checksum of the bundle"`
-	Path string `query:"path" required:"true" minLength:"1" maxLength:"200" example:"install.sh" doc:"Path of the file in it"`
+	Sum  string `query:"sum" required:"true" pattern:"^[0-9a-f]{64}$" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the bundle"`
+	Path string `query:"path" required:"true" minLength:"1" maxLength:"200" example:"install.sh" doc:"Path of the file in the bundle"`
 }
 
 func (h handlers) file(ctx context.Context, in *fileInput) (*op.Body[*catalog.File], error) {
@@ -177,32 +174,33 @@ func (h handlers) file(ctx context.Context, in *fileInput) (*op.Body[*catalog.Fi
 // registerSources declares what owners do with sources.
 func (h handlers) registerSources(a *op.API, all string) {
 	op.Get(a, all, h.sources, op.Spec{
-		ID: "list_catalog_sources", Summary: "List the sources of the catalog", Tag: tag, Role: identity.Admin,
-		Description: "The plugins of the kind `catalog` that are installed, and sources that were configured and whose plugin is gone. One " +
-			"that " +
-			"was never switched on is off. Secrets are never told.",
+		ID: "list_catalog_sources", Summary: "List catalog sources", Tag: tag, Role: identity.Admin,
+		Description: "Lists the installed plugins of the kind `catalog`, and configured sources whose plugin is " +
+			"missing. A source is disabled until an owner enables it. Secrets are never returned.",
 	})
 	op.Patch(a, all+"/:source", h.update, op.Spec{
-		ID: "update_catalog_source", Summary: "Configure a source of the catalog", Tag: tag, Role: identity.Owner,
+		ID: "update_catalog_source", Summary: "Configure a catalog source", Tag: tag, Role: identity.Owner,
 		Audit: op.Audit{Action: "catalog_source.update", Target: "source"},
-		Description: "A source hands over what runs as root on hosts. So it is switched on only by an owner who has read whom one trusts by " +
-			"that: " +
-			"409 `consent_required` with `trust` and `trust_digest` until `trust_digest` is that of the statement. Where a later release of the " +
-			"source says something else, it is not asked any more until that was read. `options` are by key what the list describes; those that " +
-			"are given are set, null clears one, and all others stay. Addresses of private networks are dialled only with `allow_private`, and " +
-			"loopback and link-local ones only where the service's configuration allows them. `popularity` has the source ask a third party how " +
-			"much people install what. The entries of a source that is switched off are kept and not shown.\n\n" +
-			"409 `invalid_state` where its plugin does not run on the instance that answers.",
+		Description: "A source provides scripts that run as root on hosts. Therefore an owner must read its trust " +
+			"statement to enable it: 409 `consent_required` with `trust` and `trust_digest` until `trust_digest` is " +
+			"sent. If a later release of the source changes the statement, the source is not used until an owner has " +
+			"accepted the new one. `options` are those that the list describes, by key: given options are set, null " +
+			"clears one, and all others are kept. The source may connect to private addresses only with " +
+			"`allow_private`, and to loopback and link-local addresses only if the configuration of the service allows " +
+			"it. `popularity` makes the source ask a third party how often entries are installed. The entries of a " +
+			"disabled source are kept but not shown.\n\n" +
+			"409 `invalid_state` if its plugin is not running on the instance that responds.",
 	})
 	op.Post(a, all+"/:source/accept", h.accept, op.Spec{
-		ID: "accept_catalog_loss", Summary: "Accept that entries of a source go", Tag: tag, Role: identity.Owner,
+		ID: "accept_catalog_loss", Summary: "Accept the removal of catalog entries", Tag: tag, Role: identity.Owner,
 		Status: http.StatusAccepted, Job: catalog.RefreshKind, Audit: op.Audit{Action: "catalog_source.accept", Target: "source"},
 		Recall: h.again,
-		Description: "A source that suddenly has more than a fifth fewer entries is not believed: nothing of that refresh is taken, and " +
-			"`held` of the " +
-			"source tells what would go. `digest` there names the loss that is accepted. Answers with the job that refreshes the catalog; what " +
-			"goes by it is no more than what was accepted.\n\n409 `invalid_state` while nothing waits, `plan_stale` when another loss waits by " +
-			"now, `conflict` while a refresh is under way.",
+		Description: "If a source suddenly has more than a fifth fewer entries, the refresh is rejected as a whole, " +
+			"and `held` of the source lists the entries that would be removed. `digest` in `held` identifies the " +
+			"accepted removal. Starts a job that refreshes the catalog; it removes no more entries than were " +
+			"accepted.\n\n" +
+			"409 `invalid_state` if no removal waits, `plan_stale` if a different removal waits, `conflict` while a " +
+			"refresh is running.",
 	})
 }
 
@@ -213,7 +211,7 @@ func (h handlers) sources(ctx context.Context, _ *struct{}) (*op.List[*catalog.S
 
 // Named names a source.
 type Named struct {
-	Name string `path:"source" pattern:"^[a-z0-9][a-z0-9_-]*$" maxLength:"63" example:"scripts" doc:"As name of the list"`
+	Name string `path:"source" pattern:"^[a-z0-9][a-z0-9_-]*$" maxLength:"63" example:"scripts" doc:"Name as in the list"`
 }
 
 type updateInput struct {
@@ -222,8 +220,8 @@ type updateInput struct {
 		Enabled      op.Optional[bool]      `json:"enabled,omitzero" nullable:"false"`
 		AllowPrivate op.Optional[bool]      `json:"allow_private,omitzero" nullable:"false"`
 		Popularity   op.Optional[bool]      `json:"popularity,omitzero" nullable:"false"`
-		TrustDigest  op.Optional[string]    `json:"trust_digest,omitzero" nullable:"false" pattern:"^[0-9a-f]{64}$" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"Of the statement that was read; as in the list"`
-		Options      op.Optional[op.Object] `json:"options,omitzero" nullable:"false" example:"{\"note\":\"text\"}" doc:"Texts by key; null clears one. What is secret is stored encrypted and never shown again"`
+		TrustDigest  op.Optional[string]    `json:"trust_digest,omitzero" nullable:"false" pattern:"^[0-9a-f]{64}$" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"Digest of the statement that you read, as in the list"`
+		Options      op.Optional[op.Object] `json:"options,omitzero" nullable:"false" example:"{\"note\":\"text\"}" doc:"Options by key; null clears one. Secrets are stored encrypted and never shown again"`
 	}
 }
 
@@ -260,7 +258,7 @@ func options(given op.Object) (map[string]*secret.String, error) {
 type acceptInput struct {
 	Named
 	Body struct {
-		Digest string `json:"digest" pattern:"^[0-9a-f]{64}$" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"As in held of the source"`
+		Digest string `json:"digest" pattern:"^[0-9a-f]{64}$" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"Digest in held of the source"`
 	}
 }
 

@@ -20,41 +20,45 @@ import (
 // registerInstalls declares what installs.
 func (h handlers) registerInstalls(a *op.API, one string) {
 	op.Post(a, one+"/install", h.install, op.Spec{
-		ID: "install_catalog_entry", Summary: "Install an entry of the catalog", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
+		ID: "install_catalog_entry", Summary: "Install a catalog entry", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
 		Status: http.StatusAccepted, Audit: op.Audit{Action: install.Kind}, Recall: h.installed, Plan: true, Timeout: 5 * time.Minute,
-		Description: "Runs the scripts of the entry as root on the machine of a host of which the caller is an admin, and makes an app of the " +
-			"container that they make. Nothing runs without consent: `consent` with the `sum` of the bundle that was looked at in the plan of " +
-			"the entry. It is kept with the caller's name, and is for these bytes on this host; without `sum` the caller must have agreed to " +
-			"the same bundle there before. Else the answer is 409 `consent_required` with `sum` and the text in `consent`.\n\n" +
-			"`overrides` are those of the entry, and nothing else can be set; what is secret among them, and `answers`, is sealed and never " +
-			"shown. Where `storage`, `template_storage` and `bridge` are absent, the usual ones are taken, or the storage with most room. " +
-			"`ctid` is a wish: scripts may take another number.\n\n" +
-			"The job ends as succeeded only by evidence: the scripts have ended well, have asked nothing, say that they are done, and exactly " +
-			"one running container has the tag that this job alone has. What a failed install has made is kept and tagged as failed, and the " +
-			"job's error says how it is destroyed. One job runs scripts on a node at a time; others wait. A job that is canceled stops its " +
-			"scripts.\n\n409 `invalid_state` with a `reason` where the entry cannot be installed there, and `ssh_not_enrolled` where the " +
-			"service cannot log in to the machine.",
+		Description: "Runs the scripts of the entry as root on a host of which the caller is an admin, and creates an " +
+			"app from the container that they create. Nothing runs without consent: send `consent` with the `sum` of " +
+			"the bundle that you reviewed in the plan of the entry. The consent is stored with your name and applies " +
+			"to these bytes on this host; without `sum`, you must have consented to the same bundle there before. " +
+			"Otherwise the response is 409 `consent_required` with `sum` and the text in `consent`.\n\n" +
+			"`overrides` are those that the entry lists; nothing else can be set. Secrets in them, and `answers`, are " +
+			"encrypted and never shown. If `storage`, `template_storage` or `bridge` is absent, the usual one is used, " +
+			"or the storage with the most free space. `ctid` is a preference: scripts may use another VMID.\n\n" +
+			"The job succeeds only with proof: the scripts exited successfully, asked no questions and reported " +
+			"completion, and exactly one running container has the tag of this job. The container of a failed " +
+			"installation is kept and tagged as failed, and the error of the job says how to destroy it. Only one job " +
+			"at a time runs scripts on a node; others wait. Canceling the job stops its scripts.\n\n" +
+			"409 `invalid_state` with a `reason` if the entry cannot be installed there, and `ssh_not_enrolled` " +
+			"without SSH access to the host.",
 	})
 }
 
 // registerLeftovers declares what becomes of installs that have failed.
 func (h handlers) registerLeftovers(a *op.API, all string) {
 	op.Delete(a, all+"/installs/:job_id", h.discard, op.Spec{
-		ID: "discard_install", Summary: "Destroy what a failed install has left", Tag: tag, Role: identity.Admin, On: op.Job,
+		ID: "discard_install", Summary: "Destroy the container of a failed installation", Tag: tag, Role: identity.Admin, On: op.Job,
 		Calls: true, Job: guest.Discard.Kind,
 		Status: http.StatusAccepted, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"}, Plan: true,
 		Audit: op.Audit{Action: guest.Discard.Kind},
-		Description: "Answers with the job that stops and destroys the container which an install that failed, was canceled or has an unknown " +
-			"end has made. It is found by the tag that the install alone has, as the hypervisor tells of it now, and is never an app. " +
-			"`confirm` must be the container's name (409 `confirm_required`). Where several were made, each takes a request.\n\n409 " +
-			"`invalid_state` for a job that is no install, has not ended, or has made an app, and where nothing is left.",
+		Description: "Starts a job that stops and destroys the container of an installation that failed, was canceled " +
+			"or has an unknown result. The container is found by the tag of that installation in the current data of " +
+			"the hypervisor, and is never an app. `confirm` must be the name of the container (409 " +
+			"`confirm_required`). If there are several containers, send a request for each.\n\n" +
+			"409 `invalid_state` for a job that is not an installation, has not ended, or has created an app, and if " +
+			"no container is left.",
 	})
 }
 
 type discardInput struct {
 	op.Planned
 	Body *struct {
-		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The container's name"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the container"`
 	}
 }
 
@@ -71,17 +75,17 @@ type installInput struct {
 	Slugged
 	op.Planned
 	Body struct {
-		HostID          int64      `json:"host_id" minimum:"1" example:"1" doc:"Id of the host on whose machine the scripts run"`
-		Name            string     `json:"name" minLength:"1" maxLength:"63" example:"wiki" doc:"The app's and its container's: letters, digits and -, beginning and ending with a letter or digit"`
-		Consent         bool       `json:"consent,omitempty" example:"true" doc:"The caller agrees that the bundle of sum runs as root on the host"`
-		CTID            *int64     `json:"ctid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" example:"105" doc:"The number that the container should have"`
-		Overrides       *op.Object `json:"overrides,omitempty" example:"{\"cpu\":2}" doc:"Texts, whole numbers and booleans by key, as overrides of the entry describes them"`
-		Sum             *string    `json:"sum,omitempty" nullable:"true" pattern:"^[0-9a-f]{64}$" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"Checksum of the bundle that consent is for, as the plan has it"`
-		Storage         *string    `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"local-lvm" doc:"Storage for the container's disks"`
-		TemplateStorage *string    `json:"template_storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"local" doc:"Storage for the template that it is made of"`
+		HostID          int64      `json:"host_id" minimum:"1" example:"1" doc:"ID of the host on which the scripts run"`
+		Name            string     `json:"name" minLength:"1" maxLength:"63" example:"wiki" doc:"Name of the app and its container: letters, digits and -, starting and ending with a letter or digit"`
+		Consent         bool       `json:"consent,omitempty" example:"true" doc:"Consent to running the bundle in sum as root on the host"`
+		CTID            *int64     `json:"ctid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" example:"105" doc:"Preferred VMID of the container"`
+		Overrides       *op.Object `json:"overrides,omitempty" example:"{\"cpu\":2}" doc:"Texts, integers and booleans by key, as described in overrides of the entry"`
+		Sum             *string    `json:"sum,omitempty" nullable:"true" pattern:"^[0-9a-f]{64}$" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the bundle to consent to, as in the plan"`
+		Storage         *string    `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"local-lvm" doc:"Storage for the disks of the container"`
+		TemplateStorage *string    `json:"template_storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"local" doc:"Storage for the container template"`
 		Bridge          *string    `json:"bridge,omitempty" nullable:"true" minLength:"1" maxLength:"64" example:"vmbr0"`
-		Answers         []string   `json:"answers,omitempty" nullable:"false" maxItems:"100" example:"[\"admin\"]" doc:"To the questions that the scripts ask, in order; what is not answered gets an empty line"`
-		Yes             bool       `json:"yes,omitempty" doc:"Agree to what a script asks whether to go on with, where needs_yes of the entry is true"`
+		Answers         []string   `json:"answers,omitempty" nullable:"false" maxItems:"100" example:"[\"admin\"]" doc:"Answers to the questions of the scripts, in order; other questions get an empty line"`
+		Yes             bool       `json:"yes,omitempty" doc:"Accept the consent question of a script; required if needs_yes of the entry is true"`
 	}
 }
 

@@ -41,13 +41,15 @@ func Register(a *op.API, deps Deps) {
 	} {
 		h := handlers{s.guests, deps.Actor}
 		op.Post(a, "/api/v1/"+s.kind+"s/:"+s.kind+"_id/clone", h.clone, op.Spec{
-			ID: "clone_" + s.kind, Summary: "Copy " + s.one, Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Plan: true,
+			ID: "clone_" + s.kind, Summary: "Clone " +
+				s.one, Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Plan: true,
 			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".clone"},
 			Recall: h.cloned,
-			Description: "Answers with the job that does it and the copy's number. A linked copy (`full` false) can be made of a template only " +
-				"(409 `linked_clone_needs_template`), and a full copy of a container only while it is stopped (409 `guest_running`). " +
-				"Without `name` the copy is called after what it is a copy of; on another node (`target`) " +
-				"it needs a storage that both see." + s.besides,
+			Description: "Starts a job that clones the guest, and returns it with the VMID of the new guest. A linked " +
+				"clone (`full` false) requires a template (409 `linked_clone_needs_template`), and a full clone of a " +
+				"container requires that it is stopped (409 `guest_running`). Without `name`, the name is derived from the " +
+				"source; a clone on another node (`target`) requires a storage that both nodes can access." +
+				s.besides,
 		})
 	}
 }
@@ -55,11 +57,11 @@ func Register(a *op.API, deps Deps) {
 type cloneInput struct {
 	op.Planned
 	Body *struct {
-		Full    *bool   `json:"full,omitempty" doc:"A copy that stands for itself; true unless given"`
+		Full    *bool   `json:"full,omitempty" doc:"Create a full clone, the default; false for a linked clone"`
 		Name    *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"63" example:"web2"`
-		NewID   *int64  `json:"newid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" doc:"The copy's number; a free one unless given"`
-		Storage *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" doc:"Where its disks shall be"`
-		Target  *string `json:"target,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"The node that it shall be on"`
+		NewID   *int64  `json:"newid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" doc:"VMID of the clone; an unused one if absent"`
+		Storage *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" doc:"Storage for its disks"`
+		Target  *string `json:"target,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"Node of the clone"`
 	}
 }
 

@@ -13,15 +13,15 @@ import (
 type Activity struct {
 	Kind     string    `json:"kind" enum:"job,alert,audit" example:"job"`
 	At       time.Time `json:"at" example:"2026-01-31T12:00:00Z"`
-	ID       int64     `json:"id" example:"57" doc:"Of the job, the alert or the entry of the audit trail"`
-	Title    string    `json:"title" example:"vm.start web-1" doc:"The job's kind, the alert's rule or the action in the trail, and the target's name"`
-	Text     string    `json:"text" example:"" doc:"Why the job or the attempt failed, or what the alert is about; empty when there is no more to say"`
-	Status   *string   `json:"status" enum:"queued,running,succeeded,failed,canceled,unknown" example:"succeeded" doc:"Of a job; else null"`
-	Severity *string   `json:"severity" enum:"info,warning,critical" doc:"Of an alert; else null"`
-	Result   *string   `json:"result" enum:"ok,refused,failed" doc:"Of an entry of the audit trail; else null"`
-	Target   *Target   `json:"target" doc:"What it is about; its kind is \"instance\" for the service itself. Null where nothing is named"`
+	ID       int64     `json:"id" example:"57" doc:"ID of the job, the alert or the audit entry"`
+	Title    string    `json:"title" example:"vm.start web-1" doc:"Kind of the job, rule of the alert or action of the audit entry, and name of the target"`
+	Text     string    `json:"text" example:"" doc:"Why the job or the attempt failed, or what the alert is about; empty if there is nothing to add"`
+	Status   *string   `json:"status" enum:"queued,running,succeeded,failed,canceled,unknown" example:"succeeded" doc:"Status of the job; null for other types"`
+	Severity *string   `json:"severity" enum:"info,warning,critical" doc:"Severity of the alert; null for other types"`
+	Result   *string   `json:"result" enum:"ok,refused,failed" doc:"Result of the audit entry; null for other types"`
+	Target   *Target   `json:"target" doc:"Affected object; its kind is \"instance\" for the service itself. Null if there is none"`
 	HostID   *int64    `json:"host_id" example:"1"`
-	Actor    *string   `json:"actor" example:"anna@example.com" doc:"The e-mail address of who asked for it; null for the service itself"`
+	Actor    *string   `json:"actor" example:"anna@example.com" doc:"Email address of the user who requested it; null for the service"`
 }
 
 // Target is what an entry is about.
@@ -32,7 +32,7 @@ type Target struct {
 }
 
 type activityInput struct {
-	Limit int `query:"limit" default:"20" minimum:"1" maximum:"100" doc:"How many entries at most"`
+	Limit int `query:"limit" default:"20" minimum:"1" maximum:"100" doc:"Maximum number of entries"`
 }
 
 func (h handlers) activity(ctx context.Context, in *activityInput) (*op.Body[[]Activity], error) {

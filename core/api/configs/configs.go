@@ -43,28 +43,31 @@ func Register(a *op.API, deps Deps) {
 	}{{"vm", "a VM", "VMs", op.VM, deps.VMs}, {"app", "an app", "Apps", op.App, deps.Apps}} {
 		h := handlers{s.guests, deps.Apps, deps.Actor}
 		op.Get(a, "/api/v1/"+s.kind+"s/:"+s.kind+"_id/config", h.get, op.Spec{
-			ID: "get_" + s.kind + "_config", Summary: "Get the configuration of " + s.one, Tag: s.tag, Role: identity.Viewer, On: s.on,
+			ID: "get_" + s.kind + "_config", Summary: "Get the configuration of " +
+				s.one, Tag: s.tag, Role: identity.Viewer, On: s.on,
 			Calls: true, Needs: endpoint.Monitoring,
-			Description: "Asked of the hypervisor; nothing of it is kept. What is in force stands in the fields, and what waits for a restart in " +
-				"`pending`, by the hypervisor's keys.",
+			Description: "Reads the configuration from the hypervisor; it is not stored. The fields contain the active " +
+				"configuration; `pending` contains changes that wait for a restart, by the hypervisor's keys.",
 		})
 	}
 	h := handlers{deps.VMs, deps.Apps, deps.Actor}
 	op.Patch(a, "/api/v1/vms/:vm_id", h.patchVM, op.Spec{
 		ID: "reconfigure_vm", Summary: "Change the configuration of a VM", Tag: "VMs", Role: identity.Operator, On: op.VM,
 		Calls: true, Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "vm.reconfigure"}, Timeout: changeTime,
-		Description: "Done at once, without a job, and refused with 409 `guest_busy` while a job works on the VM. The hypervisor is sent one " +
-			"request for all figures and texts and then one for each disk, each once. When a later one fails, `done` of the answer names the " +
-			"fields that are changed, and `unknown` those of which nobody knows. The answer of a success says what is in force now, and what " +
-			"waits for a restart. A `digest` that is not that of the configuration any more is 409 `digest_conflict`.",
+		Description: "Changes the configuration immediately, without a job. 409 `guest_busy` while a job works on the " +
+			"VM. The service sends one request for all values and texts and then one for each disk; none is repeated. " +
+			"If a later one fails, `done` in the response lists the changed fields, and `unknown` those with an " +
+			"unknown result. A successful response returns the active configuration and the changes that wait for a " +
+			"restart. An outdated `digest` is 409 `digest_conflict`.",
 	})
 	op.Patch(a, "/api/v1/apps/:app_id", h.patchApp, op.Spec{
 		ID: "reconfigure_app", Summary: "Change an app and its container", Tag: "Apps", Role: identity.Operator, On: op.App, Calls: true,
 		Entitlement: "apps.reconfigure", Audit: op.Audit{Action: "app.reconfigure"}, Timeout: changeTime,
-		Description: "`cores`, `memory_mb`, `swap_mb` and `disks` are the container's, and changed first, as those of a VM are; `name`, " +
-			"`web_port`, `web_path`, `web_protocol` and `slug` are what people say of the app, and need neither a hypervisor nor a token. When " +
-			"the second part fails, `done` of the answer names the fields that are changed. `slug` is the entry of the catalog that the app " +
-			"is updated by; only an admin changes it, and nobody while an update is under way (409 `guest_busy`).",
+		Description: "`cores`, `memory_mb`, `swap_mb` and `disks` belong to the container and are changed first, like " +
+			"those of a VM. `name`, `web_port`, `web_path`, `web_protocol` and `slug` belong to the app and require " +
+			"neither a hypervisor nor a token. If the second part fails, `done` in the response lists the changed " +
+			"fields. `slug` is the catalog entry that updates the app; only an admin can change it, and not while an " +
+			"update is running (409 `guest_busy`).",
 	})
 }
 
@@ -84,7 +87,7 @@ func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[guest.Config],
 
 // DiskSize is the size that a disk shall have.
 type DiskSize struct {
-	SizeGB int64 `json:"size_gb" minimum:"1" maximum:"1048576" example:"40" doc:"In GiB; disks grow only"`
+	SizeGB int64 `json:"size_gb" minimum:"1" maximum:"1048576" example:"40" doc:"Size in GiB; disks can only grow"`
 }
 
 // sizes are those of all disks.
@@ -98,16 +101,16 @@ func sizes(disks map[string]DiskSize) map[string]int64 {
 
 type patchVMInput struct {
 	Body struct {
-		Cores       op.Optional[int64]  `json:"cores,omitzero" nullable:"false" minimum:"1" maximum:"8192" example:"4" doc:"Of each socket"`
+		Cores       op.Optional[int64]  `json:"cores,omitzero" nullable:"false" minimum:"1" maximum:"8192" example:"4" doc:"Number of cores per socket"`
 		Sockets     op.Optional[int64]  `json:"sockets,omitzero" nullable:"false" minimum:"1" maximum:"64" example:"1"`
 		MemoryMB    op.Optional[int64]  `json:"memory_mb,omitzero" nullable:"false" minimum:"16" maximum:"16777216" example:"4096"`
-		BalloonMB   op.Optional[int64]  `json:"balloon_mb,omitzero" minimum:"0" maximum:"16777216" example:"1024" doc:"What it keeps at least when the node is short of memory, at most memory_mb; 0 and null switch that off"`
+		BalloonMB   op.Optional[int64]  `json:"balloon_mb,omitzero" minimum:"0" maximum:"16777216" example:"1024" doc:"Memory that the VM keeps when the node runs short of memory, at most memory_mb; 0 or null disables ballooning"`
 		CPUType     op.Optional[string] `json:"cpu_type,omitzero" nullable:"false" minLength:"1" maxLength:"200" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" example:"host"`
-		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"63" example:"web1" doc:"Letters, digits, . and -, beginning and ending with a letter or digit"`
+		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"63" example:"web1" doc:"Letters, digits, . and -, starting and ending with a letter or digit"`
 		Description op.Optional[string] `json:"description,omitzero" maxLength:"8192"`
-		Tags        op.Optional[Tags]   `json:"tags,omitzero" doc:"All of them; null and an empty list remove them"`
-		Disks       map[string]DiskSize `json:"disks,omitempty" doc:"New sizes by the disks' keys"`
-		Digest      string              `json:"digest,omitempty" maxLength:"200" doc:"That of the configuration which you have read"`
+		Tags        op.Optional[Tags]   `json:"tags,omitzero" doc:"All tags; null or an empty list removes them"`
+		Disks       map[string]DiskSize `json:"disks,omitempty" doc:"New sizes, by disk key"`
+		Digest      string              `json:"digest,omitempty" maxLength:"200" doc:"Digest of the configuration that you read"`
 	}
 }
 
@@ -138,16 +141,16 @@ func (h handlers) patchVM(ctx context.Context, in *patchVMInput) (*op.Body[guest
 
 type patchAppInput struct {
 	Body struct {
-		Cores       op.Optional[int64]  `json:"cores,omitzero" minimum:"1" maximum:"8192" example:"2" doc:"null keeps it"`
-		MemoryMB    op.Optional[int64]  `json:"memory_mb,omitzero" minimum:"16" maximum:"16777216" example:"1024" doc:"null keeps it"`
-		SwapMB      op.Optional[int64]  `json:"swap_mb,omitzero" minimum:"0" maximum:"16777216" example:"512" doc:"null keeps it"`
-		Name        op.Optional[string] `json:"name,omitzero" minLength:"1" maxLength:"100" example:"wiki" doc:"The app's; the container keeps its own. null keeps it"`
+		Cores       op.Optional[int64]  `json:"cores,omitzero" minimum:"1" maximum:"8192" example:"2" doc:"Number of cores; null keeps it"`
+		MemoryMB    op.Optional[int64]  `json:"memory_mb,omitzero" minimum:"16" maximum:"16777216" example:"1024" doc:"Memory in MiB; null keeps it"`
+		SwapMB      op.Optional[int64]  `json:"swap_mb,omitzero" minimum:"0" maximum:"16777216" example:"512" doc:"Swap in MiB; null keeps it"`
+		Name        op.Optional[string] `json:"name,omitzero" minLength:"1" maxLength:"100" example:"wiki" doc:"Name of the app; the name of the container does not change. null keeps it"`
 		WebPort     op.Optional[int]    `json:"web_port,omitzero" minimum:"1" maximum:"65535" example:"8080"`
 		WebPath     op.Optional[string] `json:"web_path,omitzero" maxLength:"500" pattern:"^/" example:"/admin"`
 		WebProtocol op.Optional[string] `json:"web_protocol,omitzero" enum:"http,https" example:"https"`
-		Slug        op.Optional[string] `json:"slug,omitzero" minLength:"1" maxLength:"130" example:"wiki" doc:"Entry of the catalog that updates it; null for none"`
-		Disks       map[string]DiskSize `json:"disks,omitempty" doc:"New sizes by the disks' keys"`
-		Digest      string              `json:"digest,omitempty" maxLength:"200" doc:"That of the container's configuration which you have read"`
+		Slug        op.Optional[string] `json:"slug,omitzero" minLength:"1" maxLength:"130" example:"wiki" doc:"Slug of the catalog entry that updates it; null for none"`
+		Disks       map[string]DiskSize `json:"disks,omitempty" doc:"New sizes, by disk key"`
+		Digest      string              `json:"digest,omitempty" maxLength:"200" doc:"Digest of the container's configuration that you read"`
 	}
 }
 

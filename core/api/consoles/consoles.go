@@ -40,20 +40,22 @@ type handlers struct {
 const maxMessage = 2 << 20
 
 const (
-	ticketText = "Takes no body. The console is opened at the hypervisor before the answer, so what stands in its way is told here: a " +
-		"guest that is gone (404 `not_found`) or does not run (409 `invalid_state`), no free port (409 `console_unavailable`), a " +
-		"release of the " +
-		"hypervisor that gives no such console to tokens (501 `unsupported`, with what lacks), a privilege that lacks (502 `hypervisor_error` " +
-		"with the reason `permission` and the command that grants it), a node that is off (502, `unreachable`). The ticket is good for 30 " +
-		"seconds, once, and only for the same person, session or key, and thing; a person may have eight that are not used (429). Connect to " +
-		"`path` with it as the query parameter `ticket`."
-	socketText = "Takes the `ticket` of %s, which is used then, whatever becomes of it: 403 `ticket_invalid` where it is not good, or " +
-		"absent. What fails before the socket opens is an ordinary problem. Binary messages carry what the terminal shows and what is " +
-		"typed, as it " +
-		`is; the text message {"resize":{"columns":80,"rows":24}} tells its size. Where the console is recorded a text message ` +
-		`{"recorded":true,"notice":"…"} comes first. A graphical console carries RFB (RFC 6143) in binary messages and asks for the ticket's ` +
-		"`password`. It ends within a second when the person may not have it any more. Close codes: 1000 when the console has ended, else " +
-		"4000 and the status of the problem, with its text as the reason. Pings come every 15 seconds; nothing for `console.idle_s` ends it."
+	ticketText = "Takes no body. The console is opened on the hypervisor before the response, so problems are " +
+		"reported here: a missing guest (404 `not_found`), a guest that is not running (409 `invalid_state`), no " +
+		"free port (409 `console_unavailable`), a hypervisor release that offers no such console to tokens (501 " +
+		"`unsupported`, with the requirement), a missing privilege (502 `hypervisor_error` with the reason " +
+		"`permission` and the command that grants it), or a node that is off (502, `unreachable`). The ticket is " +
+		"valid once, for 30 seconds, and only for the same session or API key and the same target; a user can have " +
+		"eight unused tickets (429). Connect to `path` with the ticket as the query parameter `ticket`."
+	socketText = "Requires the `ticket` of %s, which is used up even if the connection fails: 403 `ticket_invalid` " +
+		"if it is invalid or absent. Errors before the socket opens are returned as a problem document. Binary " +
+		"messages carry the output of the terminal and the keyboard input, unchanged; the text message " +
+		`{"resize":{"columns":80,"rows":24}} sets its size. If the console is recorded, a text message ` +
+		`{"recorded":true,"notice":"…"} comes first. A graphical console carries RFB (RFC 6143) in binary ` +
+		"messages and asks for the `password` of the ticket. The console closes within a second after the user " +
+		"loses access. Close codes: 1000 if the console ended, otherwise 4000 plus the status of the problem, with " +
+		"its text as the reason. Pings are sent every 15 seconds; the console closes after `console.idle_s` " +
+		"without activity."
 )
 
 // Register declares the operations, the same two for VMs, apps and hosts, and those of recordings.
@@ -93,43 +95,45 @@ func Register(a *op.API, deps Deps) {
 		return deps.Consoles.Shell(ctx, op.Found(ctx).ID, node)
 	}}
 	op.Post(a, "/api/v1/hosts/:host_id/shell/tickets", h.shellTicket, op.Spec{
-		ID: "create_node_shell_ticket", Summary: "Open a shell of a node", Tag: "Hosts", Role: identity.Admin, On: op.Host,
+		ID: "create_node_shell_ticket", Summary: "Open a node shell", Tag: "Hosts", Role: identity.Admin, On: op.Host,
 		Needs: endpoint.Console, Calls: true, Secret: true, Audit: op.Audit{Action: "host.shell_ticket"},
-		Description: ticketText + " The shell is that of `node`, or of the node that answers at the host's address; it begins with the node's " +
-			"log-in. It needs `node_shell_enabled` of the host (409 `node_shell_disabled`).",
+		Description: ticketText +
+			" The shell opens on `node`, or on the node that responds at the host's address; it starts with " +
+			"the log-in of the node. It requires `node_shell_enabled` of the host (409 `node_shell_disabled`).",
 	})
 	op.PreparedSocket(a, "/api/v1/hosts/:host_id/shell/ws", h.socket, op.Spec{
-		ID: "connect_node_shell", Summary: "Connect to a shell of a node", Tag: "Hosts", Role: identity.Admin, On: op.Host,
+		ID: "connect_node_shell", Summary: "Connect to a node shell", Tag: "Hosts", Role: identity.Admin, On: op.Host,
 		Needs: endpoint.Console, Calls: true, MaxBody: maxMessage, Audit: op.Audit{Action: "host.shell_open", End: "host.shell_close"},
-		Description: fmt.Sprintf(socketText, "`POST /hosts/{host_id}/shell/tickets`") + " So does switching node shells off.",
+		Description: fmt.Sprintf(socketText, "`POST /hosts/{host_id}/shell/tickets`") +
+			" It also closes when node shells are disabled.",
 	})
 	registerRecordings(a, deps.Consoles)
 }
 
 // SizeInput is the first size of a terminal.
 type SizeInput struct {
-	Columns int `query:"columns" minimum:"1" maximum:"1000" example:"120" doc:"First size of a terminal; the hypervisor's when absent"`
+	Columns int `query:"columns" minimum:"1" maximum:"1000" example:"120" doc:"Initial number of columns of a terminal; the hypervisor's default if absent"`
 	Rows    int `query:"rows" minimum:"1" maximum:"1000" example:"40"`
 }
 
 type ticketInput struct {
 	SizeInput
-	Kind string `query:"kind" enum:"terminal,graphical" example:"terminal" doc:"A terminal where there is one, else the graphical console, when absent"`
+	Kind string `query:"kind" enum:"terminal,graphical" example:"terminal" doc:"Kind of the console; if absent, a text console if available, otherwise the graphical console"`
 }
 
 type shellInput struct {
 	SizeInput
-	Node string `query:"node" minLength:"1" maxLength:"253" example:"pve1" doc:"Name of the node; the one that answers at the host's address when absent"`
+	Node string `query:"node" minLength:"1" maxLength:"253" example:"pve1" doc:"Name of the node; if absent, the node that responds at the host's address"`
 }
 
 // Ticket is the right to connect once.
 type Ticket struct {
-	Ticket    string    `json:"ticket" example:"cXVpdGUgYSByYW5kb20gdGV4dCwgdGhpcyBvbmUgaXM" doc:"Shown once"`
-	Path      string    `json:"path" example:"/api/v1/vms/3/console/ws" doc:"Where to connect to, from the root of the server: with the path of HOSTLER_BASE_URL, where that has one"`
-	Kind      string    `json:"kind" enum:"terminal,graphical" example:"terminal" doc:"What the console carries: bytes of a terminal, or RFB"`
+	Ticket    string    `json:"ticket" example:"cXVpdGUgYSByYW5kb20gdGV4dCwgdGhpcyBvbmUgaXM" doc:"Ticket, shown only once"`
+	Path      string    `json:"path" example:"/api/v1/vms/3/console/ws" doc:"Path to connect to, including the path of HOSTLER_BASE_URL"`
+	Kind      string    `json:"kind" enum:"terminal,graphical" example:"terminal" doc:"Data of the console: bytes of a terminal, or RFB"`
 	ExpiresAt time.Time `json:"expires_at" example:"2026-01-31T12:00:30Z"`
-	Password  *string   `json:"password" example:"q3kX_0aB" doc:"What an RFB client is asked for by this console, shown once; null for a terminal"`
-	Recorded  bool      `json:"recorded" example:"false" doc:"What the terminal shows will be recorded"`
+	Password  *string   `json:"password" example:"q3kX_0aB" doc:"Password for the RFB client, shown only once; null for a terminal"`
+	Recorded  bool      `json:"recorded" example:"false" doc:"true if the output of the terminal is recorded"`
 }
 
 // check refuses half a size.

@@ -19,34 +19,36 @@ func registerRecordings(a *op.API, consoles *console.Store) {
 	h := recordings{consoles}
 	const tag, path = "Consoles", "/api/v1/console-recordings"
 	op.Get(a, path, h.list, op.Spec{
-		ID: "list_console_recordings", Summary: "List recordings of consoles", Tag: tag, Role: identity.Admin, On: op.Anywhere,
-		Description: "What terminals showed while the settings `console.record_apps`, `console.record_vms` and `console.record_shells` asked " +
-			"for it, the newest first. What was typed is not recorded. An admin of the team `default` sees all of them, an admin of other teams " +
-			"those of consoles on hosts that were these teams' then. They are deleted after `console.recording_days`, and the " +
-			"oldest when all take more than `console.recordings_total_mib`.",
+		ID: "list_console_recordings", Summary: "List console recordings", Tag: tag, Role: identity.Admin, On: op.Anywhere,
+		Description: "Lists terminal recordings that were made because of the settings `console.record_apps`, " +
+			"`console.record_vms` and `console.record_shells`, newest first. Input is not recorded. An admin of the " +
+			"team `default` sees all recordings; an admin of other teams sees those of consoles on hosts that belonged " +
+			"to these teams at that time. Recordings are deleted after `console.recording_days`, and the oldest ones " +
+			"when all together exceed `console.recordings_total_mib`.",
 	})
 	op.Get(a, path+"/:recording_id", h.get, op.Spec{
-		ID: "get_console_recording", Summary: "Get a recording of a console", Tag: tag, Role: identity.Admin, On: op.Recording,
-		Description: "Tells of a recording without what it shows. One that is made just now tells how far it has come.",
+		ID: "get_console_recording", Summary: "Get a console recording", Tag: tag, Role: identity.Admin, On: op.Recording,
+		Description: "Returns the metadata of a recording, without its content. A recording in progress has its " +
+			"current size.",
 	})
 	op.Download(a, path+"/:recording_id/cast", h.cast, op.Spec{
-		ID: "get_console_recording_cast", Summary: "Fetch a recording of a console", Tag: tag, Role: identity.Admin, On: op.Recording,
+		ID: "get_console_recording_cast", Summary: "Download a console recording", Tag: tag, Role: identity.Admin, On: op.Recording,
 		Content: []string{castMedia}, Audit: op.Audit{Action: "console_recording.read"},
-		Description: "The recording as an asciicast v2, which asciinema and its players play. One that is made just now has what was shown " +
-			"until about a second ago. Every fetch is in the trail.",
+		Description: "Returns the recording as asciicast v2, the format of asciinema. A recording in progress contains " +
+			"the output until about a second ago. Every download is recorded in the audit trail.",
 	})
 	op.Delete(a, path+"/:recording_id", h.delete, op.Spec{
-		ID: "delete_console_recording", Summary: "Delete a recording of a console", Tag: tag, Role: identity.Admin, On: op.Recording,
+		ID: "delete_console_recording", Summary: "Delete a console recording", Tag: tag, Role: identity.Admin, On: op.Recording,
 		Status: http.StatusNoContent, Audit: op.Audit{Action: "console_recording.delete"},
-		Description: "Deletes it with what it shows. A console that it is still made of ends.",
+		Description: "Deletes the recording. A console that is still being recorded closes.",
 	})
 }
 
 type listInput struct {
 	op.Page
-	TargetKind string `query:"target_kind" enum:"vm,app,host" example:"vm" doc:"Only those of one kind of thing"`
-	TargetID   int64  `query:"target_id" minimum:"1" example:"3" doc:"Only those of things with this id"`
-	User       int64  `query:"user" minimum:"1" example:"2" doc:"Only those of this user's consoles"`
+	TargetKind string `query:"target_kind" enum:"vm,app,host" example:"vm" doc:"Only recordings of targets of this kind"`
+	TargetID   int64  `query:"target_id" minimum:"1" example:"3" doc:"Only recordings of targets with this ID"`
+	User       int64  `query:"user" minimum:"1" example:"2" doc:"Only recordings of this user's consoles"`
 }
 
 func (h recordings) list(ctx context.Context, in *listInput) (*op.List[console.Recording], error) {

@@ -26,22 +26,24 @@ type handlers struct{ discovery *discovery.Store }
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Discovery}
 	op.Get(a, "/api/v1/sd/prometheus", h.prometheus, op.Spec{
-		ID: "discover_prometheus_targets", Summary: "Tell Prometheus what there is to watch", Tag: "Metrics",
+		ID: "discover_prometheus_targets", Summary: "List scrape targets for Prometheus", Tag: "Metrics",
 		Role: identity.Viewer, On: op.Anywhere,
-		Description: "What you may see, as `http_sd_configs` of Prometheus reads it: let it come with an API key of the scope `read`. " +
-			"With the role `guest`, or without one, it is every guest that has told an address and is no template, at `port`; with `app` the " +
-			"pages of every app of which port and address are known, with `web_url` for a blackbox exporter; with `node` the nodes of the " +
-			"hypervisors, at `port`; with `service` the figures of this service at the address where it is asked, with their paths. Labels " +
-			"begin with `__meta_hostler_`: of a guest `id`, `kind`, `name`, `status`, `host`, `node`, `cluster`, `team`, `pool`, `ref`, " +
-			"`tags`, `addresses`, `app` and `app_id`, of an app also `web_url`, `web_scheme` and `catalog_entry`, of a node also `version`; the " +
-			"service's own two pages are told apart by the label `figures`. What is not known has no label. `tags` and `addresses` have a " +
-			"comma before and behind each. The hypervisors are not asked: it is what the last polls found.",
+		Description: "Lists what you can see in the format of Prometheus `http_sd_configs`; use an API key with the " +
+			"scope `read`. The role `guest`, the default, lists every guest with a known address that is not a " +
+			"template, at `port`. `app` lists the web pages of every app with a known port and address, with `web_url` " +
+			"for a blackbox exporter. `node` lists the nodes of the hypervisors, at `port`. `service` lists the " +
+			"metrics endpoints of this service at the address of the request. Labels start with `__meta_hostler_`: for " +
+			"a guest `id`, `kind`, `name`, `status`, `host`, `node`, `cluster`, `team`, `pool`, `ref`, `tags`, " +
+			"`addresses`, `app` and `app_id`; for an app also `web_url`, `web_scheme` and `catalog_entry`; for a node " +
+			"also `version`. The label `figures` distinguishes the two endpoints of the service. Unknown values have " +
+			"no label. Each value in `tags` and `addresses` has a comma before and after it. The data is from the last " +
+			"polls; hypervisors are not contacted.",
 	})
 }
 
 type prometheusInput struct {
-	Role string `query:"role" enum:"guest,app,node,service" example:"guest" doc:"What to watch; guest when absent"`
-	Port int    `query:"port" minimum:"1" maximum:"65535" example:"9100" doc:"Of guests and nodes; 9100, that of the node exporter, when absent"`
+	Role string `query:"role" enum:"guest,app,node,service" example:"guest" doc:"Kind of targets; guest if absent"`
+	Port int    `query:"port" minimum:"1" maximum:"65535" example:"9100" doc:"Port of guests and nodes; if absent 9100, the port of the node exporter"`
 
 	address string
 	site    proxy.Site

@@ -24,24 +24,26 @@ type handlers struct{ Deps }
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps}
 	op.Stream(a, "/api/v1/events/stream", h.stream, op.Spec{
-		ID: "stream_events", Summary: "Follow what changes", Tag: "Events", Role: identity.Viewer, On: op.Anywhere,
-		Description: "Server-Sent Events: what changes in the guests, hosts, nodes, jobs and alerts that the caller may see, whoever " +
-			"changes it, and the hypervisors' tasks that others started, as polls list them while somebody looks. " +
-			"The first event is `hello` with the service's `version`, and `poll_interval_s`, the seconds between two polls of a host. Open " +
-			"the stream first and load lists then: what changes meanwhile is in the stream.\n\n" +
-			"An event `changes` carries `changes`, one for each object, and comes at most ten times a second: the last state of an " +
-			"object wins. A change names `kind` and `id` (of a node `cluster_id` and `node` too) and a `version`, which grows. In `set` " +
-			"are the fields that changed, as they are now, with the names that they have in the object's list; with `whole` it is all " +
-			"of them, of an object that is new to the caller. With `gone` the object is there no more, or not for the caller. What " +
-			"derives from others is not followed: counts of a host, the name of a host at its guests, and the times at which the " +
-			"service looked.\n\n" +
-			"Figures that move with every poll are left out. With `figures=true` each poll of a cluster is one change of kind `figures` " +
-			"whose `id` is the cluster: `guests` and `nodes` are rows in the order of `guest_columns` and `node_columns`. What is not " +
-			"running is not among them; its figures are null.\n\n" +
-			"A reader that comes back within a quarter of an hour with `Last-Event-ID`, to any instance, misses nothing. Else, and when " +
-			"what the caller may see is not what it was, an event `reset` says why in `reason` (`unknown`, `expired`, `rights`, " +
-			"`many`): load anew; the stream goes on from there. A stream ends when the caller's rights change, when the reader does " +
-			"not take what is sent, and after half an hour: come back.",
+		ID: "stream_events", Summary: "Stream changes of objects", Tag: "Events", Role: identity.Viewer, On: op.Anywhere,
+		Description: "Sends Server-Sent Events for changes of the guests, hosts, nodes, jobs and alerts that the " +
+			"caller can see, whoever makes them. It also sends tasks that other users started on the hypervisors, " +
+			"which polls read while a client is connected. The first event is `hello` with the `version` of the " +
+			"service and `poll_interval_s`, the seconds between two polls of a host. Open the stream before you load " +
+			"lists, so that no change is missed.\n\n" +
+			"An event `changes` contains `changes`, one for each object, and is sent at most ten times a second with " +
+			"the last state of each object. A change has `kind`, `id` (for a node also `cluster_id` and `node`) and an " +
+			"increasing `version`. `set` contains the changed fields with their new values, named as in the list of " +
+			"these objects; with `whole` it contains all fields, of an object that is new to the caller. `gone` means " +
+			"that the object was deleted or that the caller can no longer see it. Derived values are not sent: counts " +
+			"of a host, the name of a host in its guests, and the times at which the service read the data.\n\n" +
+			"Usage figures, which change with every poll, are left out. With `figures=true` each poll of a cluster " +
+			"sends one change of the kind `figures` whose `id` is the cluster: `guests` and `nodes` are rows in the " +
+			"order of `guest_columns` and `node_columns`. Guests and nodes that are not running are left out; their " +
+			"figures are null.\n\n" +
+			"A client that reconnects within 15 minutes with `Last-Event-ID`, to any instance, misses nothing. " +
+			"Otherwise, and if the caller's access changed, an event `reset` has a `reason` (`unknown`, `expired`, " +
+			"`rights`, `many`): reload the lists; the stream continues from there. A stream ends when the caller's " +
+			"access changes, when the client reads too slowly, and after 30 minutes; then reconnect.",
 	})
 }
 
@@ -49,10 +51,10 @@ func Register(a *op.API, deps Deps) {
 const streamTime = 30 * time.Minute
 
 type streamInput struct {
-	Topics  []string `query:"topics" enum:"guest,host,node,job,alert,task" example:"[\"guest\",\"job\"]" doc:"Only changes of these kinds: words with commas between them. All when it is absent"`
-	Figures bool     `query:"figures" default:"false" doc:"Tell the figures of guests and nodes too, once for each poll of a cluster"`
-	After   string   `query:"after" maxLength:"8192" doc:"The id of the last event that was seen, for readers that cannot set Last-Event-ID, which goes before it"`
-	Last    string   `header:"Last-Event-ID" maxLength:"8192" doc:"The id of the last event that was seen"`
+	Topics  []string `query:"topics" enum:"guest,host,node,job,alert,task" example:"[\"guest\",\"job\"]" doc:"Only changes of these kinds, separated by commas; all kinds if absent"`
+	Figures bool     `query:"figures" default:"false" doc:"Also send the usage figures of guests and nodes, once for each poll of a cluster"`
+	After   string   `query:"after" maxLength:"8192" doc:"ID of the last received event, for clients that cannot set Last-Event-ID, which takes precedence"`
+	Last    string   `header:"Last-Event-ID" maxLength:"8192" doc:"ID of the last received event"`
 }
 
 // stream sends messages as they come. The reader's sight is that of its beginning: the stream ends when the caller's roles change.

@@ -9,24 +9,25 @@ import (
 )
 
 // lacking says where aliases and IP sets are not.
-const lacking = "A node and a security group have none with most hypervisors: 501 `unsupported_at_scope`. "
+const lacking = "On most hypervisors, nodes and security groups have none: 501 `unsupported_at_scope`. "
 
 func (h handlers) registerAliases(a *op.API, d declared) {
 	const things, one = "/aliases", "/aliases/:name"
 	op.Get(a, d.path+things, h.aliases, d.read("list_%_aliases", "List the firewall aliases", things,
-		"Names for addresses and networks, which rules and IP sets may use. Asked of the hypervisor. "+lacking))
-	op.Post(a, d.path+things, h.createAlias, d.write("create_%_alias", "Make a firewall alias", things, "alias_create",
+		"Lists names for addresses and networks that rules and IP sets can use. Reads from the hypervisor. "+lacking))
+	op.Post(a, d.path+things, h.createAlias, d.write("create_%_alias", "Create a firewall alias", things, "alias_create",
 		"A name that is taken is 409 `conflict`. "+lacking+stale))
 	op.Put(a, d.path+one, h.changeAlias, d.write("change_%_alias", "Change a firewall alias", one, "alias_change",
-		"`rename` gives it another name, which what names it does not learn: one that is in use is 409 `in_use` with `places` until `confirm` "+
-			"holds its name. "+lacking+stale))
+		"`rename` changes the name, but not the places that use it: an alias that is in use is 409 `in_use` with "+
+			"`places` until `confirm` is its name. "+lacking+stale))
 	op.Delete(a, d.path+one, h.deleteAlias, d.write("delete_%_alias", "Delete a firewall alias", one, "alias_delete",
 		inUse+lacking+stale))
 }
 
 // inUse says what happens to an object that something names.
-const inUse = "One that is in use, or of which it could not be found out everywhere (`incomplete`), is 409 `in_use` with the `places` " +
-	"that name it, and how many `others` you may not see, until `confirm` holds its name: the hypervisor would just delete it. "
+const inUse = "An object that is in use, or whose use could not be checked everywhere (`incomplete`), is 409 `in_use` until " +
+	"`confirm` is its name, because the hypervisor would simply delete it. `places` lists where it is used, and `others` is the " +
+	"number of places that you cannot see. "
 
 func (h handlers) aliases(ctx context.Context, _ *struct{}) (*listing[firewall.Alias], error) {
 	return listed(ctx, h, h.Firewalls.Aliases)
@@ -36,8 +37,8 @@ func (h handlers) aliases(ctx context.Context, _ *struct{}) (*listing[firewall.A
 type aliasIn struct {
 	Name    string  `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"backup-server"`
 	CIDR    string  `json:"cidr" minLength:"1" maxLength:"64" example:"192.0.2.10" doc:"An address or a network"`
-	Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"in the cellar"`
-	Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
+	Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"in the basement"`
+	Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"Digest of the list that you read"`
 }
 
 type createAliasInput struct{ Body aliasIn }
@@ -58,8 +59,8 @@ type Named struct {
 type aliasPatch struct {
 	CIDR    string              `json:"cidr" minLength:"1" maxLength:"64" example:"192.0.2.11"`
 	Comment op.Optional[string] `json:"comment,omitzero" maxLength:"1024" example:"in the attic"`
-	Rename  *string             `json:"rename,omitempty" nullable:"true" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"backup-server-2" doc:"A new name"`
-	Digest  *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
+	Rename  *string             `json:"rename,omitempty" nullable:"true" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"backup-server-2" doc:"New name"`
+	Digest  *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"Digest of the list that you read"`
 }
 
 type changeAliasInput struct {

@@ -17,65 +17,71 @@ import (
 func (h handlers) registerDrafts(a *op.API) {
 	const all, one = "/api/v1/firewall/drafts", "/api/v1/firewall/drafts/:draft_id"
 	op.Post(a, all, h.createDraft, op.Spec{
-		ID: "create_firewall_draft", Summary: "Make a draft of changes of firewalls", Tag: tag, Role: identity.Operator, On: op.Anywhere,
+		ID: "create_firewall_draft", Summary: "Create a firewall draft", Tag: tag, Role: identity.Operator, On: op.Anywhere,
 		Calls: true, Status: http.StatusCreated, Audit: op.Audit{Action: "firewall.draft_create"}, Timeout: changeTime,
 		Recall: h.draftAgain,
-		Description: "Changes of one or several scopes of one cluster that are made together, or not at all; nothing is changed before the " +
-			"draft is committed. They are applied in their order to what the firewall has now, so a place (`pos`) is that in the list after the " +
-			"changes before it. All of it is checked now; what is wrong is 422 with the place of the change. Guests need the role operator, " +
-			"nodes, clusters and groups admin: the highest that one of the scopes needs. The answer has each scope before and after, line by " +
-			"line. A rename is a deletion and a creation. A team has at most 500 drafts that are neither " +
-			"applied nor undone; creating more is 409 `conflict`. Applied and undone drafts are deleted together with ended jobs.",
+		Description: "Creates a set of changes to one or several scopes of one cluster that are applied together or " +
+			"not at all; nothing changes before the draft is committed. The changes are applied in order to the " +
+			"current firewall, so a position (`pos`) refers to the list after the preceding changes. All changes are " +
+			"checked now; faults are 422 with the index of the change. Guests require the role operator; nodes, " +
+			"clusters and groups require admin; the highest role that one of the scopes requires applies. The response " +
+			"shows each scope before and after, line by line. A rename is a deletion and a creation. A team can have " +
+			"at most 500 drafts that are neither applied nor undone; creating more is 409 `conflict`. Applied and " +
+			"undone drafts are deleted together with ended jobs.",
 	})
 	op.Get(a, all, h.listDrafts, op.Spec{
-		ID: "list_firewall_drafts", Summary: "List drafts of changes of firewalls", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "Newest first, without their changes; get a draft to see them.",
+		ID: "list_firewall_drafts", Summary: "List firewall drafts", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "Lists drafts, newest first, without their changes; get a draft to see them.",
 	})
 	op.Get(a, one, h.getDraft, op.Spec{
-		ID: "get_firewall_draft", Summary: "Get a draft", Tag: tag, Role: identity.Viewer, On: op.Draft,
-		Description: "With each of its scopes before and after, and with how its last job ended.",
+		ID: "get_firewall_draft", Summary: "Get a firewall draft", Tag: tag, Role: identity.Viewer, On: op.Draft,
+		Description: "Returns the draft with each of its scopes before and after, and with the result of its last job.",
 	})
 	op.Put(a, one, h.changeDraft, op.Spec{
-		ID: "change_firewall_draft", Summary: "Replace the changes of a draft", Tag: tag, Role: identity.Operator, On: op.Draft, Calls: true,
+		ID: "change_firewall_draft", Summary: "Replace the changes of a firewall draft", Tag: tag, Role: identity.Operator, On: op.Draft, Calls: true,
 		Needs: endpoint.Monitoring, Audit: op.Audit{Action: "firewall.draft_change"}, Timeout: changeTime,
-		Description: "They are applied to what the firewall has now, so this also brings a draft up to date. A `version` that is another by " +
-			"now is 409 `digest_conflict` with the draft as it is in `current`. 409 `invalid_state` while a job carries the draft out, and once " +
-			"its changes " +
-			"have stayed.",
+		Description: "Replaces the changes and applies them to the current firewall, so this also updates an outdated " +
+			"draft. An outdated `version` is 409 `digest_conflict` with the current draft in `current`. 409 " +
+			"`invalid_state` while a job applies the draft, and once its changes are permanent.",
 	})
 	op.Delete(a, one, h.deleteDraft, op.Spec{
-		ID: "delete_firewall_draft", Summary: "Forget a draft", Tag: tag, Role: identity.Operator, On: op.Draft,
-		Audit:       op.Audit{Action: "firewall.draft_delete"},
-		Description: "What it has changed stays. 409 `invalid_state` while a job carries it out: cancel that, and everything is put back.",
+		ID: "delete_firewall_draft", Summary: "Delete a firewall draft", Tag: tag, Role: identity.Operator, On: op.Draft,
+		Audit: op.Audit{Action: "firewall.draft_delete"},
+		Description: "Deletes the draft; its changes to the firewall stay. 409 `invalid_state` while a job applies it: " +
+			"cancel the job to roll everything back.",
 	})
 	op.Post(a, one+"/commit", h.commitDraft, op.Spec{
-		ID: "commit_firewall_draft", Summary: "Try the changes of a draft out", Tag: tag, Role: identity.Operator, On: op.Draft, Calls: true,
+		ID: "commit_firewall_draft", Summary: "Commit a firewall draft", Tag: tag, Role: identity.Operator, On: op.Draft, Calls: true,
 		Needs: endpoint.Lifecycle, Plan: true, Status: http.StatusAccepted, Audit: op.Audit{Action: "firewall.draft_commit"},
 		Job: "firewall.draft", Timeout: changeTime, Recall: h.committedAgain, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
-		Description: "Answers with the job that makes the changes, in an order in which nothing is open in between that is open neither " +
-			"before nor afterwards, and then waits for `confirm`. When nobody confirms within `window_seconds`, when a node does " +
-			"not answer any more, or when the job is canceled, everything is put back as it was; so it is after a restart of the " +
-			"service, and at the first contact when the hypervisor does not answer then. What somebody else has changed meanwhile " +
-			"is not overwritten: the job ends `unknown`, and says what stands. The plan shows the rules that come and go, which " +
-			"pairs of guests gain or lose what, and whether this service, the cluster's nodes or you yourself are cut off: then, " +
-			"and where that cannot be told, the answer is 409 `self_target` until `confirm` holds the draft's name; the changes are " +
-			"then put back at the end of the window even if no new connection gets through, over those that are open or by another " +
-			"member of the cluster. A hypervisor may take about ten seconds to put rules into force: look before you confirm. What " +
-			"the draft deletes and something outside of it names is 409 `in_use` until `confirm` holds its name; so is 409 " +
-			"`confirm_required` what no order of the changes makes without opening something for a moment, as the plan says. 409 " +
-			"`digest_conflict` with `current` where the firewall has changed since the draft was made, and `firewall_busy` while " +
-			"another draft is tried out at one of its scopes.",
+		Description: "Starts a job that makes the changes and then waits for `confirm`. The changes are ordered so " +
+			"that no traffic is allowed in between that is blocked both before and afterwards. If nobody confirms " +
+			"within `window_seconds`, if a node stops responding, or if the job is canceled, everything is rolled " +
+			"back. The same happens after a restart of the service, and at the first contact with the hypervisor if it " +
+			"does not respond then. Changes by other users are not overwritten: the job then ends as `unknown` and " +
+			"describes the state.\n\n" +
+			"The plan shows added and removed rules, which pairs of guests gain or lose access, and whether the " +
+			"changes block this service, the nodes of the cluster or you. In that case, or if this cannot be " +
+			"determined, the response is 409 `self_target` until `confirm` is the name of the draft. The changes are " +
+			"then rolled back at the end of the window even if no new connection is possible, through open connections " +
+			"or another node of the cluster. A hypervisor can take about ten seconds to activate rules: test before " +
+			"you confirm.\n\n" +
+			"If the draft deletes an object that is used outside of it, the response is 409 `in_use` until `confirm` " +
+			"is the name of the draft. 409 `confirm_required` if no order of the changes avoids opening access for a " +
+			"moment, as the plan explains. 409 `digest_conflict` with `current` if the firewall has changed since the " +
+			"draft was created, and `firewall_busy` while another draft is committed on one of its scopes.",
 	})
 	op.Post(a, one+"/confirm", h.confirmDraft, op.Spec{
-		ID: "confirm_firewall_draft", Summary: "Keep the changes of a draft", Tag: tag, Role: identity.Operator, On: op.Draft,
-		Audit:       op.Audit{Action: "firewall.draft_confirm"},
-		Description: "409 `invalid_state` before all changes are made and once the window is over. Its job ends a moment later.",
+		ID: "confirm_firewall_draft", Summary: "Confirm a firewall draft", Tag: tag, Role: identity.Operator, On: op.Draft,
+		Audit: op.Audit{Action: "firewall.draft_confirm"},
+		Description: "Makes the changes permanent. 409 `invalid_state` before all changes are made and after the " +
+			"window has ended. The job of the draft ends shortly afterwards.",
 	})
 }
 
 type createDraftInput struct {
 	Body struct {
-		HostID  int64          `json:"host_id" minimum:"1" example:"1" doc:"A host of the cluster, by which it is asked"`
+		HostID  int64          `json:"host_id" minimum:"1" example:"1" doc:"A host of the cluster, through which the service connects"`
 		Name    string         `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" example:"close telnet"`
 		Changes []draft.Change `json:"changes" minItems:"1" maxItems:"1000" example:"[{\"scope\":{\"kind\":\"vm\",\"id\":12},\"action\":\"create_rule\",\"pos\":0,\"rule\":{\"type\":\"in\",\"action\":\"DROP\",\"enable\":1,\"proto\":\"tcp\",\"dport\":\"23\",\"comment\":\"no telnet\"}},{\"scope\":{\"kind\":\"vm\",\"id\":12},\"action\":\"change_options\",\"options\":{\"policy_in\":\"DROP\"}}]"`
 	}
@@ -108,8 +114,8 @@ func (h handlers) getDraft(ctx context.Context, _ *struct{}) (*op.Body[draft.Dra
 
 type changeDraftInput struct {
 	Body struct {
-		Version int64          `json:"version" minimum:"1" example:"1" doc:"That of the draft which you have read"`
-		Name    *string        `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" doc:"A new name; absent keeps it"`
+		Version int64          `json:"version" minimum:"1" example:"1" doc:"Version of the draft that you read"`
+		Name    *string        `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" doc:"New name; absent keeps it"`
 		Changes []draft.Change `json:"changes" minItems:"1" maxItems:"1000" example:"[{\"scope\":{\"kind\":\"vm\",\"id\":12},\"action\":\"delete_rule\",\"pos\":2}]"`
 	}
 }
@@ -126,8 +132,8 @@ func (h handlers) deleteDraft(ctx context.Context, _ *struct{}) (*op.Empty, erro
 type commitDraftInput struct {
 	op.Planned
 	Body *struct {
-		Window  *int    `json:"window_seconds,omitempty" nullable:"true" minimum:"10" maximum:"3600" example:"60" doc:"How long the changes wait to be confirmed, in seconds; 60 without it"`
-		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"100" doc:"The draft's name, where the service may be cut off"`
+		Window  *int    `json:"window_seconds,omitempty" nullable:"true" minimum:"10" maximum:"3600" example:"60" doc:"Seconds to wait for confirmation; 60 if absent"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"100" doc:"Name of the draft, if the changes may block the service"`
 	}
 }
 

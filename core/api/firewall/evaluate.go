@@ -18,23 +18,28 @@ import (
 const reachRows = 200
 
 func (h handlers) registerEvaluation(a *op.API) {
-	const ends = "An end is one of `{\"vm_id\":3}`, `{\"app_id\":4}`, either with `nic` where it has several, " +
-		"`{\"host_id\":1,\"node\":\"node1\"}`, `{\"address\":\"192.0.2.7\"}`, which is a node or somebody outside, and `{\"outside\":true}`; " +
-		"`address` with one of the others chooses among its addresses. One end at least is a guest or a node, and both are of one cluster. "
-	const truth = "Judged is the first packet of a connection, by the rules alone: whether there is a route, and whether somebody listens, " +
-		"is another question. Asked of the hypervisor; nothing is sent, changed or kept. What cannot be read is told, and never guessed. `at` " +
-		"is `current`, or the id of a draft. 501 `unsupported` where the host's firewall cannot be judged."
+	const ends = "An end is one of `{\"vm_id\":3}` or `{\"app_id\":4}`, each with `nic` if it has several, " +
+		"`{\"host_id\":1,\"node\":\"node1\"}`, `{\"address\":\"192.0.2.7\"}`, which is a node or an outside " +
+		"address, and `{\"outside\":true}`. `address` together with one of the others selects one of its " +
+		"addresses. At least one end is a guest or a node, and both belong to one cluster. "
+	const truth = "The rules are evaluated for the first packet of a connection; routing and listening programs are " +
+		"not considered. The firewall is read from the hypervisor; nothing is sent, changed or stored. Parts that " +
+		"cannot be read are reported as unknown. `at` is `current`, or the ID of a draft. 501 `unsupported` if the " +
+		"firewall of the host cannot be evaluated."
 	op.Post(a, "/api/v1/firewall/test", h.test, op.Spec{
-		ID: "test_firewall_packet", Summary: "See why a packet passes or is dropped", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		ID: "test_firewall_packet", Summary: "Test whether a packet passes the firewall", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Calls: true, ReadOnly: true, Timeout: changeTime,
-		Description: "The verdict, the rule that decides, and every rule that the packet came to with the reason why it did not match. " + ends +
-			truth + " Rules of the two ends, their nodes and their cluster are told, all of which the caller may list.",
+		Description: "Returns the verdict, the rule that decides, and every evaluated rule with the reason why it did " +
+			"not match. " + ends + truth +
+			" The response includes rules of the two ends, their nodes and their cluster, all of which the caller can " +
+			"list.",
 	})
 	op.Post(a, "/api/v1/firewall/reach", h.reach, op.Spec{
-		ID: "list_firewall_reach", Summary: "See who gets through to a guest or node", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		ID: "list_firewall_reach", Summary: "List who can reach a guest or node", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Calls: true, ReadOnly: true, Timeout: changeTime,
-		Description: "One row for who is outside, with an address that no rule should name, and one for each guest of the cluster that the " +
-			"caller may see, at most `limit` together: the ports that are open from there, and whether a ping is. " + ends + truth,
+		Description: "Returns one row for the outside, with an address that no rule should contain, and one row for " +
+			"each guest of the cluster that the caller can see, at most `limit` in total. Each row lists the ports " +
+			"that the sender can reach, and whether a ping is accepted. " + ends + truth,
 	})
 }
 
@@ -42,22 +47,22 @@ func (h handlers) registerEvaluation(a *op.API) {
 type End struct {
 	AppID   *int64 `json:"app_id,omitempty" nullable:"false" minimum:"1" example:"4"`
 	VMID    *int64 `json:"vm_id,omitempty" nullable:"false" minimum:"1" example:"3"`
-	NIC     string `json:"nic,omitempty" maxLength:"64" example:"net0" doc:"Of the guest; the first one where it is absent, best on the other end's network"`
-	HostID  *int64 `json:"host_id,omitempty" nullable:"false" minimum:"1" example:"1" doc:"Any enrolled member of the node's cluster"`
+	NIC     string `json:"nic,omitempty" maxLength:"64" example:"net0" doc:"NIC of the guest; if absent, the first one, preferably on the network of the other end"`
+	HostID  *int64 `json:"host_id,omitempty" nullable:"false" minimum:"1" example:"1" doc:"ID of any enrolled host of the node's cluster"`
 	Node    string `json:"node,omitempty" maxLength:"253" example:"pve1"`
 	Address string `json:"address,omitempty" maxLength:"64" example:"192.0.2.7"`
-	Outside bool   `json:"outside,omitempty" example:"false" doc:"Whoever is behind the nodes' interfaces and is no guest"`
+	Outside bool   `json:"outside,omitempty" example:"false" doc:"An address outside the nodes that is not a guest"`
 }
 
 type testInput struct {
 	Body struct {
 		From     End    `json:"from" example:"{\"outside\":true,\"address\":\"198.51.100.7\"}"`
 		To       End    `json:"to" example:"{\"vm_id\":3}"`
-		Protocol string `json:"protocol" minLength:"1" maxLength:"64" example:"tcp" doc:"A name as rules have it, or a number"`
-		SPort    int    `json:"sport,omitempty" minimum:"0" maximum:"65535" example:"0" doc:"Source port; absent or 0 is one that is nothing special"`
+		Protocol string `json:"protocol" minLength:"1" maxLength:"64" example:"tcp" doc:"Name as used in rules, or number"`
+		SPort    int    `json:"sport,omitempty" minimum:"0" maximum:"65535" example:"0" doc:"Source port; absent or 0 for an unspecified one"`
 		DPort    int    `json:"dport,omitempty" minimum:"0" maximum:"65535" example:"5432" doc:"Destination port"`
-		ICMPType string `json:"icmp_type,omitempty" maxLength:"64" example:"echo-request" doc:"Of icmp and icmpv6: a name as rules have it, a number, or a number and a code such as 3/1; absent is an echo request"`
-		At       string `json:"at,omitempty" default:"current" pattern:"^(current|[1-9][0-9]{0,17})$" example:"current" doc:"current, or the id of a draft"`
+		ICMPType string `json:"icmp_type,omitempty" maxLength:"64" example:"echo-request" doc:"Type for icmp and icmpv6: a name as used in rules, a number, or a number and a code such as 3/1; if absent, an echo request"`
+		At       string `json:"at,omitempty" default:"current" pattern:"^(current|[1-9][0-9]{0,17})$" example:"current" doc:"current, or the ID of a draft"`
 	}
 }
 
@@ -82,8 +87,8 @@ func (h handlers) test(ctx context.Context, in *testInput) (*op.Body[*firewall.T
 type reachInput struct {
 	Body struct {
 		To    End    `json:"to" example:"{\"vm_id\":3}"`
-		Limit int    `json:"limit,omitempty" default:"200" minimum:"1" maximum:"500" example:"200" doc:"The most rows"`
-		At    string `json:"at,omitempty" default:"current" pattern:"^(current|[1-9][0-9]{0,17})$" example:"current" doc:"current, or the id of a draft"`
+		Limit int    `json:"limit,omitempty" default:"200" minimum:"1" maximum:"500" example:"200" doc:"Maximum number of rows"`
+		At    string `json:"at,omitempty" default:"current" pattern:"^(current|[1-9][0-9]{0,17})$" example:"current" doc:"current, or the ID of a draft"`
 	}
 }
 

@@ -140,7 +140,7 @@ func ofGroup(ctx context.Context) (firewall.Scope, error) {
 // listing is a list that can be changed, whose rows have its digest.
 type listing[T any] struct {
 	Total  int    `header:"X-Total-Count" doc:"Number of all entries"`
-	Digest string `header:"X-Digest" doc:"Of the list, as on each of its rows; absent where the hypervisor has none"`
+	Digest string `header:"X-Digest" doc:"Digest of the list, as in each of its rows; absent if the hypervisor has none"`
 	Body   []T
 }
 
@@ -173,12 +173,12 @@ func done[T any](ctx context.Context, h handlers, change func(firewall.Scope) (T
 
 // Digested is embedded into the input of what is deleted.
 type Digested struct {
-	Digest string `query:"digest" maxLength:"200" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"That of the list which you have read: 409 digest_conflict once it is another"`
+	Digest string `query:"digest" maxLength:"200" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the list that you read; 409 digest_conflict if it is out of date"`
 }
 
 // Confirmed is embedded into the input of what takes something away that may be in use.
 type Confirmed struct {
-	Confirm string `query:"confirm" maxLength:"64" example:"management" doc:"The name, where it is in use"`
+	Confirm string `query:"confirm" maxLength:"64" example:"management" doc:"Name of the object, if it is in use"`
 }
 
 // deref is a text that may be absent.

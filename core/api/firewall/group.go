@@ -14,15 +14,16 @@ func (h handlers) registerGroups(a *op.API) {
 	cluster := "/api/v1/firewall/cluster/:host_id"
 	d := declared{kind: "cluster", one: "a cluster", on: op.Host, role: identity.Admin}
 	op.Get(a, cluster+"/groups", h.groups, d.read("list_firewall_groups", "List the security groups", "",
-		"Named lists of rules, for each of which one rule of the type `group` stands elsewhere. Asked of the hypervisor; the rules of a group "+
-			"are at `groups/{group}/rules`."))
-	op.Post(a, cluster+"/groups", h.createGroup, d.write("create_firewall_group", "Make a security group", "", "group_create",
-		"A group without rules. A name that is taken is 409 `conflict`. "+stale))
+		"Lists security groups. A group is a named list of rules that other scopes include with one rule of the type "+
+			"`group`. Reads from the hypervisor; the rules of a group are at `groups/{group}/rules`."))
+	op.Post(a, cluster+"/groups", h.createGroup, d.write("create_firewall_group", "Create a security group", "", "group_create",
+		"Creates a group without rules. A name that is taken is 409 `conflict`. "+stale))
 	op.Get(a, cluster+"/macros", h.macros, d.read("list_firewall_macros", "List the firewall macros", "",
-		"The services that rules may name as `macro` in place of protocol and ports, for pickers."))
+		"Lists the predefined services that rules can use as `macro` instead of a protocol and ports."))
 	d.on = op.Group
 	op.Delete(a, cluster+"/groups/:group", h.deleteGroup, d.write("delete_firewall_group", "Delete a security group", "",
-		"group_delete", inUse+"One that has rules is 409 `invalid_state`: delete these first. "+stale))
+		"group_delete", inUse+
+			"A group that has rules is 409 `invalid_state`: delete the rules first. "+stale))
 }
 
 func (h handlers) groups(ctx context.Context, _ *struct{}) (*listing[firewall.Group], error) {
@@ -31,9 +32,9 @@ func (h handlers) groups(ctx context.Context, _ *struct{}) (*listing[firewall.Gr
 
 // groupIn is a new security group.
 type groupIn struct {
-	Group   string  `json:"group" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"webserver" doc:"Its name"`
-	Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"what every web server lets in"`
-	Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
+	Group   string  `json:"group" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"webserver" doc:"Name of the group"`
+	Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"common rules of all web servers"`
+	Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"Digest of the list that you read"`
 }
 
 type createGroupInput struct{ Body groupIn }

@@ -11,19 +11,20 @@ import (
 func (h handlers) registerIPSets(a *op.API, d declared) {
 	const things, one, members, member = "/ipsets", "/ipsets/:name", "/ipsets/:name/members", "/ipsets/:name/members/*cidr"
 	op.Get(a, d.path+things, h.ipSets, d.read("list_%_ipsets", "List the IP sets", things,
-		"Named sets of addresses and networks, which rules may use. Asked of the hypervisor. "+lacking))
-	op.Post(a, d.path+things, h.createIPSet, d.write("create_%_ipset", "Make an IP set", things, "ipset_create",
-		"A set without members. A name that is taken is 409 `conflict`. "+lacking+stale))
+		"Lists named sets of addresses and networks that rules can use. Reads from the hypervisor. "+lacking))
+	op.Post(a, d.path+things, h.createIPSet, d.write("create_%_ipset", "Create an IP set", things, "ipset_create",
+		"Creates a set without members. A name that is taken is 409 `conflict`. "+lacking+stale))
 	op.Delete(a, d.path+one, h.deleteIPSet, d.write("delete_%_ipset", "Delete an IP set", one, "ipset_delete",
-		inUse+"So is one that has `members`, which go with it. "+lacking+stale))
+		inUse+
+			"The same applies to a set that has `members`, which are deleted with it. "+lacking+stale))
 	op.Get(a, d.path+members, h.members, d.read("list_%_ipset_members", "List the members of an IP set", members,
-		"Asked of the hypervisor. "+lacking))
+		"Reads from the hypervisor. "+lacking))
 	op.Post(a, d.path+members, h.addMember, d.write("add_%_ipset_member", "Add a member to an IP set", members,
-		"ipset_member_add", "A member that is there is 409 `conflict`. "+lacking+stale))
+		"ipset_member_add", "A member that exists is 409 `conflict`. "+lacking+stale))
 	op.Put(a, d.path+member, h.changeMember, d.write("change_%_ipset_member", "Change a member of an IP set", member,
-		"ipset_member_change", "What is absent stays; null clears the comment, and is 0 in the case of `nomatch`. "+lacking+stale))
+		"ipset_member_change", "Absent fields are kept; null clears the comment, and sets `nomatch` to 0. "+lacking+stale))
 	op.Delete(a, d.path+member, h.removeMember, d.write("remove_%_ipset_member", "Remove a member of an IP set", member,
-		"ipset_member_remove", "The answer has the member as it was. "+lacking+stale))
+		"ipset_member_remove", "The response is the removed member. "+lacking+stale))
 }
 
 func (h handlers) ipSets(ctx context.Context, _ *struct{}) (*listing[firewall.IPSet], error) {
@@ -33,8 +34,8 @@ func (h handlers) ipSets(ctx context.Context, _ *struct{}) (*listing[firewall.IP
 // ipSetIn is a new IP set.
 type ipSetIn struct {
 	Name    string  `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"management"`
-	Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"from where administrators come"`
-	Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
+	Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"networks of the administrators"`
+	Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"Digest of the list that you read"`
 }
 
 type createIPSetInput struct{ Body ipSetIn }
@@ -60,10 +61,10 @@ func (h handlers) members(ctx context.Context, in *struct{ Named }) (*listing[fi
 
 // memberIn is a new member of an IP set.
 type memberIn struct {
-	CIDR    string  `json:"cidr" minLength:"1" maxLength:"512" example:"192.0.2.0/24" doc:"An address, a network, or what else the hypervisor takes, such as an alias"`
-	NoMatch *int    `json:"nomatch,omitempty" nullable:"true" minimum:"0" maximum:"1" doc:"1 takes these addresses out of the set again, which a larger member brought in"`
+	CIDR    string  `json:"cidr" minLength:"1" maxLength:"512" example:"192.0.2.0/24" doc:"An address, a network, or another value that the hypervisor accepts, such as an alias"`
+	NoMatch *int    `json:"nomatch,omitempty" nullable:"true" minimum:"0" maximum:"1" doc:"1 excludes these addresses from a larger member of the set"`
 	Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"the office"`
-	Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the members which you have read"`
+	Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"Digest of the members that you read"`
 }
 
 type addMemberInput struct {
@@ -82,14 +83,14 @@ func (h handlers) addMember(ctx context.Context, in *addMemberInput) (*op.Body[f
 // Member is a member of an IP set in a path.
 type Member struct {
 	Named
-	CIDR string `path:"cidr" maxLength:"512" example:"192.0.2.0/24" doc:"As cidr of the list; its slash may stand as it is"`
+	CIDR string `path:"cidr" maxLength:"512" example:"192.0.2.0/24" doc:"Same as cidr in the list; its slash need not be encoded"`
 }
 
 // memberPatch is a change of a member.
 type memberPatch struct {
 	NoMatch op.Optional[int]    `json:"nomatch,omitzero" minimum:"0" maximum:"1" example:"1"`
 	Comment op.Optional[string] `json:"comment,omitzero" maxLength:"1024" example:"the office"`
-	Digest  *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the members which you have read"`
+	Digest  *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"Digest of the members that you read"`
 }
 
 type changeMemberInput struct {

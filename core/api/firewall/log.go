@@ -23,15 +23,16 @@ const (
 func (h handlers) registerLog(a *op.API, d declared) {
 	const log, stream = "/log", "/log/stream"
 	op.Get(a, d.path+log, h.log, d.read("read_%_log", "Read the firewall log", log,
-		"Oldest first, asked of the hypervisor, line by line: what is understood of a line stands in its fields, and of others `text` alone. "+
-			"`start` counts the lines of the times that were asked for; `X-Next-Start` is where to read on. Filters leave out lines that "+
-			"nobody understands, and look at 20,000 lines at most: a short answer need not be the end, which is where `X-Next-Start` is "+
-			"`X-Total-Count`. To follow the log, ask for `log/stream`. The log of a guest is read with the token for consoles, where the host "+
-			"has one."))
+		"Reads the log from the hypervisor, oldest first. Fields contain the parsed parts of a line; other lines have "+
+			"only `text`. `start` counts the lines of the requested period; `X-Next-Start` is where to continue. "+
+			"Filters skip lines that cannot be parsed, and examine at most 20,000 lines: a short response is not "+
+			"necessarily the end. The end is reached when `X-Next-Start` equals `X-Total-Count`. To follow the log, "+
+			"use `log/stream`. The log of a guest is read with the console token, if the host has one."))
 	spec := d.read("follow_%_log", "Follow the firewall log", stream,
-		"Server-Sent Events: each line as it comes, an event `line` whose data is as in the list and whose id is its number. Without `start` "+
-			"it begins with what comes from now on. A reader that comes back with `Last-Event-ID` misses nothing, unless the log was begun anew. "+
-			"While the hypervisor does not answer nothing comes. A stream lasts half an hour at most, and the reader comes back.")
+		"Sends each new line as a Server-Sent Event `line`, with the data of the list and the line number as its ID. "+
+			"Without `start`, it begins with new lines. A client that reconnects with `Last-Event-ID` misses nothing, "+
+			"unless the log was restarted. While the hypervisor does not respond, no events are sent. A stream ends "+
+			"after 30 minutes; then reconnect.")
 	aliases := spec.Aliases
 	spec.Aliases = nil
 	op.Stream(a, d.path+stream, h.followLog, spec)
@@ -43,10 +44,10 @@ func (h handlers) registerLog(a *op.API, d declared) {
 
 // LogFilter is embedded into the input of what reads a log.
 type LogFilter struct {
-	Since  time.Time `query:"since" example:"2026-01-01T00:00:00Z" doc:"Only lines at this time or later"`
-	Until  time.Time `query:"until" example:"2026-01-02T00:00:00Z" doc:"Only lines up to this time"`
-	Action string    `query:"action" maxLength:"64" example:"DROP" doc:"Only packets with which this was done, without regard to case"`
-	Proto  string    `query:"proto" maxLength:"64" example:"tcp" doc:"Only packets of this protocol, without regard to case"`
+	Since  time.Time `query:"since" example:"2026-01-01T00:00:00Z" doc:"Only lines at or after this time"`
+	Until  time.Time `query:"until" example:"2026-01-02T00:00:00Z" doc:"Only lines until this time"`
+	Action string    `query:"action" maxLength:"64" example:"DROP" doc:"Only packets with this action, case-insensitive"`
+	Proto  string    `query:"proto" maxLength:"64" example:"tcp" doc:"Only packets of this protocol, case-insensitive"`
 	Source string    `query:"source" maxLength:"64" example:"198.51.100.0/24" doc:"Only packets from this address or network"`
 	Dest   string    `query:"dest" maxLength:"64" example:"192.0.2.10" doc:"Only packets to this address or network"`
 }
@@ -77,13 +78,13 @@ func (f *LogFilter) filter() (firewall.LogFilter, error) {
 
 type logInput struct {
 	LogFilter
-	Start int `query:"start" default:"0" minimum:"0" maximum:"2147483647" doc:"Lines that are left out at the beginning"`
-	Limit int `query:"limit" default:"500" minimum:"1" maximum:"2000" doc:"Most lines to answer"`
+	Start int `query:"start" default:"0" minimum:"0" maximum:"2147483647" doc:"Number of lines to skip"`
+	Limit int `query:"limit" default:"500" minimum:"1" maximum:"2000" doc:"Maximum number of lines"`
 }
 
 type logOutput struct {
-	Total int `header:"X-Total-Count" doc:"Number of the lines of the times that were asked for; -1 where the hypervisor does not tell"`
-	Next  int `header:"X-Next-Start" doc:"The start with which to read on"`
+	Total int `header:"X-Total-Count" doc:"Number of lines in the requested period; -1 if the hypervisor does not report it"`
+	Next  int `header:"X-Next-Start" doc:"Value of start for the next request"`
 	Body  []firewall.LogLine
 }
 
@@ -103,9 +104,9 @@ func (h handlers) log(ctx context.Context, in *logInput) (*logOutput, error) {
 
 type followLogInput struct {
 	LogFilter
-	Start int    `query:"start" default:"-1" minimum:"-1" maximum:"2147483647" doc:"Lines that are left out at the beginning; -1 for all that are there"`
-	Limit int    `query:"limit" default:"0" minimum:"0" maximum:"1000000" doc:"The stream ends after so many lines; 0 for no such end"`
-	Last  string `header:"Last-Event-ID" maxLength:"10" pattern:"^[0-9]*$" doc:"The number of the last line that was seen; it goes before start"`
+	Start int    `query:"start" default:"-1" minimum:"-1" maximum:"2147483647" doc:"Number of lines to skip; -1 to start with the oldest available line"`
+	Limit int    `query:"limit" default:"0" minimum:"0" maximum:"1000000" doc:"Number of lines after which the stream ends; 0 for no limit"`
+	Last  string `header:"Last-Event-ID" maxLength:"10" pattern:"^[0-9]*$" doc:"Number of the last received line; takes precedence over start"`
 }
 
 // followLog sends the lines that come. The first look is asked for before the answer begins, so that what cannot be followed is a problem.

@@ -10,10 +10,12 @@ import (
 
 func (h handlers) registerOptions(a *op.API, d declared) {
 	op.Get(a, d.path+"/options", h.options, d.read("get_%_options", "Get the firewall options", "/options",
-		"Asked of the hypervisor. What is not set is null: its own default holds. Options that not every hypervisor has are in `other`."))
+		"Reads from the hypervisor. Options that are not set are null, and the hypervisor's default applies. `other` "+
+			"contains options that not all hypervisors have."))
 	op.Put(a, d.path+"/options", h.changeOptions, d.write("change_%_options", "Change the firewall options", "/options",
-		"options_change", "What is absent stays; null, or being named in `delete`, puts an option back to the hypervisor's default. What this "+
-			"scope does not have is 422. The answer has all options as they are then. "+stale))
+		"options_change", "Absent fields are kept; null, or naming it in `delete`, resets an option to the "+
+			"hypervisor's default. Options that this scope does not have are 422. The response contains all options "+
+			"after the change. "+stale))
 }
 
 func (h handlers) options(ctx context.Context, _ *struct{}) (*op.Body[firewall.Options], error) {
@@ -22,7 +24,7 @@ func (h handlers) options(ctx context.Context, _ *struct{}) (*op.Body[firewall.O
 
 // optionsIn is a change of options.
 type optionsIn struct {
-	Enable        op.Optional[int]    `json:"enable,omitzero" minimum:"0" maximum:"1" example:"1" doc:"1 switches the firewall of the scope on"`
+	Enable        op.Optional[int]    `json:"enable,omitzero" minimum:"0" maximum:"1" example:"1" doc:"1 enables the firewall of the scope"`
 	DHCP          op.Optional[int]    `json:"dhcp,omitzero" minimum:"0" maximum:"1"`
 	NDP           op.Optional[int]    `json:"ndp,omitzero" minimum:"0" maximum:"1"`
 	RADV          op.Optional[int]    `json:"radv,omitzero" minimum:"0" maximum:"1"`
@@ -34,9 +36,9 @@ type optionsIn struct {
 	LogIn         op.Optional[string] `json:"log_level_in,omitzero" minLength:"1" maxLength:"64" example:"info"`
 	LogOut        op.Optional[string] `json:"log_level_out,omitzero" minLength:"1" maxLength:"64"`
 	LogForward    op.Optional[string] `json:"log_level_forward,omitzero" minLength:"1" maxLength:"64"`
-	Other         map[string]*string  `json:"other,omitempty" doc:"The hypervisor's further options, by their names there; null takes one away"`
-	Digest        *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the options which you have read"`
-	Delete        *string             `json:"delete,omitempty" nullable:"true" maxLength:"4096" example:"dhcp,ndp" doc:"Options that are not to be set any more, separated by commas"`
+	Other         map[string]*string  `json:"other,omitempty" doc:"Other options, by the hypervisor's names; null unsets one"`
+	Digest        *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"Digest of the options that you read"`
+	Delete        *string             `json:"delete,omitempty" nullable:"true" maxLength:"4096" example:"dhcp,ndp" doc:"Options to reset, separated by commas"`
 }
 
 type changeOptionsInput struct{ Body optionsIn }

@@ -8,9 +8,9 @@ import (
 )
 
 func (h handlers) registerReferences(a *op.API, d declared) {
-	op.Get(a, d.path+"/refs", h.references, d.read("list_%_refs", "List what rules may name in the firewall", "/refs",
-		"The aliases and IP sets that `source` and `dest` of rules may name here, those of the cluster too, for pickers. A node has none of "+
-			"its own with most hypervisors: 501 `unsupported_at_scope`."))
+	op.Get(a, d.path+"/refs", h.references, d.read("list_%_refs", "List the objects that firewall rules can use", "/refs",
+		"Lists the aliases and IP sets that `source` and `dest` of rules can use in this scope, including those of the "+
+			"cluster. On most hypervisors, nodes have none: 501 `unsupported_at_scope`."))
 }
 
 func (h handlers) references(ctx context.Context, _ *struct{}) (*op.List[firewall.Reference], error) {

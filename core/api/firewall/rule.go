@@ -8,28 +8,29 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-const stale = "A `digest` that is not that of the list any more is 409 `digest_conflict`, with the list as it is now in `current` and " +
-	"its `digest`. "
+const stale = "An outdated `digest` is 409 `digest_conflict`, with the current list in `current` and its " +
+	"`digest`. "
 
 func (h handlers) registerRules(a *op.API, d declared) {
 	const things, one = "/rules", "/rules/:pos"
 	op.Get(a, d.path+things, h.rules, d.read("list_%_rules", "List the firewall rules", things,
-		"Asked of the hypervisor, in the order in which the rules are tried; nothing of it is kept. Only rules of this scope: "+
-			"those of the scopes around it are not among them, and a security group is one rule of the type `group`."))
-	op.Post(a, d.path+things, h.createRule, d.write("create_%_rule", "Make a firewall rule", things, "rule_create",
-		"A new rule is switched off unless `enable` is 1, and stands where the hypervisor puts new ones, mostly first, unless `pos` says "+
-			"where. With `pos` it is made, moved there, and only then switched on, so that it never holds at another place. When a later "+
-			"step fails, the answer is that step's problem with what stands: `done`, `failed`, `pos`, `digest` and `rule`. All that is wrong "+
-			"with the body is 422; what the hypervisor alone can judge is, too. "+stale+
-			"Refused with 409 `guest_busy` while another change of this scope is under way."))
+		"Lists the rules in the order of their evaluation, as read from the hypervisor. It contains only rules of this "+
+			"scope, without those of enclosing scopes; a security group is one rule of the type `group`."))
+	op.Post(a, d.path+things, h.createRule, d.write("create_%_rule", "Create a firewall rule", things, "rule_create",
+		"A new rule is disabled unless `enable` is 1. It is inserted where the hypervisor inserts new rules, usually "+
+			"first, unless `pos` is given. With `pos`, it is created, moved and only then enabled, so that it never "+
+			"applies at another position. If a later step fails, the response is the problem of that step with the "+
+			"state: `done`, `failed`, `pos`, `digest` and `rule`. All faults of the body are 422, including those that "+
+			"only the hypervisor detects. "+stale+
+			"409 `guest_busy` while another change of this scope is running."))
 	op.Put(a, d.path+one, h.changeRule, d.write("change_%_rule", "Change a firewall rule", one, "rule_change",
-		"What is absent stays; null, or being named in `delete`, takes a field away, and switches the rule off in the case of `enable`. A rule "+
-			"has always `type` and `action`: null keeps them. The rule stays where it is. "+stale))
+		"Absent fields are kept; null, or naming it in `delete`, removes a field, and disables the rule in the case of "+
+			"`enable`. A rule always has `type` and `action`: null keeps them. The rule keeps its position. "+stale))
 	op.Delete(a, d.path+one, h.deleteRule, d.write("delete_%_rule", "Delete a firewall rule", one, "rule_delete",
-		"Rules below move up. The answer has the rule as it was. Send the `digest` of the list that `pos` was taken from: without it, the rule "+
-			"goes that stands there now. "+stale))
+		"The rules below it move up. The response is the deleted rule. Send the `digest` of the list that `pos` was "+
+			"taken from: without it, the rule that is now at the position is deleted. "+stale))
 	op.Put(a, d.path+one+"/move", h.moveRule, d.write("move_%_rule", "Move a firewall rule", one+"/move", "rule_move",
-		"`moveto` is the place where the rule stands afterwards: 0 is the first. "+stale))
+		"`moveto` is the new position of the rule; 0 is the first. "+stale))
 }
 
 func (h handlers) rules(ctx context.Context, _ *struct{}) (*listing[firewall.Rule], error) {
@@ -38,21 +39,21 @@ func (h handlers) rules(ctx context.Context, _ *struct{}) (*listing[firewall.Rul
 
 // ruleIn is a new rule.
 type ruleIn struct {
-	Type     string  `json:"type" enum:"in,out,forward,group" example:"in" doc:"group stands for the rules of the security group that action names"`
-	Action   string  `json:"action" minLength:"1" maxLength:"64" example:"ACCEPT" doc:"What the rule does, in the hypervisor's words, or the name of a security group"`
-	Enable   *int    `json:"enable,omitempty" nullable:"true" minimum:"0" maximum:"1" example:"1" doc:"0 when absent: the rule is switched off"`
-	Pos      *int    `json:"pos,omitempty" nullable:"true" minimum:"0" maximum:"1000000" example:"0" doc:"Where the rule shall stand. Without it, where the hypervisor puts new rules"`
-	Macro    *string `json:"macro,omitempty" nullable:"true" maxLength:"512" example:"SSH" doc:"A service that the hypervisor knows, in place of proto and ports"`
+	Type     string  `json:"type" enum:"in,out,forward,group" example:"in" doc:"group: the rules of the security group that action names"`
+	Action   string  `json:"action" minLength:"1" maxLength:"64" example:"ACCEPT" doc:"Action, as the hypervisor names it, or the name of a security group"`
+	Enable   *int    `json:"enable,omitempty" nullable:"true" minimum:"0" maximum:"1" example:"1" doc:"1 enables the rule; 0 if absent"`
+	Pos      *int    `json:"pos,omitempty" nullable:"true" minimum:"0" maximum:"1000000" example:"0" doc:"Position of the rule; if absent, where the hypervisor inserts new rules"`
+	Macro    *string `json:"macro,omitempty" nullable:"true" maxLength:"512" example:"SSH" doc:"Name of a predefined service of the hypervisor, instead of proto and ports"`
 	Iface    *string `json:"iface,omitempty" nullable:"true" maxLength:"512" example:"net0"`
-	Source   *string `json:"source,omitempty" nullable:"true" maxLength:"512" example:"192.0.2.0/24" doc:"Addresses, networks, ranges or what refs lists, in the hypervisor's form"`
-	Dest     *string `json:"dest,omitempty" nullable:"true" maxLength:"512" example:"192.0.2.10" doc:"As source"`
+	Source   *string `json:"source,omitempty" nullable:"true" maxLength:"512" example:"192.0.2.0/24" doc:"Addresses, networks, ranges or objects from refs, in the hypervisor's format"`
+	Dest     *string `json:"dest,omitempty" nullable:"true" maxLength:"512" example:"192.0.2.10" doc:"Same format as source"`
 	SPort    *string `json:"sport,omitempty" nullable:"true" maxLength:"512" example:"1024:65535"`
 	DPort    *string `json:"dport,omitempty" nullable:"true" maxLength:"512" example:"22"`
 	Proto    *string `json:"proto,omitempty" nullable:"true" maxLength:"512" example:"tcp"`
-	Log      *string `json:"log,omitempty" nullable:"true" maxLength:"64" example:"info" doc:"Level at which the rule logs"`
+	Log      *string `json:"log,omitempty" nullable:"true" maxLength:"64" example:"info" doc:"Log level of the rule"`
 	ICMPType *string `json:"icmp_type,omitempty" nullable:"true" maxLength:"64" example:"echo-request"`
 	Comment  *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"administrators"`
-	Digest   *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
+	Digest   *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"Digest of the list that you read"`
 }
 
 type createRuleInput struct{ Body ruleIn }
@@ -69,7 +70,7 @@ func (h handlers) createRule(ctx context.Context, in *createRuleInput) (*op.Body
 
 // Placed is a rule in a path.
 type Placed struct {
-	Pos int `path:"pos" minimum:"0" maximum:"1000000" example:"2" doc:"Where the rule stands, from 0"`
+	Pos int `path:"pos" minimum:"0" maximum:"1000000" example:"2" doc:"Position of the rule, from 0"`
 }
 
 // rulePatch is a change of a rule.
@@ -87,8 +88,8 @@ type rulePatch struct {
 	Log      op.Optional[string] `json:"log,omitzero" maxLength:"64"`
 	ICMPType op.Optional[string] `json:"icmp_type,omitzero" maxLength:"64"`
 	Comment  op.Optional[string] `json:"comment,omitzero" maxLength:"1024" example:"administrators"`
-	Digest   *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which pos was taken from"`
-	Delete   *string             `json:"delete,omitempty" nullable:"true" maxLength:"512" example:"macro,log" doc:"Fields that the rule shall not have any more, separated by commas"`
+	Digest   *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"Digest of the list that pos was taken from"`
+	Delete   *string             `json:"delete,omitempty" nullable:"true" maxLength:"512" example:"macro,log" doc:"Fields to remove, separated by commas"`
 }
 
 type changeRuleInput struct {
@@ -134,8 +135,8 @@ func (h handlers) deleteRule(ctx context.Context, in *deleteRuleInput) (*op.Body
 
 // moveIn is where a rule shall go.
 type moveIn struct {
-	MoveTo int     `json:"moveto" minimum:"0" maximum:"1000000" example:"0" doc:"Where the rule stands afterwards, from 0"`
-	Digest *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which pos was taken from"`
+	MoveTo int     `json:"moveto" minimum:"0" maximum:"1000000" example:"0" doc:"New position of the rule, from 0"`
+	Digest *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"Digest of the list that pos was taken from"`
 }
 
 type moveRuleInput struct {

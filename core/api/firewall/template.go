@@ -15,48 +15,51 @@ import (
 func (h handlers) registerTemplates(a *op.API) {
 	const all, one = "/api/v1/firewall/templates", "/api/v1/firewall/templates/:template_id"
 	op.Post(a, all, h.createTemplate, op.Spec{
-		ID: "create_firewall_template", Summary: "Make a template of rules", Tag: tag, Role: identity.Operator, On: op.Anywhere,
+		ID: "create_firewall_template", Summary: "Create a firewall template", Tag: tag, Role: identity.Operator, On: op.Anywhere,
 		Status: http.StatusCreated, Audit: op.Audit{Action: "firewall.template_create"}, Recall: h.templateAgain,
-		Description: "A named set of rules, with the aliases, IP sets and options that belong to them, which this service keeps. It belongs " +
-			"to a team, the default team without `team_id`, of which the caller must be an operator; `shared` ones of the default " +
-			"team are for all. Whether a hypervisor knows a macro, a group or an option shows when a template is put into a scope. " +
-			"Names need not be unique. A team has at most 200 templates, beyond that 409 `conflict`.",
+		Description: "A named set of rules, with their aliases, IP sets and options, that this service stores. It belongs " +
+			"to a team, by default the team `default`, of which the caller must be an operator. All teams can use `shared` templates of the " +
+			"default team. Whether a hypervisor supports a macro, a group or an option is checked when the template is applied to a scope. " +
+			"Names need not be unique. A team has at most 200 templates; creating more is 409 `conflict`.",
 	})
 	op.Get(a, all, h.listTemplates, op.Spec{
-		ID: "list_firewall_templates", Summary: "List templates of rules", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "Those of the caller's teams and shared ones, by name, without their contents; get a template to see them.",
+		ID: "list_firewall_templates", Summary: "List firewall templates", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "Lists the templates of the caller's teams and shared ones, by name, without their content; get a " +
+			"template to see it.",
 	})
 	op.Get(a, one, h.getTemplate, op.Spec{
-		ID: "get_firewall_template", Summary: "Get a template of rules", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "One of the caller's teams, or a shared one; any other is 404.",
+		ID: "get_firewall_template", Summary: "Get a firewall template", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "Returns a template of one of the caller's teams, or a shared one; any other is 404.",
 	})
 	op.Put(a, one, h.changeTemplate, op.Spec{
-		ID: "change_firewall_template", Summary: "Replace a template of rules", Tag: tag, Role: identity.Operator, On: op.Anywhere,
+		ID: "change_firewall_template", Summary: "Replace a firewall template", Tag: tag, Role: identity.Operator, On: op.Anywhere,
 		Audit: op.Audit{Action: "firewall.template_change", Target: "template_id"},
-		Description: "What was filled with it before stays as it is: make a draft of it again where it shall be different. A `version` " +
-			"that is another by now is 409 `digest_conflict` with the template as it is in `current`.",
+		Description: "Replaces the template. Scopes to which it was applied do not change: create a draft from it " +
+			"again to update them. An outdated `version` is 409 `digest_conflict` with the current template in " +
+			"`current`.",
 	})
 	op.Delete(a, one, h.deleteTemplate, op.Spec{
-		ID: "delete_firewall_template", Summary: "Forget a template of rules", Tag: tag, Role: identity.Operator, On: op.Anywhere,
-		Audit:       op.Audit{Action: "firewall.template_delete", Target: "template_id"},
-		Description: "Drafts that were made of it, and what was filled with it, stay.",
+		ID: "delete_firewall_template", Summary: "Delete a firewall template", Tag: tag, Role: identity.Operator, On: op.Anywhere,
+		Audit: op.Audit{Action: "firewall.template_delete", Target: "template_id"},
+		Description: "Deletes the template. Drafts that were created from it, and scopes to which it was applied, are " +
+			"kept.",
 	})
 	op.Post(a, one+"/drafts", h.fillFromTemplate, op.Spec{
-		ID: "create_firewall_draft_of_template", Summary: "Put a template into firewalls, as a draft", Tag: tag, Role: identity.Operator,
+		ID: "create_firewall_draft_of_template", Summary: "Create a firewall draft from a template", Tag: tag, Role: identity.Operator,
 		On: op.Anywhere, Calls: true, Status: http.StatusCreated, Timeout: changeTime, Recall: h.draftAgain,
 		Audit: op.Audit{Action: "firewall.draft_create"},
-		Description: "The draft has the changes that the scopes lack. Aliases, members of sets and rules that they have already are left " +
-			"out, a rule also where only its comment differs; an alias that stands for something else there is 422, options are " +
-			"set. With `replace` the rules of each scope are exactly the template's afterwards, and so are its aliases and the " +
-			"members of its sets; those of other names stay. Nothing happens to the firewall before the draft is committed. 409 " +
-			"`invalid_state` where nothing would change.",
+		Description: "Creates a draft with the changes that the scopes lack. Existing aliases, set members and rules " +
+			"are left out, even rules that differ only in the comment. An alias with another value there is 422. " +
+			"Options are set. With `replace`, the rules of each scope become exactly those of the template, and so do " +
+			"its aliases and the members of its sets; aliases and sets with other names are kept. The firewall does " +
+			"not change before the draft is committed. 409 `invalid_state` if nothing would change.",
 	})
 }
 
 type createTemplateInput struct {
 	Body struct {
 		template.Wish
-		TeamID int64 `json:"team_id,omitempty" minimum:"1" default:"1" example:"1" doc:"The team that owns it"`
+		TeamID int64 `json:"team_id,omitempty" minimum:"1" default:"1" example:"1" doc:"Team that owns it"`
 	}
 }
 
@@ -77,7 +80,7 @@ func (h handlers) listTemplates(ctx context.Context, in *struct{ op.Page }) (*op
 
 // OneTemplate names a template in the path.
 type OneTemplate struct {
-	ID int64 `path:"template_id" doc:"The template's id"`
+	ID int64 `path:"template_id" doc:"ID of the template"`
 }
 
 func (h handlers) getTemplate(ctx context.Context, in *OneTemplate) (*op.Body[template.Template], error) {
@@ -89,7 +92,7 @@ type changeTemplateInput struct {
 	OneTemplate
 	Body struct {
 		template.Wish
-		Version int64 `json:"version" minimum:"1" example:"1" doc:"That of the template which you have read"`
+		Version int64 `json:"version" minimum:"1" example:"1" doc:"Version of the template that you read"`
 	}
 }
 
@@ -105,11 +108,11 @@ func (h handlers) deleteTemplate(ctx context.Context, in *OneTemplate) (*op.Empt
 type fillInput struct {
 	OneTemplate
 	Body struct {
-		HostID  int64      `json:"host_id" minimum:"1" example:"1" doc:"A host of the cluster, by which it is asked"`
-		Name    string     `json:"name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$" example:"web server for shop" doc:"Of the draft; that of the template without it"`
+		HostID  int64      `json:"host_id" minimum:"1" example:"1" doc:"A host of the cluster, through which the service connects"`
+		Name    string     `json:"name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$" example:"web server for shop" doc:"Name of the draft; the name of the template if absent"`
 		Scopes  []draft.On `json:"scopes" minItems:"1" maxItems:"20" example:"[{\"kind\":\"vm\",\"id\":12}]"`
-		Replace bool       `json:"replace,omitempty" doc:"Take away what the template does not have"`
-		Pos     int        `json:"pos,omitempty" minimum:"0" maximum:"100000" doc:"Where the rules are put that a scope lacks; at the end where it has fewer"`
+		Replace bool       `json:"replace,omitempty" doc:"Remove what the template does not contain"`
+		Pos     int        `json:"pos,omitempty" minimum:"0" maximum:"100000" doc:"Position of rules that are added; at the end if a scope has fewer rules"`
 	}
 }
 

@@ -27,18 +27,18 @@ type handlers struct {
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Guests, deps.Actor}
 	op.Get(a, "/api/v1/guests", h.list, op.Spec{
-		ID: "list_guests", Summary: "List VMs, containers and apps", Tag: "Guests", Role: identity.Viewer, On: op.Anywhere,
-		Description: "Every VM and container of the hosts that the caller may see, as the last poll found it, each once. A " +
-			"container that is " +
-			"an app has `app_id`; templates are marked. An app whose container is away is under /apps only. The list is not paged.",
+		ID: "list_guests", Summary: "List all guests", Tag: "Guests", Role: identity.Viewer, On: op.Anywhere,
+		Description: "Lists every VM and container of the hosts that the caller can see, once each, as of the last " +
+			"poll. A container that is an app has `app_id`; templates are marked. An app whose container is missing is " +
+			"listed only under /apps. The list is not paged.",
 	})
 	op.Post(a, "/api/v1/guests/actions", h.act, op.Spec{
-		ID: "act_on_guests", Summary: "Start, stop or otherwise change the power state of many guests", Tag: "Guests",
+		ID: "act_on_guests", Summary: "Change the power state of several guests", Tag: "Guests",
 		Role: identity.Operator, On: op.Anywhere, Status: http.StatusAccepted, Plan: true,
 		Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Audit: op.Audit{Action: "guests.act"}, Recall: h.acted,
-		Description: "At most 500 VMs and apps. Each is checked as if it were asked for alone; what is refused is in `skipped` with the " +
-			"reason, and all jobs begin together. The guest that the service itself runs in is skipped (`self_target`) unless `confirm` " +
-			"holds its name.",
+		Description: "Starts jobs for at most 500 VMs and apps. Each guest is checked like a single request; refused " +
+			"guests are in `skipped` with the reason, and all jobs start together. The guest that the service runs in " +
+			"is skipped (`self_target`) unless `confirm` is its name.",
 	})
 }
 
@@ -66,10 +66,10 @@ func (h handlers) acted(ctx context.Context, made idempotency.Made) (any, error)
 }
 
 type listInput struct {
-	Kind   string `query:"kind" enum:"vm,container,app" doc:"Only VMs, only containers, or only those containers that are apps"`
+	Kind   string `query:"kind" enum:"vm,container,app" doc:"Only VMs, only containers, or only containers that are apps"`
 	Host   int64  `query:"host" minimum:"1" doc:"Only guests of this host"`
-	Status string `query:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"Only guests in this state"`
-	Q      string `query:"q" maxLength:"200" doc:"Only guests whose name, app, node, tag or id contains this"`
+	Status string `query:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"Only guests with this status"`
+	Q      string `query:"q" maxLength:"200" doc:"Only guests whose name, app, node, tag or ID contains this text"`
 }
 
 func (h handlers) list(ctx context.Context, in *listInput) (*op.List[guest.Entry], error) {

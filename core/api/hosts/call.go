@@ -14,50 +14,56 @@ import (
 func registerCalls(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/hosts/:host_id/sync", h.sync, op.Spec{
 		ID: "sync_host", Summary: "Poll a host now", Tag: tag, Calls: true, Role: identity.Operator, On: op.Host, Status: http.StatusOK,
-		Audit:       op.Audit{Action: "host.sync"},
-		Needs:       endpoint.Monitoring,
-		Description: "Answers when what was found is written. Failures are 502 `hypervisor_error` and 504 `timeout`.",
+		Audit: op.Audit{Action: "host.sync"},
+		Needs: endpoint.Monitoring,
+		Description: "Polls the host and responds when the result is stored. Failures are 502 `hypervisor_error` and " +
+			"504 `timeout`.",
 	})
 	op.Post(a, "/api/v1/hosts/:host_id/test", h.test, op.Spec{
-		ID: "test_host", Summary: "Check a host and all its tokens again", Tag: tag, Role: identity.Admin, On: op.Host, Status: http.StatusOK,
+		ID: "test_host", Summary: "Check a host and all its tokens", Tag: tag, Role: identity.Admin, On: op.Host, Status: http.StatusOK,
 		Audit: op.Audit{Action: "host.test"},
-		Description: "A host that fails is an answer and no error. `reachable` means that its inventory could be read as a poll reads it. A " +
-			"changed certificate is shown in `seen_fingerprint`; accept it with PATCH `tls_fingerprint`.",
+		Description: "Checks the host and returns the result; a host that fails is a result, not an error. `reachable` " +
+			"is true if its inventory could be read as in a poll. `seen_fingerprint` shows a changed certificate; " +
+			"accept it with PATCH `tls_fingerprint`.",
 	})
 	op.Post(a, "/api/v1/hosts/:host_id/ssh/verify", h.verifySSH, op.Spec{
-		ID: "verify_host_ssh", Summary: "Log in to a host's machine by SSH", Tag: tag, Calls: true, Role: identity.Admin, On: op.Host,
+		ID: "verify_host_ssh", Summary: "Verify SSH access to a host", Tag: tag, Calls: true, Role: identity.Admin, On: op.Host,
 		Status: http.StatusOK, Audit: op.Audit{Action: "host.verify_ssh"},
-		Description: "Logs in as root with the host's SSH key, runs `true` and tells what it saw. A pending key that works takes the place of " +
-			"the present one. The first time the host key is pinned: compare `fingerprint` with what `ssh-keygen -lf " +
-			"/etc/ssh/ssh_host_ed25519_key.pub` prints on the machine. Another host key is 409 `ssh_host_key_changed` with `fingerprint` and " +
-			"`pinned_fingerprint`; PATCH `ssh_host_key_fingerprint` accepts it. Without consent it is 409 `consent_required`, without a key 409 " +
-			"`ssh_not_enrolled`, and a machine that does not take the key is 502 `hypervisor_error` with the reason `auth`. No token is needed.",
+		Description: "Logs in as root with the SSH key of the host, runs `true` and returns the result. A pending key " +
+			"that works replaces the current one. The first log-in pins the host key: compare `fingerprint` with the " +
+			"output of `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` on the host. A different host key is 409 " +
+			"`ssh_host_key_changed` with `fingerprint` and `pinned_fingerprint`; PATCH `ssh_host_key_fingerprint` " +
+			"accepts it. Without consent it is 409 `consent_required`, without a key 409 `ssh_not_enrolled`; if the " +
+			"host rejects the key, it is 502 `hypervisor_error` with the reason `auth`. No token is required.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/nodes/:node/status", h.nodeStatus, op.Spec{
-		ID: "get_node_status", Summary: "Read the present state of a node", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
+		ID: "get_node_status", Summary: "Get the current status of a node", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
 		Needs: endpoint.Monitoring,
-		Description: "Asked of the node itself, through the host; nothing of it is kept, and figures that the hypervisor does not give are " +
-			"null. `is_self` says whether the service runs on the node. The name is the exact one: a node that is not there is 404. A node that " +
-			"is off is 502 `hypervisor_error` with the reason `unreachable`, and one that does not answer in time 504 `timeout`.",
+		Description: "Reads the status from the node, through the host; it is not stored, and values that the " +
+			"hypervisor does not report are null. `is_self` is true if the service runs on the node. The name must " +
+			"match exactly: a node that does not exist is 404. A node that is off is 502 `hypervisor_error` with the " +
+			"reason `unreachable`, and one that does not respond in time is 504 `timeout`.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/nodes/:node/hardware", h.nodeHardware, op.Spec{
-		ID: "get_node_hardware", Summary: "Read the hardware of a node", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
+		ID: "get_node_hardware", Summary: "Get the hardware of a node", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
 		Needs: endpoint.Monitoring, Never504: true,
-		Description: "Six sections, asked of the node at once, each with a time limit of its own. One that cannot be read is null and named " +
-			"in `unreadable` with the reason: `permission` (with the privilege and the command that grants it), `unsupported`, `timeout` or " +
-			"another. When none can be read, that is 502 `hypervisor_error` with the reason of one of them. Disks are listed without asking " +
-			"them, so that none is woken: `wakes` says which may sleep, and `health=true` asks for health and wear all the same. The key of a " +
-			"subscription is masked.",
+		Description: "Reads six sections from the node at once, each with a separate time limit. A section that cannot " +
+			"be read is null and is listed in `unreadable` with the reason: `permission` (with the privilege and the " +
+			"command that grants it), `unsupported`, `timeout` or another. If none can be read, the response is 502 " +
+			"`hypervisor_error` with the reason of one of them. Disks are listed without accessing them, so that none " +
+			"is woken up: `wakes` lists those that may be in standby. `health=true` reads health and wear anyway. The " +
+			"key of a subscription is masked.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/tasks", h.tasks, op.Spec{
-		ID: "list_host_tasks", Summary: "List the hypervisor's tasks", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
+		ID: "list_host_tasks", Summary: "List the tasks of a host", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
 		Needs:       endpoint.Monitoring,
-		Description: "Asked of the hypervisor, newest first, with those that others started.",
+		Description: "Lists the tasks on the hypervisor, newest first, including those that other users started.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/tasks/:upid/log", h.taskLog, op.Spec{
-		ID: "get_host_task_log", Summary: "Read the log of a hypervisor's task", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
-		Needs:       endpoint.Monitoring,
-		Description: "Asked of the hypervisor: up to `limit` lines from line `start` on. A task that is not there is 404.",
+		ID: "get_host_task_log", Summary: "Get the log of a task", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
+		Needs: endpoint.Monitoring,
+		Description: "Reads up to `limit` lines from line `start` from the hypervisor. A task that does not exist is " +
+			"404.",
 	})
 }
 
@@ -91,7 +97,7 @@ func (h handlers) nodeStatus(ctx context.Context, in *OnNode) (*op.Body[host.Nod
 
 type hardwareInput struct {
 	OnNode
-	Health bool `query:"health" default:"false" doc:"Ask the disks for health and wear, which wakes those that sleep"`
+	Health bool `query:"health" default:"false" doc:"Read health and wear of the disks, which wakes up those in standby"`
 }
 
 func (h handlers) nodeHardware(ctx context.Context, in *hardwareInput) (*op.Body[host.NodeHardware], error) {

@@ -15,14 +15,14 @@ import (
 
 // Access is how a host is reached: its driver, what to ask it with, and how its certificate is checked.
 type Access struct {
-	Driver       string   `json:"driver,omitempty" maxLength:"63" example:"pve" doc:"One of GET /hosts/drivers; pve by default"`
-	Form         string   `json:"credential_form,omitempty" maxLength:"40" example:"token" doc:"How access is handed over: one of the driver's credential_forms, the first by default"`
-	TokenID      string   `json:"token_id,omitempty" maxLength:"255" example:"service@pve!monitoring" doc:"Needed where the form has an id_label, such as an API token's"`
-	TokenSecret  string   `json:"token_secret,omitempty" minLength:"1" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"A token's secret, a certificate with its key, a one-time code, at most 16 KiB. Needed unless something stands in its place, such as paste. Stored encrypted and never shown again; a one-time code is not stored"`
-	Paste        string   `json:"paste,omitempty" minLength:"1" maxLength:"65536" example:"Enter these tokens in Hostler. The secrets are not shown again.\n\n  monitoring\n    token id: service@pve!monitoring\n    secret:   6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f\n\n  lifecycle\n    token id: service@pve!lifecycle\n    secret:   0b9a8c7d-0000-4000-8000-5f4e3d2c1b0a\n" doc:"What the script of POST /hosts/token-script has printed, as it was copied from the terminal, at most 64 KiB: prompts, colours, borders and broken lines do no harm. It brings the tokens of all capabilities and stands in the place of credential_form, token_id and token_secret. Never shown again"`
-	Capabilities []string `json:"capabilities,omitempty" maxItems:"10" enum:"monitoring,lifecycle,console,backup,node_power" example:"[\"monitoring\",\"lifecycle\"]" doc:"With paste: use only its tokens for these capabilities and ignore the others. Absent means all"`
-	Fingerprint  *string  `json:"tls_fingerprint,omitempty" nullable:"true" maxLength:"200" example:"3F:9A:0C:51:7B:E2:44:D8:96:1E:A7:30:CB:5D:82:F6:19:60:BE:4C:D3:07:8A:F1:2E:95:6B:C8:54:A0:ED:73" doc:"SHA-256 of the certificate in hexadecimal, with or without colons. One that a one-time code names is pinned without it"`
-	VerifyTLS    *bool    `json:"verify_tls,omitempty" default:"true" example:"true" doc:"Without tls_fingerprint: check the certificate against the system's authorities"`
+	Driver       string   `json:"driver,omitempty" maxLength:"63" example:"pve" doc:"Name of a driver from GET /hosts/drivers; pve if absent"`
+	Form         string   `json:"credential_form,omitempty" maxLength:"40" example:"token" doc:"Form of the credential: one of the driver's credential_forms, the first if absent"`
+	TokenID      string   `json:"token_id,omitempty" maxLength:"255" example:"service@pve!monitoring" doc:"ID of the token; required if the form has an id_label"`
+	TokenSecret  string   `json:"token_secret,omitempty" minLength:"1" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"Secret of a token, a certificate with its key, or a one-time code, at most 16 KiB. Required unless paste is given. Stored encrypted and never shown again; a one-time code is not stored"`
+	Paste        string   `json:"paste,omitempty" minLength:"1" maxLength:"65536" example:"Enter these tokens in Hostler. The secrets are not shown again.\n\n  monitoring\n    token id: service@pve!monitoring\n    secret:   6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f\n\n  lifecycle\n    token id: service@pve!lifecycle\n    secret:   0b9a8c7d-0000-4000-8000-5f4e3d2c1b0a\n" doc:"Output of the script of POST /hosts/token-script, as copied from the terminal, at most 64 KiB; prompts, colors, borders and broken lines are ignored. It contains the tokens of all capabilities and replaces credential_form, token_id and token_secret. Never shown again"`
+	Capabilities []string `json:"capabilities,omitempty" maxItems:"10" enum:"monitoring,lifecycle,console,backup,node_power" example:"[\"monitoring\",\"lifecycle\"]" doc:"With paste: use only its tokens for these capabilities and ignore the others. All if absent"`
+	Fingerprint  *string  `json:"tls_fingerprint,omitempty" nullable:"true" maxLength:"200" example:"3F:9A:0C:51:7B:E2:44:D8:96:1E:A7:30:CB:5D:82:F6:19:60:BE:4C:D3:07:8A:F1:2E:95:6B:C8:54:A0:ED:73" doc:"SHA-256 of the certificate in hexadecimal, with or without colons. If absent, a fingerprint in a one-time code is pinned"`
+	VerifyTLS    *bool    `json:"verify_tls,omitempty" default:"true" example:"true" doc:"Without tls_fingerprint: verify the certificate against the system's certificate authorities"`
 }
 
 func (a Access) enrolment(name, address string) host.Enrolment {
@@ -51,11 +51,11 @@ type createInput struct {
 	Body struct {
 		CreateExample
 		Access
-		Address    string `json:"address" minLength:"1" maxLength:"300" example:"pve1.example.com" doc:"Name, IPv4, or IPv6 in brackets, with :port or without (the driver's default_port), or an https:// URL of these"`
+		Address    string `json:"address" minLength:"1" maxLength:"300" example:"pve1.example.com" doc:"Name, IPv4 address, or IPv6 address in brackets, with or without :port (the default_port of the driver), or an https:// URL of these"`
 		Name       string `json:"name" minLength:"1" maxLength:"100" example:"rack1"`
-		SSHConsent bool   `json:"ssh_consent,omitempty" doc:"You agree that programs run as root on the host's machine, as the member consent of a 409 consent_required says; it is recorded with your name"`
-		SSHEnroll  bool   `json:"ssh_enroll,omitempty" doc:"Make an SSH key for the host's machine, which needs ssh_consent: ssh.pending in the answer has the line for authorized_keys"`
-		SSHPort    int    `json:"ssh_port,omitempty" minimum:"1" maximum:"65535" example:"22" doc:"Where the machine's SSH server listens; absent is 22"`
+		SSHConsent bool   `json:"ssh_consent,omitempty" doc:"Consent to running programs as root on the host, as described in the member consent of a 409 consent_required; the consent is recorded with your name"`
+		SSHEnroll  bool   `json:"ssh_enroll,omitempty" doc:"Create an SSH key for the host, which requires ssh_consent; ssh.pending in the response has the line for authorized_keys"`
+		SSHPort    int    `json:"ssh_port,omitempty" minimum:"1" maximum:"65535" example:"22" doc:"Port of the SSH server; 22 if absent"`
 	}
 }
 
@@ -83,18 +83,18 @@ type probeInput struct {
 	Body struct {
 		ProbeExample
 		Access
-		Tokens  []Candidate `json:"tokens,omitempty" maxItems:"10" doc:"Several tokens to try at once, in the place of credential_form, token_id, token_secret and paste; an empty list only looks at the certificate"`
-		Address string      `json:"address,omitempty" maxLength:"300" example:"pve1.example.com" doc:"As at enrolling; needed unless there are only one-time codes, which tell addresses"`
-		Name    *string     `json:"name,omitempty" nullable:"true" maxLength:"100" doc:"Accepted and not used"`
+		Tokens  []Candidate `json:"tokens,omitempty" maxItems:"10" doc:"Tokens to test at once, instead of credential_form, token_id, token_secret and paste; an empty list checks only the certificate"`
+		Address string      `json:"address,omitempty" maxLength:"300" example:"pve1.example.com" doc:"Same as for enrolling a host; required unless all credentials are one-time codes, which contain addresses"`
+		Name    *string     `json:"name,omitempty" nullable:"true" maxLength:"100" doc:"Accepted and ignored"`
 	}
 }
 
 // Candidate is a token to try.
 type Candidate struct {
-	Capability  string `json:"capability" enum:"monitoring,lifecycle,console,backup,node_power" example:"lifecycle" doc:"What it is for"`
-	Form        string `json:"credential_form,omitempty" maxLength:"40" example:"token" doc:"As at enrolling"`
-	TokenID     string `json:"token_id,omitempty" maxLength:"255" example:"service@pve!lifecycle" doc:"As at enrolling"`
-	TokenSecret string `json:"token_secret" minLength:"1" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"At most 16 KiB"`
+	Capability  string `json:"capability" enum:"monitoring,lifecycle,console,backup,node_power" example:"lifecycle" doc:"Capability of the token"`
+	Form        string `json:"credential_form,omitempty" maxLength:"40" example:"token" doc:"Same as for enrolling a host"`
+	TokenID     string `json:"token_id,omitempty" maxLength:"255" example:"service@pve!lifecycle" doc:"Same as for enrolling a host"`
+	TokenSecret string `json:"token_secret" minLength:"1" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"Secret of the token, at most 16 KiB"`
 }
 
 // Resolve implements huma.Resolver.
@@ -118,9 +118,9 @@ type patchInput struct {
 		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" maxLength:"100"`
 		Address     op.Optional[string] `json:"address,omitzero" nullable:"false" maxLength:"300"`
 		Fingerprint op.Optional[string] `json:"tls_fingerprint,omitzero" maxLength:"200"`
-		SSHHostKey  op.Optional[string] `json:"ssh_host_key_fingerprint,omitzero" maxLength:"200" doc:"Pins this SSH host key, as ssh-keygen -l prints it; null unpins it, and the next POST ssh/verify pins the one that it sees"`
-		SSHPort     op.Optional[int]    `json:"ssh_port,omitzero" minimum:"1" maximum:"65535" doc:"Where the machine's SSH server listens; null is 22 again"`
-		NodeShell   op.Optional[bool]   `json:"node_shell_enabled,omitzero" doc:"Permit node shells on this host; null puts it back to off"`
+		SSHHostKey  op.Optional[string] `json:"ssh_host_key_fingerprint,omitzero" maxLength:"200" doc:"SSH host key to pin, in the format of ssh-keygen -l; null unpins it, and the next POST ssh/verify pins the presented one"`
+		SSHPort     op.Optional[int]    `json:"ssh_port,omitzero" minimum:"1" maximum:"65535" doc:"Port of the SSH server; null for 22"`
+		NodeShell   op.Optional[bool]   `json:"node_shell_enabled,omitzero" doc:"Allow node shells on this host; null for the default, off"`
 		TeamID      op.Optional[int64]  `json:"team_id,omitzero" minimum:"1"`
 	}
 }

@@ -15,17 +15,18 @@ func registerPeers(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/hosts/:host_id/peers", h.peers, op.Spec{
 		ID: "list_peers", Summary: "List the other nodes of a host's cluster", Tag: tag, Calls: true, Role: identity.Admin, On: op.Host,
 		Needs: endpoint.Monitoring, Unsupported: true,
-		Description: "Each is asked before the answer, at once, 32 at a time and each for 5 s at most, with the host's monitoring token alone " +
-			"(the others are tried when it is enrolled) over a connection with the certificate that the host vouches for; nothing is stored. A " +
-			"node that fails is a row with its `reason`. " +
-			"Addresses that the cluster tells are judged like those that people type. The list is not paged.",
+		Description: "Connects to each node before the response, 32 at a time and for at most 5 s each, only with the " +
+			"monitoring token of the host; other tokens are tested during the enrolment. The connection requires the " +
+			"certificate that the host reports. Nothing is stored. A node that fails has a `reason` in its row. " +
+			"Addresses that the cluster reports are checked like entered ones. The list is not paged.",
 	})
 	op.Post(a, "/api/v1/hosts/:host_id/peers", h.enrolPeers, op.Spec{
 		ID: "enrol_peers", Summary: "Enrol other nodes of a host's cluster", Tag: tag, Role: identity.Owner, On: op.Host,
 		Needs: endpoint.Monitoring, Status: http.StatusOK, Unsupported: true, Audit: op.Audit{Action: "host.enrol_peers"},
-		Description: "Each named node becomes a host of the same team, with its own copies of all tokens that it takes. Consent, SSH keys and " +
-			"node shells are not copied. The answer has a row for each node, in order: one that fails is a row with `error`, and so is each of " +
-			"them where the host itself does not answer. A certificate in `tls_fingerprints` is pinned instead of the one that the cluster tells.",
+		Description: "Makes each named node a host of the same team, with copies of all tokens that the node accepts. " +
+			"Consent, SSH keys and node shells are not copied. The response has a row for each node, in order. A node " +
+			"that fails has an `error` in its row; if the host does not respond, all of them have one. A certificate " +
+			"in `tls_fingerprints` is pinned instead of the one that the cluster reports.",
 	})
 }
 

@@ -15,14 +15,15 @@ import (
 // registerPower declares what reboots nodes and switches them off.
 func registerPower(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/hosts/:host_id/nodes/:node/power", h.powerNode, op.Spec{
-		ID: "power_node", Summary: "Reboot a node or switch it off", Tag: tag, Calls: true, Role: identity.Owner, On: op.Host, Plan: true,
+		ID: "power_node", Summary: "Reboot or shut down a node", Tag: tag, Calls: true, Role: identity.Owner, On: op.Host, Plan: true,
 		Needs: endpoint.NodePower, Status: http.StatusAccepted, Unsupported: true, Recall: h.poweredAgain,
 		Audit: op.Audit{Action: "node.power", Target: "node"}, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "node"},
-		Description: "Answers with the job. 409 `confirm_required` until `confirm` holds the node's name; `self_target` with the same phrase " +
-			"where the service runs on the node. The job sends the command once, and watches the node by other members of its cluster that are " +
-			"enrolled, or else by the host itself: until it is back and has been up for less long than before, or until it has not answered " +
-			"for 15 s after a `shutdown`. It fails when the node does not go down within 20 minutes, or is not back 20 minutes later. A " +
-			"command that was sent cannot be taken back: canceling the job only ends the watch.",
+		Description: "Starts a job. 409 `confirm_required` until `confirm` is the name of the node; `self_target` with " +
+			"the same phrase if the service runs on the node. The job sends the command once and watches the node " +
+			"through other enrolled nodes of its cluster, or else through the host. A reboot succeeds when the node is " +
+			"back with a shorter uptime; a `shutdown` succeeds when the node has not responded for 15 s. The job fails " +
+			"if the node is still up after 20 minutes, or is not back 20 minutes later. The command cannot be undone: " +
+			"canceling the job only stops the watch.",
 	})
 }
 
@@ -31,7 +32,7 @@ type powerInput struct {
 	OnNode
 	Body struct {
 		Command string  `json:"command" enum:"reboot,shutdown" example:"reboot"`
-		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"253" doc:"The node's name"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"253" doc:"Name of the node"`
 	}
 }
 

@@ -15,56 +15,57 @@ func registerTokens(a *op.API, h handlers) {
 		ID: "rotate_host_credentials", Summary: "Replace or add tokens", Tag: tag, Calls: true, Role: identity.Owner, On: op.Host,
 		Status: http.StatusOK,
 		Audit:  op.Audit{Action: "host.rotate_credentials"},
-		Description: "The new token is verified against the host before it replaces the old one: a rejected one is 502 `token_rejected`, and " +
-			"the old one stays. This is also how the first token of a further capability is added. A one-time code is traded as at " +
-			"enrolling. A capability that the host's driver does not have is 501 `unsupported`.\n\n" +
-			"`rotate_ssh` makes a new SSH key for the host's machine, the first one too; `public_key` in the answer is its line for " +
-			"authorized_keys, and `install_command` what adds that. The key is pending until POST `ssh/verify` has seen it work; the old one " +
-			"stays in use until then. It needs consent on record, or `ssh_consent`: 409 `consent_required` tells what is agreed to. A driver " +
-			"that logs in to no machines is 501 `unsupported`.\n\n" +
-			"`paste` takes what the token script has printed: all tokens in it are verified, and then stored in one step or, where one fails, " +
-			"not at " +
-			"all, with a row for each in `tokens` of the answer. What is wrong with a paste is 422, and never tells anything of it.",
+		Description: "Verifies the new token with the host before it replaces the old one: a rejected token is 502 " +
+			"`token_rejected`, and the old one is kept. This also adds the first token of another capability. A " +
+			"one-time code is exchanged as for enrolling. A capability that the driver of the host does not have is " +
+			"501 `unsupported`.\n\n" +
+			"`rotate_ssh` creates a new SSH key for the host, or the first one; `public_key` in the response is its " +
+			"line for authorized_keys, and `install_command` adds that line. The key is pending until POST " +
+			"`ssh/verify` succeeds; the old key is used until then. It requires recorded consent, or `ssh_consent`: " +
+			"409 `consent_required` has the text. A driver without SSH support is 501 `unsupported`.\n\n" +
+			"`paste` accepts the output of the token script: all tokens in it are verified and then stored in one " +
+			"step. If one fails, none is stored, and `tokens` in the response has a row for each. An invalid paste is " +
+			"422; the response never repeats any of it.",
 	})
 	op.Delete(a, "/api/v1/hosts/:host_id/credentials/:kind", h.removeToken, op.Spec{
 		ID: "delete_host_credential", Summary: "Delete a token or the SSH key", Tag: tag, Role: identity.Owner, On: op.Host,
 		Status: http.StatusOK, Audit: op.Audit{Action: "host.delete_credential", Target: "kind"},
-		Description: "Answers with the commands that remove the role and the token on the hypervisor. `monitoring` is 409 " +
-			"`capability_required`. `ssh_key` deletes the host's SSH keys, and the consent to them with it; the commands remove their lines from " +
-			"authorized_keys on the machine.",
+		Description: "Returns the commands that remove the role and the token on the hypervisor. `monitoring` is 409 " +
+			"`capability_required`. `ssh_key` deletes the SSH keys of the host and the consent to them; the commands " +
+			"remove their lines from authorized_keys on the host.",
 	})
 }
 
 type rotateInput struct {
 	Body struct {
 		RotateExample
-		Capability  *string `json:"capability,omitempty" nullable:"true" maxLength:"40" example:"lifecycle" doc:"monitoring, lifecycle, console, backup or node_power; monitoring by default"`
-		Form        *string `json:"credential_form,omitempty" nullable:"true" maxLength:"40" example:"token" doc:"As at enrolling"`
+		Capability  *string `json:"capability,omitempty" nullable:"true" maxLength:"40" example:"lifecycle" doc:"monitoring, lifecycle, console, backup or node_power; monitoring if absent"`
+		Form        *string `json:"credential_form,omitempty" nullable:"true" maxLength:"40" example:"token" doc:"Same as for enrolling a host"`
 		TokenID     *string `json:"token_id,omitempty" nullable:"true" maxLength:"255" example:"service@pve!lifecycle"`
-		TokenSecret *string `json:"token_secret,omitempty" nullable:"true" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"At most 16 KiB"`
-		Paste       *string `json:"paste,omitempty" nullable:"true" minLength:"1" maxLength:"65536" doc:"What the token script has printed, as at enrolling: all tokens in it are replaced or added, in the place of the fields above"`
-		RotateSSH   bool    `json:"rotate_ssh,omitempty" doc:"Make a new SSH key for the host's machine, with or without a token"`
-		SSHConsent  bool    `json:"ssh_consent,omitempty" doc:"With rotate_ssh: you agree that programs run as root on the machine, as at enrolling"`
+		TokenSecret *string `json:"token_secret,omitempty" nullable:"true" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"Secret of the token, at most 16 KiB"`
+		Paste       *string `json:"paste,omitempty" nullable:"true" minLength:"1" maxLength:"65536" doc:"Output of the token script, as for enrolling a host: all tokens in it are replaced or added; replaces the fields above"`
+		RotateSSH   bool    `json:"rotate_ssh,omitempty" doc:"Create a new SSH key for the host, with or without a token"`
+		SSHConsent  bool    `json:"ssh_consent,omitempty" doc:"With rotate_ssh: consent to running programs as root on the host, as for enrolling"`
 	}
 }
 
 // Rotated is the answer of a rotation.
 type Rotated struct {
-	Capability     *string            `json:"capability" example:"lifecycle" doc:"Of the first token; these are null where only an SSH key was made"`
-	TokenID        *string            `json:"token_id" example:"service@pve!lifecycle" doc:"What the hypervisor calls it: a token's id, the SHA-256 of a certificate"`
-	Form           *string            `json:"form" example:"token" doc:"As it is kept: what a one-time code was traded for, for one"`
+	Capability     *string            `json:"capability" example:"lifecycle" doc:"Capability of the first token; this and the following fields are null if only an SSH key was created"`
+	TokenID        *string            `json:"token_id" example:"service@pve!lifecycle" doc:"ID on the hypervisor: the ID of a token, the SHA-256 of a certificate"`
+	Form           *string            `json:"form" example:"token" doc:"Form of the stored credential; for a one-time code, the form that it was exchanged for"`
 	Verification   *host.Verification `json:"verification"`
-	PublicKey      *string            `json:"public_key" doc:"With rotate_ssh: the line for authorized_keys on the host's machine"`
-	InstallCommand *string            `json:"install_command" doc:"With rotate_ssh: what adds that line, to be pasted into a root shell of the machine"`
-	Tokens         []StoredToken      `json:"tokens" doc:"All tokens that were stored; the fields above are of the first one"`
-	Kept           []string           `json:"kept" example:"[\"console\"]" doc:"Capabilities whose token the script that printed the paste has found and kept: what is stored of them stays as it is"`
+	PublicKey      *string            `json:"public_key" doc:"With rotate_ssh: line for authorized_keys on the host"`
+	InstallCommand *string            `json:"install_command" doc:"With rotate_ssh: command that adds the line; run it as root on the host"`
+	Tokens         []StoredToken      `json:"tokens" doc:"All stored tokens; the fields above describe the first one"`
+	Kept           []string           `json:"kept" example:"[\"console\"]" doc:"Capabilities whose existing tokens the token script kept; their stored tokens are unchanged"`
 }
 
 // StoredToken is a token that was verified and stored.
 type StoredToken struct {
 	Capability   string            `json:"capability" example:"lifecycle"`
-	TokenID      string            `json:"token_id" example:"service@pve!lifecycle" doc:"What the hypervisor calls it: a token's id, the SHA-256 of a certificate"`
-	Form         string            `json:"form" example:"token" doc:"As it is kept: what a one-time code was traded for, for one"`
+	TokenID      string            `json:"token_id" example:"service@pve!lifecycle" doc:"ID on the hypervisor: the ID of a token, the SHA-256 of a certificate"`
+	Form         string            `json:"form" example:"token" doc:"Form of the stored credential; for a one-time code, the form that it was exchanged for"`
 	Verification host.Verification `json:"verification"`
 }
 
@@ -108,12 +109,12 @@ func (h handlers) removeToken(ctx context.Context, in *removeTokenInput) (*op.Bo
 
 type scriptInput struct {
 	Body struct {
-		Driver       string   `json:"driver,omitempty" maxLength:"63" example:"pve" doc:"One of GET /hosts/drivers; pve by default"`
-		Capabilities []string `json:"capabilities,omitempty" maxItems:"10" example:"[\"lifecycle\"]" doc:"Besides monitoring, which is always made"`
-		NodePower    bool     `json:"node_power,omitempty" doc:"The same as naming node_power"`
-		NodeShell    bool     `json:"node_shell,omitempty" doc:"Let the console's token open node shells"`
-		Recommended  bool     `json:"recommended,omitempty" doc:"Add the recommended privileges, which current releases of the hypervisor require for everything that Hostler offers, such as VMs with an installation image, uploads and restores. Without a privilege, a request that requires it is refused with the command that grants it"`
-		Path         string   `json:"path,omitempty" maxLength:"300" default:"/" example:"/pool/customers" doc:"Where the rights hold: / for everywhere, or what the driver's scope shows, such as a pool"`
+		Driver       string   `json:"driver,omitempty" maxLength:"63" example:"pve" doc:"Name of a driver from GET /hosts/drivers; pve if absent"`
+		Capabilities []string `json:"capabilities,omitempty" maxItems:"10" example:"[\"lifecycle\"]" doc:"Capabilities besides monitoring, which is always included"`
+		NodePower    bool     `json:"node_power,omitempty" doc:"Same as adding node_power to capabilities"`
+		NodeShell    bool     `json:"node_shell,omitempty" doc:"Allow the console token to open node shells"`
+		Recommended  bool     `json:"recommended,omitempty" doc:"Add the recommended privileges, which current releases of the hypervisor require for some features, such as VMs with an installation image, uploads and restores. Without them, such a request is refused with the command that grants the missing privilege"`
+		Path         string   `json:"path,omitempty" maxLength:"300" default:"/" example:"/pool/customers" doc:"Path on which the rights apply: / for everything, or a path as in the driver's scope, such as a pool"`
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 
 // event is one line of a transcript as it is answered.
 type event struct {
-	Seq  int       `json:"seq" example:"3" doc:"Number within the job, from 1"`
+	Seq  int       `json:"seq" example:"3" doc:"Sequence number within the job, from 1"`
 	At   time.Time `json:"at"`
-	Kind string    `json:"kind" enum:"log,note,status" doc:"log: a line of the hypervisor's task log; note: a line of the service; status: the job's new status"`
+	Kind string    `json:"kind" enum:"log,note,status" doc:"log: a line of the hypervisor's task log; note: a message of the service; status: the new status of the job"`
 	Text string    `json:"text" example:"TASK OK"`
 }
 
@@ -23,7 +23,7 @@ func view(e job.Event) event { return event{e.Seq, e.At, e.Kind, e.Text} }
 
 type eventsInput struct {
 	After int `query:"after" default:"0" minimum:"0" maximum:"2147483647" doc:"Only events with a higher number"`
-	Limit int `query:"limit" default:"200" minimum:"1" maximum:"1000" doc:"Most events to answer"`
+	Limit int `query:"limit" default:"200" minimum:"1" maximum:"1000" doc:"Maximum number of events"`
 }
 
 func (h handlers) events(ctx context.Context, in *eventsInput) (*op.Body[[]event], error) {
@@ -39,8 +39,8 @@ func (h handlers) events(ctx context.Context, in *eventsInput) (*op.Body[[]event
 }
 
 type streamInput struct {
-	After int    `query:"after" default:"0" minimum:"0" maximum:"2147483647" doc:"Only events with a higher number; Last-Event-ID goes before it"`
-	Last  string `header:"Last-Event-ID" maxLength:"10" pattern:"^[0-9]*$" doc:"The number of the last event that was seen"`
+	After int    `query:"after" default:"0" minimum:"0" maximum:"2147483647" doc:"Only events with a higher number; Last-Event-ID takes precedence"`
+	Last  string `header:"Last-Event-ID" maxLength:"10" pattern:"^[0-9]*$" doc:"Number of the last received event"`
 }
 
 // Bounds of a stream.

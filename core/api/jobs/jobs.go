@@ -37,47 +37,51 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Queue, deps.Hosts}
 	op.Get(a, "/api/v1/jobs", h.list, op.Spec{
 		ID: "list_jobs", Summary: "List jobs", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "The jobs on hosts that the caller may see, the newest first. Filters narrow the list together.",
+		Description: "Lists the jobs on hosts that the caller can see, newest first. Filters are combined with AND.",
 	})
 	op.Get(a, "/api/v1/jobs/:job_id", h.get, op.Spec{
 		ID: "get_job", Summary: "Get a job", Tag: tag, Role: identity.Viewer, On: op.Job,
-		Description: "The job as it is now; its transcript is at `events`.",
+		Description: "Returns the current state of the job; its transcript is at `events`.",
 	})
 	op.Get(a, "/api/v1/jobs/:job_id/events", h.events, op.Spec{
-		ID: "list_job_events", Summary: "Read a job's transcript", Tag: tag, Role: identity.Viewer, On: op.Job,
-		Description: "The lines of the hypervisor's task log, the service's own notes and the changes of the job's status, in order. " +
-			"Events are numbered from 1 without a gap: read on with `after` set to the last number seen.",
+		ID: "list_job_events", Summary: "Get the transcript of a job", Tag: tag, Role: identity.Viewer, On: op.Job,
+		Description: "Returns the lines of the hypervisor's task log, messages of the service and changes of the job's " +
+			"status, in order. Events are numbered from 1 without gaps: to continue, set `after` to the last number " +
+			"that you received.",
 	})
 	op.Stream(a, "/api/v1/jobs/:job_id/events/stream", h.stream, op.Spec{
-		ID: "stream_job_events", Summary: "Follow a job's transcript", Tag: tag, Role: identity.Viewer, On: op.Job,
-		Description: "Server-Sent Events: first what there is, then each event as it comes. An event's id is its number, its name its kind " +
-			"(`log`, `note`, `status`), its data the event as in the list. When the job has ended, an event `end` carries the job and the " +
-			"stream ends. A reader that comes back with `Last-Event-ID` misses nothing and gets nothing twice. A stream lasts half an hour at " +
-			"most; without `end` the job goes on, and the reader comes back.",
+		ID: "stream_job_events", Summary: "Stream the transcript of a job", Tag: tag, Role: identity.Viewer, On: op.Job,
+		Description: "Sends existing events and then each new one as Server-Sent Events. The ID of an event is its " +
+			"number, its name is its kind (`log`, `note`, `status`), and its data is the event as in the list. When " +
+			"the job has ended, an event `end` contains the job, and the stream ends. A client that reconnects with " +
+			"`Last-Event-ID` misses nothing and gets nothing twice. A stream ends after 30 minutes; without an event " +
+			"`end` the job is still running, and the client should reconnect.",
 	})
 	op.Again[retryInput, again](a, "/api/v1/jobs/:job_id/retry", h.retry, op.Spec{
-		ID: "retry_job", Summary: "Ask for a job again", Tag: tag, Role: identity.Operator, On: op.Job, Calls: true,
+		ID: "retry_job", Summary: "Retry a job", Tag: tag, Role: identity.Operator, On: op.Job, Calls: true,
 		Status: http.StatusAccepted, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "target.name"},
-		Description: "Asks for the same again: the request that the job was made by is made once more, by you, with your rights and all " +
-			"checks, and answers as it does. What asks to be confirmed does so again, with `confirm`. A job that has not ended, one " +
-			"that no request asks for, and one of a file that was sent, which is not kept, are 409 `invalid_state`. So is a job with an unknown " +
-			"end whose task is still running on the hypervisor: wait until the task ends, then check its result.",
+		Description: "Repeats the request that created the job, as you, with your rights and all checks, and returns " +
+			"its response. A request that requires confirmation needs `confirm` again. 409 `invalid_state` for a job " +
+			"that has not ended, a job that cannot be requested, and a job of an uploaded file, which is not kept. The " +
+			"same applies to a job with an unknown result whose task is still running on the hypervisor: wait until " +
+			"the task ends, then check its result.",
 	})
 	op.Post(a, "/api/v1/jobs/:job_id/cancel", h.cancel, op.Spec{
 		ID: "cancel_job", Summary: "Cancel a job", Tag: tag, Role: identity.Operator, On: op.Job, Status: http.StatusAccepted,
 		Audit: op.Audit{Action: "job.cancel"}, Recall: h.wasCanceled,
-		Description: "A queued job is canceled at once. A running one stops the hypervisor's task too and ends as `canceled` when that has " +
-			"ended, or as `succeeded` when the task was done before it could be stopped. A job that has ended is 409 `job_finished`.",
+		Description: "Cancels a queued job at once. For a running job, the task on the hypervisor is stopped, too. The " +
+			"job ends as `canceled` when the task has stopped, or as `succeeded` if the task finished before it could " +
+			"be stopped. A job that has ended is 409 `job_finished`.",
 	})
 }
 
 type listInput struct {
 	op.Page
-	Status string  `query:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"Only jobs in this state"`
+	Status string  `query:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"Only jobs with this status"`
 	Kind   string  `query:"kind" maxLength:"64" example:"vm.start" doc:"Only jobs of this kind"`
-	Target string  `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only jobs on this thing; one that sets a guest back to a backup is on both"`
+	Target string  `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only jobs on this object; a job that restores a backup over a guest is on both"`
 	Host   int64   `query:"host" minimum:"1" doc:"Only jobs that use this host"`
-	IDs    []int64 `query:"ids" maxItems:"500" example:"[57,58]" doc:"Only these jobs, such as those of one request: ids with commas between them"`
+	IDs    []int64 `query:"ids" maxItems:"500" example:"[57,58]" doc:"Only jobs with these IDs, separated by commas, such as those of one request"`
 }
 
 func (h handlers) list(ctx context.Context, in *listInput) (*op.List[job.View], error) {
@@ -107,14 +111,14 @@ func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[job.View], err
 
 type retryInput struct {
 	Body *struct {
-		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The name of the target, where a confirmation is asked for"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the target, if a confirmation is required"`
 	}
 }
 
 // again is what the answers to requests for jobs have in common.
 type again struct {
-	Job  *job.View  `json:"job,omitempty" doc:"There is one unless the operation is for many"`
-	Jobs []job.View `json:"jobs,omitempty" doc:"Those of an operation that is for many"`
+	Job  *job.View  `json:"job,omitempty" doc:"The new job; absent if the operation returns several"`
+	Jobs []job.View `json:"jobs,omitempty" doc:"The new jobs of an operation that returns several"`
 	_    struct{}   `additionalProperties:"true"`
 }
 

@@ -27,30 +27,30 @@ const tag = "API keys"
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Users}
 	op.Get(a, "/api/v1/api-keys", h.list, op.Spec{
-		ID: "list_api_keys", Summary: "List own API keys", Tag: tag, On: op.Anywhere,
-		Description: "The caller's keys, the newest first, expired ones too. Of a key only its beginning is shown, by which one that was " +
-			"found somewhere can be told from others.",
+		ID: "list_api_keys", Summary: "List your API keys", Tag: tag, On: op.Anywhere,
+		Description: "Lists the caller's keys, newest first, including expired ones. Only the start of a key is shown, " +
+			"which identifies a key that was found somewhere.",
 	})
 	op.Post(a, "/api/v1/api-keys", h.create, op.Spec{
-		ID: "create_api_key", Summary: "Make an API key", Tag: tag, Secret: true, On: op.Anywhere, Status: http.StatusCreated,
+		ID: "create_api_key", Summary: "Create an API key", Tag: tag, Secret: true, On: op.Anywhere, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "api_key.create"}, Recall: h.created,
-		Description: "The answer has the key itself in `key`, this once: send it as `Authorization: Bearer svc_…`. A key may never do more " +
-			"than its " +
-			"user may at that moment, and it stops when the user is deactivated. It goes on when the password changes.\n\n" +
-			"`scopes` narrow it: `read` admits every operation that only reads, `<resource>:write` all operations of one resource, reading " +
-			"included; each operation names its scope in `x-scope`. Null or no `scopes` means all that the user may do; an empty list is 422, " +
-			"like an " +
-			"unknown scope.\n\n" +
-			"A key can make further keys, with scopes that it has itself and not beyond its own end: else 403. Revoking it leaves those in " +
-			"force; the list and the audit trail show them. Operations on one's own account work with the scope `auth:write`; those that need " +
-			"the password need it from a key too, and a second factor is enrolled in a session only. `users:write` and `teams:write` make " +
-			"accounts, set passwords and give roles up to the user's own: guard such keys like ones without scopes. A user has at most 100 keys, " +
-			"beyond that 409 `conflict`.",
+		Description: "Returns the key in `key`, only once: send it as `Authorization: Bearer svc_…`. A key never has " +
+			"more rights than its user has at that moment, and stops working when the user is deactivated. It stays " +
+			"valid when the password changes.\n\n" +
+			"`scopes` restrict the key: `read` allows all operations that only read; `<resource>:write` allows all " +
+			"operations of one resource, including reading. Each operation names its scope in `x-scope`. Null or " +
+			"absent `scopes` mean all rights of the user; an empty list is 422, like an unknown scope.\n\n" +
+			"A key can create further keys with scopes that it has, which expire no later than itself; otherwise 403. " +
+			"Revoking it leaves those valid; the list and the audit trail show them. Operations on your own account " +
+			"require the scope `auth:write`; those that require the password require it with a key, too, and a second " +
+			"factor can be enrolled only in a session. `users:write` and `teams:write` can create accounts, set " +
+			"passwords and grant roles up to the user's own: protect such keys like keys without scopes. A user can " +
+			"have at most 100 keys; creating more is 409 `conflict`.",
 	})
 	op.Delete(a, "/api/v1/api-keys/:key_id", h.revoke, op.Spec{
-		ID: "revoke_api_key", Summary: "Revoke one of the own API keys", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,
+		ID: "revoke_api_key", Summary: "Revoke one of your API keys", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,
 		Audit:       op.Audit{Action: "api_key.revoke", Target: "key_id"},
-		Description: "The key stops at once. Someone else's key is 404, like one that does not exist.",
+		Description: "The key stops working at once. A key of another user is 404, like one that does not exist.",
 	})
 }
 
@@ -58,11 +58,11 @@ func Register(a *op.API, deps Deps) {
 type Key struct {
 	ID         int64      `json:"id" example:"4"`
 	Name       string     `json:"name" example:"backup script"`
-	Prefix     string     `json:"prefix" example:"svc_q7Rt2w" doc:"How the key begins"`
-	Current    bool       `json:"current" doc:"Whether this request came with it"`
-	Scopes     []string   `json:"scopes" nullable:"true" example:"[\"read\",\"vms:write\"]" doc:"Null means all that the user may do"`
-	ExpiresAt  *time.Time `json:"expires_at" doc:"Null for a key without an end"`
-	LastUsedAt *time.Time `json:"last_used_at" doc:"Last use, exact to a minute; null before the first"`
+	Prefix     string     `json:"prefix" example:"svc_q7Rt2w" doc:"Start of the key"`
+	Current    bool       `json:"current" doc:"true for the key of this request"`
+	Scopes     []string   `json:"scopes" nullable:"true" example:"[\"read\",\"vms:write\"]" doc:"Scopes; null for all rights of the user"`
+	ExpiresAt  *time.Time `json:"expires_at" doc:"When it expires; null for never"`
+	LastUsedAt *time.Time `json:"last_used_at" doc:"When it was last used, accurate to one minute; null if never"`
 	CreatedAt  time.Time  `json:"created_at"`
 }
 
@@ -95,9 +95,9 @@ func (h handlers) list(ctx context.Context, _ *struct{}) (*op.List[Key], error) 
 
 type createInput struct {
 	Body struct {
-		Name      string     `json:"name" minLength:"1" maxLength:"200" example:"backup script" doc:"What the key is for"`
-		ExpiresAt *time.Time `json:"expires_at,omitempty" nullable:"true" example:"2099-12-31T00:00:00Z" doc:"When it ends, as in RFC 3339; null for never"`
-		Scopes    []string   `json:"scopes,omitempty" nullable:"true" maxItems:"100" example:"[\"read\",\"vms:write\"]" doc:"read, or <resource>:write; null means all that the user may do"`
+		Name      string     `json:"name" minLength:"1" maxLength:"200" example:"backup script" doc:"Purpose of the key"`
+		ExpiresAt *time.Time `json:"expires_at,omitempty" nullable:"true" example:"2099-12-31T00:00:00Z" doc:"When it expires, as in RFC 3339; null for never"`
+		Scopes    []string   `json:"scopes,omitempty" nullable:"true" maxItems:"100" example:"[\"read\",\"vms:write\"]" doc:"read, or <resource>:write; null for all rights of the user"`
 	}
 }
 
@@ -126,7 +126,7 @@ func (in *createInput) Resolve(ctx huma.Context) []error {
 // Created is a new key with its secret text.
 type Created struct {
 	Key
-	Secret string `json:"key" example:"svc_q7Rt2w…" doc:"The key itself, shown this once"`
+	Secret string `json:"key" example:"svc_q7Rt2w…" doc:"The key, shown only once"`
 }
 
 func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Created], error) {
@@ -139,7 +139,7 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Created
 }
 
 type revokeInput struct {
-	KeyID int64 `path:"key_id" doc:"The key's id"`
+	KeyID int64 `path:"key_id" doc:"ID of the key"`
 }
 
 func (h handlers) revoke(ctx context.Context, in *revokeInput) (*op.Empty, error) {

@@ -22,33 +22,32 @@ const tag = "Self-update"
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Updates}
 	op.Get(a, "/api/v1/meta/update", h.get, op.Spec{
-		ID: "get_update", Summary: "Tell of updates of the service", Tag: tag, Role: identity.Viewer,
+		ID: "get_update", Summary: "Get the update status of the service", Tag: tag, Role: identity.Viewer,
 		Aliases: []op.Alias{{Path: "/meta/update", ID: "get_meta_update"}},
-		Description: "The version that runs, the newest signed release that can replace it, whether updates can be asked for here " +
-			"(`can_self_apply`, and in " +
-			"`hint` why not), and how the last update stands. `state` is read from the updater's files each time: `idle` (there was none), " +
-			"`requested` (no " +
-			"updater has taken the request yet), `running`, `interrupted` (cut off; it goes on by itself, at once or at the machine's next " +
-			"start), `done`, `failed` (nothing was " +
-			"changed), `rolled_back` (the old version and its data are back), `refused` (the request did not become a run). What cannot be " +
-			"read is named in " +
-			"`problems`, and the rest is told all the same.\n\n" +
-			"Releases are looked for by jobs of the kind `update.check`, whose schedule is switched on when a source and a channel come into the " +
-			"updater's configuration. Only the names of the release's files are asked for: nothing tells the source who asks.",
+		Description: "Returns the running version, the newest signed release that can replace it, whether updates can " +
+			"be requested here (`can_self_apply`; `hint` explains why not), and the state of the last update. `state` " +
+			"is read from the files of the updater for each request: `idle` (no update yet), `requested` (the updater " +
+			"has not started it yet), `running`, `interrupted` (it continues automatically, at once or at the next " +
+			"start of the machine), `done`, `failed` (nothing was changed), `rolled_back` (the old version and its " +
+			"data were restored), `refused` (the request did not start a run). Data that cannot be read is listed in " +
+			"`problems`; the rest is still returned.\n\n" +
+			"Jobs of the kind `update.check` check for releases. Their schedule is enabled when the configuration of " +
+			"the updater gets a source and a channel. They request only the files of the release and send no data that " +
+			"identifies the instance.",
 	})
 	op.Post(a, "/api/v1/meta/update", h.request, op.Spec{
 		ID: "request_update", Summary: "Update the service", Tag: tag, Role: identity.Admin, Status: http.StatusAccepted,
 		Audit: op.Audit{Action: "update.request"}, Recall: h.requested, Aliases: []op.Alias{{Path: "/meta/update", ID: "request_meta_update"}},
-		Description: "Looks at the source anew and asks the updater for the newest release; `version` is what the caller saw and agrees to. " +
-			"The updater is " +
-			"a program of its own: it makes a backup, verifies the release by itself, tries its migrations on a copy of the database, and puts " +
-			"the old version " +
-			"back when the new one does not become healthy. The service restarts meanwhile.\n\n" +
-			"409 `invalid_state` has a `reason` and mostly a `hint`: `container` (update the image), `source` (built by hand), `not_configured`, " +
-			"`configuration`, `nothing_newer`, `too_old`, `another_version` (with the newest in `version`), `requested`, `running`, " +
-			"`interrupted`, `unknown` (the updater's files cannot be read). 502 `release_source_error` has a `reason`: `unreachable`, `timeout`, " +
-			"`missing`, `keys`, `not_signed`, `invalid`, `replayed`, `channel`. 503 `update_not_requested`: the request could not be written, " +
-			"and nothing was changed.",
+		Description: "Checks the source again and requests the newest release from the updater; `version` is the " +
+			"release that you reviewed. The updater is a separate program: it makes a backup, verifies the release, " +
+			"tests its migrations on a copy of the database, and restores the old version if the new one does not " +
+			"become healthy. The service restarts during the update.\n\n" +
+			"409 `invalid_state` has a `reason` and usually a `hint`: `container` (update the image), `source` (built " +
+			"from source), `not_configured`, `configuration`, `nothing_newer`, `too_old`, `another_version` (with the " +
+			"newest in `version`), `requested`, `running`, `interrupted`, `unknown` (the files of the updater cannot " +
+			"be read). 502 `release_source_error` has a `reason`: `unreachable`, `timeout`, `missing`, `keys`, " +
+			"`not_signed`, `invalid`, `replayed`, `channel`. 503 `update_not_requested`: the request could not be " +
+			"written, and nothing was changed.",
 	})
 }
 
@@ -61,7 +60,7 @@ type requestInput struct{ Body *RequestIn }
 
 // RequestIn says what the caller agrees to.
 type RequestIn struct {
-	Version *string `json:"version,omitempty" nullable:"true" minLength:"1" maxLength:"64" example:"1.5.0" doc:"The only version to install; absent or null: the newest"`
+	Version *string `json:"version,omitempty" nullable:"true" minLength:"1" maxLength:"64" example:"1.5.0" doc:"Version to install; the request is refused if the newest one differs. Absent or null for the newest"`
 }
 
 func (h handlers) request(ctx context.Context, in *requestInput) (*op.Body[*selfupdate.Status], error) {

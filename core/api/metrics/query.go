@@ -12,13 +12,13 @@ import (
 
 // Series are the figures of an answer. Its JSON is written without reflection: see WriteJSON.
 type Series struct {
-	From       time.Time     `json:"from" doc:"When the first point begins"`
-	To         time.Time     `json:"to" doc:"When the last point ends"`
+	From       time.Time     `json:"from" doc:"Start of the first point"`
+	To         time.Time     `json:"to" doc:"End of the last point"`
 	Resolution string        `json:"resolution" enum:"raw,5m,1h" example:"5m"`
-	StepS      int           `json:"step_s" example:"300" doc:"Seconds from one point to the next"`
-	CompleteTo *time.Time    `json:"complete_to" doc:"The time before which everything is rolled up; null while nothing is"`
+	StepS      int           `json:"step_s" example:"300" doc:"Seconds between two points"`
+	CompleteTo *time.Time    `json:"complete_to" doc:"Data before this time is rolled up; null if none is"`
 	Series     []OneSeries   `json:"series"`
-	Marks      []metric.Mark `json:"marks" doc:"What happened to the targets meanwhile"`
+	Marks      []metric.Mark `json:"marks" doc:"Jobs and alerts of the targets in the period"`
 
 	answer *metric.Answer
 }
@@ -28,8 +28,8 @@ type OneSeries struct {
 	Target string     `json:"target" example:"vm:3"`
 	Name   string     `json:"name" example:"web-1" doc:"Name of the target"`
 	Metric string     `json:"metric" example:"cpu"`
-	Unit   string     `json:"unit" enum:"ratio,bytes,bytes_per_second" example:"ratio" doc:"A ratio is 1 for all of it"`
-	Points []*float64 `json:"points" doc:"A value for each step; null where nothing is known"`
+	Unit   string     `json:"unit" enum:"ratio,bytes,bytes_per_second" example:"ratio" doc:"Unit; a ratio is between 0 and 1"`
+	Points []*float64 `json:"points" doc:"One value per step; null without data"`
 }
 
 // WriteJSON writes the answer.
@@ -45,11 +45,11 @@ func written(a *metric.Answer, err error) (*op.Body[Series], error) {
 }
 
 type queryInput struct {
-	Targets    []string  `query:"target,explode" required:"true" minItems:"1" maxItems:"1000" example:"[\"vm:3\"]" doc:"host:1, vm:3, app:2, node:1/alpha (a host and a node of its cluster), storage:1/nas, or storage:1/local/alpha for that of one node; several times for several"`
-	Metrics    []string  `query:"metric,explode" required:"true" minItems:"1" maxItems:"20" example:"[\"cpu\"]" doc:"cpu, cpu_max, memory, memory_max, memory_total, disk, disk_total, net_in, net_out, disk_read or disk_write; several times for several"`
-	From       time.Time `query:"from" example:"2026-01-01T00:00:00Z" doc:"An hour before to when absent"`
-	To         time.Time `query:"to" example:"2026-01-02T00:00:00Z" doc:"Now when absent"`
-	Resolution string    `query:"resolution" enum:"raw,5m,1h" doc:"raw is for 7 days at most, 5m for 100"`
+	Targets    []string  `query:"target,explode" required:"true" minItems:"1" maxItems:"1000" example:"[\"vm:3\"]" doc:"host:1, vm:3, app:2, node:1/alpha (a host and a node of its cluster), storage:1/nas, or storage:1/local/alpha for one node; repeat for several"`
+	Metrics    []string  `query:"metric,explode" required:"true" minItems:"1" maxItems:"20" example:"[\"cpu\"]" doc:"cpu, cpu_max, memory, memory_max, memory_total, disk, disk_total, net_in, net_out, disk_read or disk_write; repeat for several"`
+	From       time.Time `query:"from" example:"2026-01-01T00:00:00Z" doc:"Start of the period; an hour before to if absent"`
+	To         time.Time `query:"to" example:"2026-01-02T00:00:00Z" doc:"End of the period; now if absent"`
+	Resolution string    `query:"resolution" enum:"raw,5m,1h" doc:"raw covers at most 7 days, 5m at most 100"`
 }
 
 func (h handlers) query(ctx context.Context, in *queryInput) (*op.Body[Series], error) {
@@ -59,7 +59,7 @@ func (h handlers) query(ctx context.Context, in *queryInput) (*op.Body[Series], 
 }
 
 type throughputInput struct {
-	Hours int `query:"hours" default:"1" minimum:"1" maximum:"48" doc:"How far back"`
+	Hours int `query:"hours" default:"1" minimum:"1" maximum:"48" doc:"Length of the period in hours"`
 }
 
 func (h handlers) throughput(ctx context.Context, in *throughputInput) (*op.Body[Series], error) {

@@ -16,11 +16,11 @@ func (h handlers) receiver(ctx context.Context, _ *struct{}) (*op.Body[*remotewr
 
 type receiverInput struct {
 	Body struct {
-		URL         string  `json:"url" minLength:"1" maxLength:"1000" example:"https://metrics.example.com/api/v1/write" doc:"Where samples are sent. https:// where there is a password or a token"`
-		Fingerprint *string `json:"tls_fingerprint,omitempty" nullable:"true" maxLength:"200" doc:"SHA-256 of the certificate to pin; without it the system's authorities decide"`
-		Username    *string `json:"username,omitempty" nullable:"true" maxLength:"200" pattern:"^[^:\\x00-\\x1f]*$" example:"hostler" doc:"With a password"`
-		Password    *string `json:"password,omitempty" nullable:"true" maxLength:"4096" doc:"Stored encrypted and never shown again"`
-		BearerToken *string `json:"bearer_token,omitempty" nullable:"true" maxLength:"4096" pattern:"^[!-~]*$" doc:"In place of a user and password. Stored encrypted and never shown again"`
+		URL         string  `json:"url" minLength:"1" maxLength:"1000" example:"https://metrics.example.com/api/v1/write" doc:"URL of the receiver; https:// if a password or token is given"`
+		Fingerprint *string `json:"tls_fingerprint,omitempty" nullable:"true" maxLength:"200" doc:"SHA-256 of the certificate to pin; if absent, the certificate is checked against the system's certificate authorities"`
+		Username    *string `json:"username,omitempty" nullable:"true" maxLength:"200" pattern:"^[^:\\x00-\\x1f]*$" example:"hostler" doc:"User name; requires a password"`
+		Password    *string `json:"password,omitempty" nullable:"true" maxLength:"4096" doc:"Password. Stored encrypted and never shown again"`
+		BearerToken *string `json:"bearer_token,omitempty" nullable:"true" maxLength:"4096" pattern:"^[!-~]*$" doc:"Bearer token instead of user name and password. Stored encrypted and never shown again"`
 	}
 }
 

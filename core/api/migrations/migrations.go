@@ -45,33 +45,33 @@ func Register(a *op.API, deps Deps) {
 		op.Post(a, path+"/preflight", h.preflight, op.Spec{
 			ID: "check_" + s.kind + "_migration", Summary: "Check the migration of " + s.one, Tag: s.tag, Role: identity.Admin, On: s.on,
 			Calls: true, ReadOnly: true, Needs: endpoint.Lifecycle,
-			Description: "Tells how it would be moved to a host, what is in the way (`blockers`) and what is to be known besides (`warnings`), " +
-				"each with a code. Both hosts are asked; nothing is reserved and nothing changes. A host of the same cluster means a node of " +
-				"it: `node` says which, where it can not only be one. `strategy` is the first way that is there, or the one that is asked for; " +
-				"`rejected` says why others are not.",
+			Description: "Returns how the guest would be migrated to a host, with `blockers` that prevent it and " +
+				"`warnings`, each with a code. Both hosts are contacted; nothing is reserved or changed. A host of the " +
+				"same cluster stands for one of its nodes: `node` selects it if there are several. `strategy` is the first " +
+				"available strategy, or the requested one; `rejected` explains why others are not available.",
 		})
 		op.Post(a, path, h.migrate, op.Spec{
 			ID: "migrate_" + s.kind, Summary: "Migrate " + s.one, Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Plan: true,
 			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".migrate"},
 			Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Recall: h.migrating,
-			Description: "Answers with the job that does it and the check that the request passed; the job checks once more. What is in the way " +
-				"is 409 `migration_blocked` with `blockers`. Where it would be stopped for the move, its name is asked for " +
-				"(409 `confirm_required`). Between clusters it goes by a backup on a storage that both hosts have: it is stopped, backed up, " +
-				"restored and started there; the one that was left is kept, stopped and tagged `moved`, and schedules that name it go with " +
-				"it. A guest with volumes that backups do not include is not moved this way (`volumes_not_in_backup`). Where they have " +
-				"none, and both nodes are hosts that are logged in to by SSH, the file of the backup is copied from machine " +
-				"to machine by way of this service (`transfer`), and deleted on both sides in the end. What goes wrong before it runs there has " +
-				"it run again where it was.",
+			Description: "Starts a job and returns it with the check that the request passed; the job repeats the check. " +
+				"Blockers are 409 `migration_blocked` with `blockers`. If the guest would be stopped, its name is required " +
+				"in `confirm` (409 `confirm_required`). Between clusters, the guest is stopped, backed up to a storage " +
+				"that both hosts have, and restored and started on the target. The original is kept, stopped and tagged " +
+				"`moved`, and schedules that name it use the new guest. A guest with volumes that backups do not include " +
+				"is not moved this way (`volumes_not_in_backup`). Without a common storage, if both nodes are hosts with " +
+				"SSH access, the backup file is copied through this service (`transfer`) and finally deleted on both " +
+				"sides. If a step fails before the guest runs on the target, the original is started again.",
 		})
 	}
 }
 
 // Order is where it shall go.
 type Order struct {
-	TargetHostID int64   `json:"target_host_id" minimum:"1" example:"2" doc:"A host of the same cluster, or of another one"`
-	Node         *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" example:"pve2" doc:"The node of that host's cluster; the host's own unless given"`
-	Storage      *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"local-lvm" doc:"Where its disks shall be; storages of the same names unless given"`
-	Strategy     *string `json:"strategy,omitempty" nullable:"true" enum:"cluster,shared_storage,transfer" example:"cluster" doc:"How it shall be moved and in no other way; the first of these that can be unless given"`
+	TargetHostID int64   `json:"target_host_id" minimum:"1" example:"2" doc:"ID of a host of the same or another cluster"`
+	Node         *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" example:"pve2" doc:"Node of the target host's cluster; the host's own node if absent"`
+	Storage      *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"local-lvm" doc:"Storage for its disks; storages with the same names if absent"`
+	Strategy     *string `json:"strategy,omitempty" nullable:"true" enum:"cluster,shared_storage,transfer" example:"cluster" doc:"Required strategy; if absent, the first available one in this order"`
 }
 
 // order checks that the caller may have guests on the target.
@@ -101,7 +101,7 @@ type migrateInput struct {
 	op.Planned
 	Body struct {
 		Order
-		Confirm *string `json:"confirm,omitempty" nullable:"true" example:"web1" doc:"Its name, where it is stopped for the move or is the service's own"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" example:"web1" doc:"Name of the guest, if it is stopped for the migration or is the service's own guest"`
 	}
 }
 

@@ -37,50 +37,56 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, "/api/v1/network/bridges", h.list, op.Spec{
 		ID: "list_bridges", Summary: "List the networks of nodes", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Timeout: changeTime,
-		Description: "Bridges, bonds, VLANs, physical NICs and what else a node has, with what is staged, asked of every node now; and which " +
-			"guests are on which bridge, as their configurations were last read (`as_of`; `unknown` counts those never read). A node that " +
-			"cannot be asked, or does not answer within 5 s, is among `errors` and does not fail the request.",
+		Description: "Lists the bridges, bonds, VLANs, physical NICs and other interfaces of nodes with their staged " +
+			"changes, read from every node for this request. It also lists the guests on each bridge, as of the last " +
+			"read of their configurations (`as_of`; `unknown` counts those never read). A node that cannot be read, or " +
+			"does not respond within 5 s, is listed in `errors` and does not fail the request.",
 	})
 	op.Post(a, "/api/v1/network/bridges", h.create, op.Spec{
 		ID: "create_bridge", Summary: "Stage a new bridge, bond or VLAN", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
 		Status: http.StatusCreated, Audit: op.Audit{Action: "network.create"}, Timeout: changeTime, Recall: h.createdAgain,
-		Description: "Nothing is in force before it is applied. `config` takes `autostart`, `cidr`, `gateway`, `cidr6`, `gateway6`, `mtu`, " +
-			"`comment`; a bridge `ports`, `vlan_aware`, `vlans`; a bond `ports`, `bond_mode`, `bond_primary`, `bond_hash`; a VLAN `device` " +
-			"and `vlan`. All that is wrong is 422 before the hypervisor is asked for anything. A name that is taken is 409 `conflict`.",
+		Description: "Stages a new interface; it is not active until the changes are applied. `config` accepts " +
+			"`autostart`, `cidr`, `gateway`, `cidr6`, `gateway6`, `mtu` and `comment`; for a bridge also `ports`, " +
+			"`vlan_aware` and `vlans`; for a bond `ports`, `bond_mode`, `bond_primary` and `bond_hash`; for a VLAN " +
+			"`device` and `vlan`. All faults are 422 before the hypervisor is contacted. A name that is taken is 409 " +
+			"`conflict`.",
 	})
 	op.Put(a, one, h.edit, op.Spec{
 		ID: "edit_bridge", Summary: "Stage a change of an interface", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.edit", Target: "iface"}, Timeout: changeTime,
-		Description: "What is absent from `config` stays, null clears a setting; what this service does not know of the interface stays too. " +
-			"A change that guests on a bridge would notice is 409 `bridge_in_use` with `guests` until `confirm` holds the interface's " +
-			"name, also where it is the NIC, bond or VLAN below the bridge; so is one while guests of the node were not read yet (`unknown`). An " +
-			"address that comes from the network (`dynamic`, `dynamic6`) ends " +
-			"with any change: 422 until `cidr` or `cidr6` says what shall be there instead.",
+		Description: "Fields that are absent from `config` are kept, and null clears one; settings that this service " +
+			"does not know are kept, too. A change that affects guests on a bridge is 409 `bridge_in_use` with " +
+			"`guests` until `confirm` is the name of the interface. This includes changes of the NIC, bond or VLAN " +
+			"below the bridge, and changes while configurations of guests on the node were not read yet (`unknown`). " +
+			"Any change ends an address that comes from the network (`dynamic`, `dynamic6`): 422 until `cidr` or " +
+			"`cidr6` sets its replacement.",
 	})
 	op.Delete(a, one, h.remove, op.Spec{
 		ID: "delete_bridge", Summary: "Stage the removal of an interface", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.delete", Target: "iface"}, Timeout: changeTime,
-		Description: "A bridge with guests, or while guests of the node were not read yet, is 409 `bridge_in_use` with `guests` and `unknown` " +
-			"until `confirm` holds its name; what others stand on, and a physical NIC, is 409 `invalid_state`.",
+		Description: "Stages the removal of an interface. A bridge with guests, or while configurations of guests on " +
+			"the node were not read yet, is 409 `bridge_in_use` with `guests` and `unknown` until `confirm` is its " +
+			"name. An interface that others depend on, and a physical NIC, are 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/network/:host_id/:node/apply", h.apply, op.Spec{
-		ID: "apply_network", Summary: "Put staged changes of a node's network into force", Tag: tag, Role: identity.Admin, On: op.Host,
+		ID: "apply_network", Summary: "Apply the staged network changes of a node", Tag: tag, Role: identity.Admin, On: op.Host,
 		Calls: true, Plan: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted,
 		Audit:  op.Audit{Action: "network.apply", Target: "node"},
 		Recall: h.startedAgain, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "node"},
-		Description: "Answers with the job. 409 `confirm_required` until `confirm` holds the node's name; `self_target` with the same phrase " +
-			"where the path by which this service reaches the node is touched, or that cannot be told: the plan's first effect says why. The " +
-			"job waits up to a minute until the node answers, and goes on doing so for some seconds, and says what it sees; else it fails, and " +
-			"its transcript has what to type at the node's console, line by line. 409 `invalid_state` where nothing is staged. Where the node is " +
-			"logged in to by SSH, its machine waits besides, by a unit of its own that survives this service, and puts the present network " +
-			"back after `undo_after_s` unless it is called off: the plan says so. With `undo_after_s` a node that is not logged in to is 409 " +
-			"`ssh_not_enrolled` or `consent_required`.",
+		Description: "Starts a job. 409 `confirm_required` until `confirm` is the name of the node; `self_target` with " +
+			"the same phrase if the change affects the connection of this service to the node, or if this is not " +
+			"known: the first effect of the plan explains why. The job waits up to a minute until the node responds " +
+			"and keeps responding for some seconds, and reports the result. If it fails, its transcript contains the " +
+			"commands to enter at the console of the node. 409 `invalid_state` if nothing is staged. With SSH access " +
+			"to the node, a rollback timer on the node, which does not depend on this service, restores the current " +
+			"network after `undo_after_s` unless it is canceled; the plan shows this. With `undo_after_s`, a node " +
+			"without SSH access is 409 `ssh_not_enrolled` or `consent_required`.",
 	})
 	op.Post(a, "/api/v1/network/:host_id/:node/revert", h.revert, op.Spec{
-		ID: "revert_network", Summary: "Drop staged changes of a node's network", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
+		ID: "revert_network", Summary: "Discard the staged network changes of a node", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.revert", Target: "node"}, Timeout: changeTime,
-		Description: "All that is staged on the node is dropped, other people's changes too: the answer says whose they were. Needs no " +
-			"confirmation, makes no job, and changes nothing that is in force.",
+		Description: "Discards all staged changes on the node, including those of other users; the response lists " +
+			"whose they were. Requires no confirmation, starts no job, and does not change the active network.",
 	})
 }
 
@@ -108,7 +114,7 @@ type createInput struct {
 	Body struct {
 		HostID int64  `json:"host_id" minimum:"1" example:"1"`
 		Node   string `json:"node" minLength:"1" maxLength:"253" example:"pve1"`
-		Iface  string `json:"iface" minLength:"2" maxLength:"15" example:"vmbr1" doc:"Its name"`
+		Iface  string `json:"iface" minLength:"2" maxLength:"15" example:"vmbr1" doc:"Name of the interface"`
 		Type   string `json:"type,omitempty" enum:"bridge,bond,vlan" default:"bridge"`
 		Config Config `json:"config,omitempty"`
 	}
@@ -136,7 +142,7 @@ func (h handlers) createdAgain(ctx context.Context, made idempotency.Made) (any,
 type Named struct {
 	Node    string `path:"node" maxLength:"253" example:"pve1"`
 	Iface   string `path:"iface" maxLength:"64" example:"vmbr1"`
-	Confirm string `query:"confirm" maxLength:"64" doc:"The interface's name, where guests are on it or on a bridge above it"`
+	Confirm string `query:"confirm" maxLength:"64" doc:"Name of the interface, if guests use it or a bridge above it"`
 }
 
 func (n *Named) request(ctx context.Context) network.Request {
@@ -169,8 +175,8 @@ type applyInput struct {
 	op.Planned
 	OnNode
 	Body *struct {
-		Confirm   *string `json:"confirm,omitempty" nullable:"true" maxLength:"253" doc:"The node's name"`
-		UndoAfter *int64  `json:"undo_after_s,omitempty" nullable:"true" minimum:"0" maximum:"3600" doc:"Where the node is logged in to by SSH: after how many seconds its machine puts the present network back by itself, unless the service reaches it and finds that all is well. 30 to 3600, or 0 for not; 120 where it is absent"`
+		Confirm   *string `json:"confirm,omitempty" nullable:"true" maxLength:"253" doc:"Name of the node"`
+		UndoAfter *int64  `json:"undo_after_s,omitempty" nullable:"true" minimum:"0" maximum:"3600" doc:"With SSH access to the node: seconds after which the node restores the current network, unless the service can reach it and finds no problem. 30 to 3600, or 0 for no rollback; 120 if absent"`
 	}
 }
 

@@ -49,15 +49,18 @@ func Register(a *op.API, deps Deps) {
 		op.Get(a, path, h.list, op.Spec{
 			ID: "list_" + s.kind + "_nics", Summary: "List the network interfaces of " + s.one, Tag: s.tag, Role: identity.Viewer, On: s.on,
 			Calls: true, Needs: endpoint.Monitoring,
-			Description: "Asked of the hypervisor, by key. `addresses` are what the guest itself tells, within three seconds: a VM by its agent. " +
-				"Where it cannot tell they are null and `addresses_error` says why. What it tells is kept, and shown in lists of guests.",
+			Description: "Reads the NICs from the hypervisor, sorted by key. `addresses` are reported by the guest within " +
+				"three seconds, for a VM by its guest agent. If the guest cannot report them, they are null and " +
+				"`addresses_error` explains why. They are stored and shown in lists of guests.",
 		})
 		op.Put(a, path+"/:iface", h.change, op.Spec{
 			ID: "change_" + s.kind + "_nic", Summary: "Change a network interface of " + s.one, Tag: s.tag, Role: identity.Operator, On: s.on,
 			Calls: true, Needs: endpoint.Lifecycle, Audit: op.Audit{Action: s.kind + ".change_nic", Target: "iface"}, Timeout: changeTime,
-			Description: "What is absent stays, and null removes. `iface` is the interface's key, such as net0, or its name inside a container. " +
-				"Done at once, in one request to the hypervisor, and refused with 409 `guest_busy` while a job works on the guest. A `digest` " +
-				"that is not that of the list any more is 409 `digest_conflict`. The answer does not ask for addresses." + s.besides,
+			Description: "Changes the NIC at once, in one request to the hypervisor. Absent fields are kept; null removes " +
+				"a value. `iface` is the key of the NIC, such as net0, or its name in the container. 409 `guest_busy` " +
+				"while a job works on the guest. An outdated `digest` is 409 `digest_conflict`. The response does not read " +
+				"addresses." +
+				s.besides,
 		})
 	}
 }
@@ -79,16 +82,16 @@ type changeInput struct {
 	Iface string `path:"iface" minLength:"1" maxLength:"64" example:"net0"`
 	Body  struct {
 		Bridge   op.Optional[string]  `json:"bridge,omitzero" minLength:"1" maxLength:"64" example:"vmbr0"`
-		Tag      op.Optional[int64]   `json:"tag,omitzero" minimum:"1" maximum:"4094" doc:"VLAN"`
-		Rate     op.Optional[float64] `json:"rate,omitzero" exclusiveMinimum:"0" maximum:"1000000" doc:"Limit in MB per second"`
+		Tag      op.Optional[int64]   `json:"tag,omitzero" minimum:"1" maximum:"4094" doc:"VLAN tag"`
+		Rate     op.Optional[float64] `json:"rate,omitzero" exclusiveMinimum:"0" maximum:"1000000" doc:"Rate limit in MB per second"`
 		MTU      op.Optional[int64]   `json:"mtu,omitzero" minimum:"1" maximum:"65535"`
 		Firewall op.Optional[bool]    `json:"firewall,omitzero"`
 		LinkDown op.Optional[bool]    `json:"link_down,omitzero"`
-		IP       op.Optional[string]  `json:"ip,omitzero" minLength:"1" maxLength:"64" example:"192.0.2.5/24" doc:"Of an app: an address with its prefix, dhcp or manual"`
+		IP       op.Optional[string]  `json:"ip,omitzero" minLength:"1" maxLength:"64" example:"192.0.2.5/24" doc:"For an app: an address with prefix, dhcp or manual"`
 		Gateway  op.Optional[string]  `json:"gw,omitzero" minLength:"1" maxLength:"64" example:"192.0.2.1"`
-		IP6      op.Optional[string]  `json:"ip6,omitzero" minLength:"1" maxLength:"64" example:"auto" doc:"Of an app: an address with its prefix, dhcp, auto or manual"`
+		IP6      op.Optional[string]  `json:"ip6,omitzero" minLength:"1" maxLength:"64" example:"auto" doc:"For an app: an address with prefix, dhcp, auto or manual"`
 		Gateway6 op.Optional[string]  `json:"gw6,omitzero" minLength:"1" maxLength:"64"`
-		Digest   string               `json:"digest,omitempty" maxLength:"200" doc:"That of the list which you have read"`
+		Digest   string               `json:"digest,omitempty" maxLength:"200" doc:"Digest of the list that you read"`
 	}
 }
 

@@ -20,69 +20,79 @@ type handlers struct{ channels *channel.Store }
 const tag = "Notifications"
 
 // form is told wherever a channel can be written.
-const form = "`settings` and `secrets` are those of the kind; a star marks what must be there.\n\n" +
-	"| kind | settings | secrets |\n|---|---|---|\n" +
-	"| `webhook` | `url`* | `secret`, `token` |\n| `smtp` | `server`*, `from`*, `to`*, `security`, `username` | `password` |\n" +
-	"| `ntfy` | `topic`*, `url` | `token` |\n| `gotify` | `url`* | `token`* |\n| `discord`, `slack`, `teams` | | `url`* |\n" +
-	"| `telegram` | `chat`*, `url` | `token`* |\n| `matrix` | `url`*, `room`* | `token`* |\n" +
-	"| `pushover` | `url`, `device` | `token`*, `user`* |\n\n" +
-	"A webhook is a POST in the form of [Standard Webhooks](https://www.standardwebhooks.com): `webhook-id`, the same with each try, " +
-	"`webhook-timestamp`, and with a `secret` `webhook-signature`, the HMAC-SHA256 over id, timestamp and body. `token` is sent as a " +
-	"bearer token. Redirects are not followed and no proxy is used. Addresses of private networks are refused unless `allow_private` " +
-	"is set, which only owners of the instance may, and loopback and link-local ones unless the service's configuration allows them; what " +
-	"counts is the address that is called and not its name. Secrets cross by `https://` only, but for private networks.\n\n" +
-	"A channel of a team is told what happens to the team's things, one of the default team what happens anywhere. Its `routes` say what " +
-	"of that. It is told of the beginning of a matter once and of its end once, and of the end only where it was told of the beginning. " +
-	"What is more than `hourly_cap` in an hour, or began and ended in `quiet_hours`, is told in a digest. What a channel does not take " +
-	"is tried again for 24 hours, with longer and longer waits, or as long a wait as the receiver asks for by `Retry-After`.\n\n" +
-	"A webhook of the default team with `audit_actions` is told the rows of the audit trail instead, as `audit` of the message: of each " +
-	"action that is named, such as `vm.start`, or begins with what stands before a star, such as `vm.*`; a star alone is all. It must have " +
-	"a `secret`, and `https://` unless `allow_private` is set. Rows come in the order of the trail, from now on, without cap and quiet " +
-	"hours; while one is not taken those behind it wait. At most 1,000 wait as messages, the others in the trail; what is older than a day " +
-	"when its turn comes is counted in `audit_skipped`."
+const form = "`settings` and `secrets` depend on the kind; an asterisk marks required ones.\n\n" +
+	"| kind | settings | secrets |\n|---|---|---|\n| `webhook` | `url`* | `secret`, `token` |\n| `smtp` | " +
+	"`server`*, `from`*, `to`*, `security`, `username` | `password` |\n| `ntfy` | `topic`*, `url` | `token` " +
+	"|\n| `gotify` | `url`* | `token`* |\n| `discord`, `slack`, `teams` | | `url`* |\n| `telegram` | `chat`*, " +
+	"`url` | `token`* |\n| `matrix` | `url`*, `room`* | `token`* |\n| `pushover` | `url`, `device` | `token`*, " +
+	"`user`* |\n\n" +
+	"A webhook is a POST in the format of [Standard Webhooks](https://www.standardwebhooks.com): `webhook-id`, " +
+	"which is the same for each attempt, `webhook-timestamp`, and with a `secret` `webhook-signature`, the " +
+	"HMAC-SHA256 of ID, timestamp and body. `token` is sent as a bearer token. Redirects are not followed and " +
+	"no proxy is used. Private addresses are refused unless `allow_private` is set, which requires an owner of " +
+	"the instance; loopback and link-local addresses are refused unless the configuration of the service " +
+	"allows them. The check applies to the resolved address, not to the name. Secrets are sent only over " +
+	"`https://`, except to private addresses.\n\n" +
+	"A channel of a team sends events of the objects of that team; a channel of the default team sends all " +
+	"events. Its `routes` filter them. It sends the start and the end of an incident once each, and the end " +
+	"only if the start was sent. Messages beyond `hourly_cap` per hour, and incidents that started and ended " +
+	"in `quiet_hours`, are sent as a digest. A failed message is retried for 24 hours with increasing delays, " +
+	"or with the delay that the receiver requests by `Retry-After`.\n\n" +
+	"A webhook of the default team with `audit_actions` sends audit entries instead, as `audit` in the " +
+	"message: those with one of the named actions, such as `vm.start`, or with an action that starts with the " +
+	"text before an asterisk, such as `vm.*`; a single asterisk means all. It requires a `secret`, and " +
+	"`https://` unless `allow_private` is set. Entries are sent in the order of the trail, from now on, " +
+	"without hourly limit and quiet hours; if one is not accepted, the following ones wait. At most 1,000 wait " +
+	"as messages, the others in the trail; entries older than a day when their turn comes are counted in " +
+	"`audit_skipped`."
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Channels}
 	const all, one = "/api/v1/notification-channels", "/api/v1/notification-channels/:channel_id"
 	op.Get(a, all, h.list, op.Spec{
-		ID: "list_notification_channels", Summary: "List channels", Tag: tag, Role: identity.Admin, On: op.Anywhere,
-		Description: "Those of the teams of which the caller is an admin, by name. Secrets are never told.",
+		ID: "list_notification_channels", Summary: "List notification channels", Tag: tag, Role: identity.Admin, On: op.Anywhere,
+		Description: "Lists the channels of the teams of which the caller is an admin, by name. Secrets are never " +
+			"returned.",
 	})
 	op.Post(a, all, h.create, op.Spec{
-		ID: "create_notification_channel", Summary: "Make a channel", Tag: tag, Role: identity.Admin, On: op.Anywhere,
+		ID: "create_notification_channel", Summary: "Create a notification channel", Tag: tag, Role: identity.Admin, On: op.Anywhere,
 		Status: http.StatusCreated, Audit: op.Audit{Action: "notification_channel.create"}, Recall: h.again,
-		Description: "The caller must be an admin of its team. " + form + "\n\nA team has at most 100 channels, beyond that 409 `conflict`. " +
-			"`account_mail` makes a mail channel of the default team the one by which users are told, at their own addresses, of log-ins to " +
-			"their accounts from new places; a second one is 409 `conflict`.",
+		Description: "The caller must be an admin of the channel's team. " +
+			form +
+			"\n\n" +
+			"A team has at most 100 channels; creating more is 409 `conflict`. `account_mail` makes a mail channel of " +
+			"the default team notify users, at their own addresses, of log-ins to their accounts from new places; a " +
+			"second such channel is 409 `conflict`.",
 	})
 	op.Get(a, one, h.get, op.Spec{
-		ID: "get_notification_channel", Summary: "Get a channel", Tag: tag, Role: identity.Admin, On: op.Channel,
-		Description: "With how it does: what waits, since when it fails and why.",
+		ID: "get_notification_channel", Summary: "Get a notification channel", Tag: tag, Role: identity.Admin, On: op.Channel,
+		Description: "Returns the channel with its queue and its last error.",
 	})
 	op.Patch(a, one, h.update, op.Spec{
-		ID: "update_notification_channel", Summary: "Change a channel", Tag: tag, Role: identity.Admin, On: op.Channel,
+		ID: "update_notification_channel", Summary: "Change a notification channel", Tag: tag, Role: identity.Admin, On: op.Channel,
 		Audit: op.Audit{Action: "notification_channel.update"},
-		Description: "`settings`, `quiet_hours` and `routes` are replaced as a whole. Of `secrets`, those that are given are set, null clears " +
-			"one, and all others stay. Where the server, its certificate or the security changes, secrets that cross must be given again. " +
-			"What waits is tried again at once. " + form,
+		Description: "`settings`, `quiet_hours` and `routes` are replaced as a whole. Given `secrets` are " +
+			"set, null clears one, and all others are kept. If the server, its certificate or the security changes, " +
+			"secrets that are sent to it must be given again. Queued messages are retried at once. " +
+			form,
 	})
 	op.Delete(a, one, h.remove, op.Spec{
-		ID: "delete_notification_channel", Summary: "Delete a channel", Tag: tag, Role: identity.Admin, On: op.Channel,
+		ID: "delete_notification_channel", Summary: "Delete a notification channel", Tag: tag, Role: identity.Admin, On: op.Channel,
 		Status: http.StatusNoContent, Audit: op.Audit{Action: "notification_channel.delete"},
-		Description: "With what waits to be told there, and the log of what was told.",
+		Description: "Deletes the channel with its queued messages and its delivery log.",
 	})
 	op.Post(a, one+"/test", h.try, op.Spec{
-		ID: "test_notification_channel", Summary: "Send a test to a channel", Tag: tag, Role: identity.Admin, On: op.Channel,
+		ID: "test_notification_channel", Summary: "Send a test message to a notification channel", Tag: tag, Role: identity.Admin, On: op.Channel,
 		Audit: op.Audit{Action: "notification_channel.test"},
-		Description: "A message is sent at once, also to a channel that is switched off or in its quiet hours, and the answer tells what " +
-			"became of it: `state` is `sent`, or `failed` with the `error`. It is tried once. Where `HOSTLER_BASE_URL` is not set, messages have " +
-			"no links, and `notice` says so.",
+		Description: "Sends a message once and immediately, even if the channel is disabled or in its quiet hours, and " +
+			"returns the result: `state` is `sent`, or `failed` with the `error`. If `HOSTLER_BASE_URL` is not set, " +
+			"messages contain no links, and `notice` says so.",
 	})
 	op.Get(a, "/api/v1/notification-deliveries", h.deliveries, op.Spec{
-		ID: "list_notification_deliveries", Summary: "List what channels were told", Tag: tag, Role: identity.Admin, On: op.Anywhere,
-		Description: "What became of each event at the channels of the teams of which the caller is an admin, the newest first. It is kept " +
-			"for 30 days.",
+		ID: "list_notification_deliveries", Summary: "List notification deliveries", Tag: tag, Role: identity.Admin, On: op.Anywhere,
+		Description: "Lists the delivery of each event to the channels of the teams of which the caller is an admin, " +
+			"newest first. Deliveries are kept for 30 days.",
 	})
 }
 
@@ -93,11 +103,11 @@ func (h handlers) list(ctx context.Context, in *struct{ op.Page }) (*op.List[*ch
 
 // Secrets are those of a request. What is null is cleared.
 type Secrets struct {
-	URL      op.Optional[string] `json:"url,omitzero" minLength:"1" maxLength:"1000" doc:"discord, slack, teams: the whole URL of the webhook"`
-	Secret   op.Optional[string] `json:"secret,omitzero" minLength:"1" maxLength:"1000" doc:"webhook: the key that signs; after whsec_ it is base64"`
-	Token    op.Optional[string] `json:"token,omitzero" minLength:"1" maxLength:"1000" doc:"webhook, ntfy, gotify, telegram, matrix, pushover"`
-	Password op.Optional[string] `json:"password,omitzero" minLength:"1" maxLength:"1000" doc:"smtp"`
-	User     op.Optional[string] `json:"user,omitzero" minLength:"1" maxLength:"1000" doc:"pushover: the key of the user or group"`
+	URL      op.Optional[string] `json:"url,omitzero" minLength:"1" maxLength:"1000" doc:"discord, slack, teams: complete URL of the webhook"`
+	Secret   op.Optional[string] `json:"secret,omitzero" minLength:"1" maxLength:"1000" doc:"webhook: key for signatures; after whsec_ it is base64"`
+	Token    op.Optional[string] `json:"token,omitzero" minLength:"1" maxLength:"1000" doc:"Token: webhook, ntfy, gotify, telegram, matrix, pushover"`
+	Password op.Optional[string] `json:"password,omitzero" minLength:"1" maxLength:"1000" doc:"smtp: password"`
+	User     op.Optional[string] `json:"user,omitzero" minLength:"1" maxLength:"1000" doc:"pushover: key of the user or group"`
 }
 
 // given are those that a request names; nil ones are cleared.
@@ -123,12 +133,12 @@ type createInput struct {
 		Enabled      *bool                      `json:"enabled,omitempty" default:"true"`
 		Settings     channel.Settings           `json:"settings,omitempty"`
 		Secrets      Secrets                    `json:"secrets,omitempty" doc:"Stored encrypted and never shown again"`
-		AllowPrivate bool                       `json:"allow_private,omitempty" doc:"Only by owners of the instance"`
-		AccountMail  bool                       `json:"account_mail,omitempty" doc:"Only for the kind smtp and the default team"`
+		AllowPrivate bool                       `json:"allow_private,omitempty" doc:"Allow private addresses; only owners of the instance can set it"`
+		AccountMail  bool                       `json:"account_mail,omitempty" doc:"Email users about log-ins to their accounts; only for the kind smtp and the default team"`
 		HourlyCap    int                        `json:"hourly_cap,omitempty" minimum:"1" maximum:"10000" default:"60" example:"60"`
-		Quiet        op.Optional[channel.Quiet] `json:"quiet_hours,omitzero" doc:"Null for none"`
-		Routes       []channel.Route            `json:"routes,omitempty" nullable:"false" maxItems:"20" doc:"One of them is enough; without any all is told"`
-		AuditActions []string                   `json:"audit_actions,omitempty" nullable:"false" maxItems:"50" example:"[\"vm.*\"]" doc:"webhook of the default team: actions of the audit trail that it is told, and nothing else"`
+		Quiet        op.Optional[channel.Quiet] `json:"quiet_hours,omitzero" doc:"Quiet hours; null for none"`
+		Routes       []channel.Route            `json:"routes,omitempty" nullable:"false" maxItems:"20" doc:"Filters; an event is sent if it matches at least one of them. Without filters, all events are sent"`
+		AuditActions []string                   `json:"audit_actions,omitempty" nullable:"false" maxItems:"50" example:"[\"vm.*\"]" doc:"For a webhook of the default team: actions of the audit trail to send, and nothing else"`
 	}
 }
 
@@ -166,7 +176,7 @@ type updateInput struct {
 		AllowPrivate op.Optional[bool]             `json:"allow_private,omitzero" nullable:"false"`
 		AccountMail  op.Optional[bool]             `json:"account_mail,omitzero" nullable:"false"`
 		HourlyCap    op.Optional[int]              `json:"hourly_cap,omitzero" nullable:"false" minimum:"1" maximum:"10000" example:"60"`
-		Quiet        op.Optional[channel.Quiet]    `json:"quiet_hours,omitzero" doc:"Null for none"`
+		Quiet        op.Optional[channel.Quiet]    `json:"quiet_hours,omitzero" doc:"Quiet hours; null for none"`
 		Routes       op.Optional[[]channel.Route]  `json:"routes,omitzero" nullable:"false" maxItems:"20"`
 		AuditActions op.Optional[[]string]         `json:"audit_actions,omitzero" nullable:"false" maxItems:"50" example:"[\"vm.*\"]"`
 	}
@@ -207,9 +217,9 @@ func (h handlers) try(ctx context.Context, _ *struct{}) (*op.Body[*channel.Trial
 
 type deliveriesInput struct {
 	op.Page
-	ChannelID int64  `query:"channel_id" minimum:"1" doc:"Only of this channel"`
-	State     string `query:"state" enum:"pending,held,folded,sent,failed,skipped" doc:"Only in this state"`
-	Incident  string `query:"incident" maxLength:"100" example:"alert:5" doc:"Only about this matter: its beginning and its end"`
+	ChannelID int64  `query:"channel_id" minimum:"1" doc:"Only deliveries of this channel"`
+	State     string `query:"state" enum:"pending,held,folded,sent,failed,skipped" doc:"Only deliveries in this state"`
+	Incident  string `query:"incident" maxLength:"100" example:"alert:5" doc:"Only deliveries of this incident: its start and its end"`
 }
 
 func (h handlers) deliveries(ctx context.Context, in *deliveriesInput) (*op.List[channel.Delivery], error) {

@@ -44,7 +44,7 @@ func Again[I, O any](a *API, path string, handler func(context.Context, *I) (Ear
 	declared.Responses = map[string]*huma.Response{}
 	for _, status := range []int{http.StatusOK, operation.status()} { // there are operations that answer 200 with a job
 		declared.Responses[strconv.Itoa(status)] = &huma.Response{
-			Description: "As the operation answers that is asked again",
+			Description: "Response of the repeated operation",
 			Content:     map[string]*huma.MediaType{"application/json": {Schema: answer}},
 		}
 	}

@@ -36,8 +36,8 @@ func Picture[I any](a *API, path string, handler func(context.Context, *I) (*Ima
 	for _, media := range spec.Content {
 		content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	}
-	declared.Responses = map[string]*huma.Response{"200": {Description: "A picture", Content: content},
-		"304": {Description: "It is still the one of If-None-Match"}}
+	declared.Responses = map[string]*huma.Response{"200": {Description: "An image", Content: content},
+		"304": {Description: "The image still matches If-None-Match"}}
 	type file struct{ Body func(huma.Context) }
 	huma.Register(a.huma, declared, func(ctx context.Context, in *I) (*file, error) {
 		image, err := run(ctx, a, in, handler)

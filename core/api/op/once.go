@@ -53,12 +53,13 @@ func documentOnce(o *Operation, declared *huma.Operation) {
 	least, most := 1, maxOnceKey
 	declared.Parameters = append(declared.Parameters, &huma.Param{
 		Name: onceHeader, In: "header",
-		Description: "Lets you send the request again when no answer came: what was done under the key is not done twice, and for 24 hours " +
-			"the same request " +
-			"has the same answer again, with the header `" + replayedHeader + ": true`. A key is 1 to 255 visible ASCII characters, best a " +
-			"random UUID, " +
-			"and belongs to you (an API key's is its own). With another path, query or body it is 422; while the first request is under way 409 " +
-			"`request_in_progress`. Requests that were refused are not remembered. You need the same rights as for the request itself.",
+		Description: "Makes it safe to repeat a request after its response was lost: a request with the same key is " +
+			"not executed twice. For 24 hours, the same request gets the same response, with the header `" +
+			replayedHeader +
+			": true`. A key is 1 to 255 visible ASCII characters, preferably a random UUID, and belongs to you (keys " +
+			"of an API key are separate). The same key with another path, query or body is 422; while the first " +
+			"request is running, it is 409 `request_in_progress`. Refused requests are not remembered. The repeated " +
+			"request requires the same rights.",
 		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most, Pattern: onceKey.String()},
 	})
 	status := strconv.Itoa(o.Spec.Status)
@@ -70,8 +71,9 @@ func documentOnce(o *Operation, declared *huma.Operation) {
 			answer.Headers = map[string]*huma.Param{}
 		}
 		answer.Headers[replayedHeader] = &huma.Param{
-			Description: "true when the answer is that of an earlier request with the same " + onceHeader,
-			Schema:      &huma.Schema{Type: huma.TypeString, Enum: []any{"true"}},
+			Description: "true for the response of an earlier request with the same " +
+				onceHeader,
+			Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"true"}},
 		}
 	}
 }

@@ -198,7 +198,7 @@ type Body[T any] struct{ Body T }
 
 // List is the output of a list; a nil slice is written as [].
 type List[T any] struct {
-	Total int `header:"X-Total-Count" doc:"Number of all entries, those on other pages included"`
+	Total int `header:"X-Total-Count" doc:"Total number of entries on all pages"`
 	Body  []T
 }
 
@@ -214,8 +214,8 @@ type Empty struct{}
 
 // Page is embedded into the input of lists that can grow without bound.
 type Page struct {
-	Page    int `query:"page" default:"1" minimum:"1" maximum:"1000000" doc:"Page, from 1"`
-	PerPage int `query:"per_page" default:"50" minimum:"1" maximum:"500" doc:"Entries on a page"`
+	Page    int `query:"page" default:"1" minimum:"1" maximum:"1000000" doc:"Page number, from 1"`
+	PerPage int `query:"per_page" default:"50" minimum:"1" maximum:"500" doc:"Entries per page"`
 }
 
 // Offset is the number of entries before the page; at most 500 million.

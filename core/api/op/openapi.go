@@ -47,29 +47,30 @@ func newDocument(version string, base *url.URL) *huma.OpenAPI {
 		Components: &huma.Components{
 			Schemas: registry,
 			Responses: map[string]*huma.Response{
-				"Unauthenticated": answer("Nobody is logged in", problemRef, problem.New(problem.CodeUnauthenticated, "log in, or send an API key")),
-				"Forbidden":       answer("The role, the key's scope or a switched-off feature forbids it", problemRef, tooLow(4)),
-				"NotFound":        answer("There is no such thing, or it is not yours to see", problemRef, problem.From(NoSuch("host"))),
-				"Conflict": answer("Not possible now, or to be confirmed: send confirm with the value of confirm_phrase", problemRef,
+				"Unauthenticated": answer("No valid session or API key", problemRef, problem.New(problem.CodeUnauthenticated, "log in, or send an API key")),
+				"Forbidden":       answer("Denied: role, scope of the API key, or disabled feature", problemRef, tooLow(4)),
+				"NotFound":        answer("Not found, or you don't have access", problemRef, problem.From(NoSuch("host"))),
+				"Conflict": answer("Not possible in the current state, or a confirmation is required: send confirm with the value of confirm_phrase", problemRef,
 					problem.Confirm(problem.CodeConfirmRequired, "pve1", "type the name of what is at risk")),
 				"TooLarge":         answer("The body is too large", problemRef, nil),
-				"TooMany":          answer("Too many requests or wrong tries; Retry-After has the seconds to wait", problemRef, nil),
+				"TooMany":          answer("Too many requests or failed attempts; Retry-After is the number of seconds to wait", problemRef, nil),
 				"UnsupportedMedia": answer("The body is not application/json", problemRef, nil),
-				"Invalid": answer("All faults of the input", invalidRef,
+				"Invalid": answer("The request is invalid; detail lists the faults", invalidRef,
 					problem.Invalid(problem.Fault{Loc: []any{"body", "name"}, Msg: "required", Type: "missing"})),
 				"HypervisorFailed": answer("The hypervisor failed or refused; reason is unreachable, tls_fingerprint, auth, permission, protocol "+
 					"or refused", problemRef,
 					problem.New(problem.CodeHypervisorError, "the host closed the connection without an answer").With("reason", "unreachable")),
 				"Unsupported": answer("The host's driver cannot do this", problemRef,
 					problem.New(problem.CodeUnsupported, "the host's driver cannot read nodes")),
-				"Unavailable": answer("The hypervisor's plugin or the database is away at present", problemRef, nil),
-				"Timeout": answer("The hypervisor did not answer in time", problemRef,
+				"Unavailable": answer("The plugin of the hypervisor or the database is unavailable", problemRef, nil),
+				"Timeout": answer("The hypervisor did not respond in time", problemRef,
 					problem.New(problem.CodeTimeout, "the hypervisor did not answer in time")),
-				"Problem": answer("Any other problem; see the table of identifiers", problemRef, nil),
+				"Problem": answer("Another problem; see the table of error ids", problemRef, nil),
 			},
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				"session": {Type: "apiKey", In: "cookie", Name: "service_session",
-					Description: "The cookie that log-in sets; over TLS its name begins with __Host-, or with __Secure- where the base URL has a path."},
+					Description: "Session cookie, set by a log-in. Over TLS its name starts with __Host-, or with __Secure- if " +
+						"the base URL has a path."},
 				"api_key": {Type: "http", Scheme: "bearer", BearerFormat: "svc_…", Description: "An API key."},
 			},
 		},
@@ -79,12 +80,12 @@ func newDocument(version string, base *url.URL) *huma.OpenAPI {
 
 // problemDocument is the schema of every error body but the 422's.
 type problemDocument struct {
-	Type      string   `json:"type" doc:"Always about:blank: error tells problems apart" example:"about:blank"`
-	Title     string   `json:"title" doc:"What kind of problem it is, for people"`
-	Status    int      `json:"status" doc:"The HTTP status"`
-	Detail    string   `json:"detail" doc:"What happened here, for people"`
-	Error     string   `json:"error" doc:"What kind of problem it is, for machines"`
-	RequestID string   `json:"request_id" doc:"The answer's X-Request-ID; log and audit trail have it too"`
+	Type      string   `json:"type" doc:"Always about:blank; error identifies the problem" example:"about:blank"`
+	Title     string   `json:"title" doc:"Kind of the problem, for people"`
+	Status    int      `json:"status" doc:"HTTP status"`
+	Detail    string   `json:"detail" doc:"Description of the problem, for people"`
+	Error     string   `json:"error" doc:"Error id, for programs"`
+	RequestID string   `json:"request_id" doc:"X-Request-ID of the response, also in the log and the audit trail"`
 	_         struct{} `additionalProperties:"true"`
 }
 
@@ -93,16 +94,16 @@ type validationDocument struct {
 	Type      string          `json:"type" example:"about:blank"`
 	Title     string          `json:"title"`
 	Status    int             `json:"status" example:"422"`
-	Detail    []faultDocument `json:"detail" doc:"Every fault of the request"`
+	Detail    []faultDocument `json:"detail" doc:"All faults of the request"`
 	Error     string          `json:"error" example:"invalid"`
 	RequestID string          `json:"request_id"`
 }
 
 // faultDocument describes a fault in the OpenAPI document.
 type faultDocument struct {
-	Loc  []any  `json:"loc" doc:"body, query, path or header, then the keys and indexes that lead to the fault"`
-	Msg  string `json:"msg" doc:"What is wrong, for people; never the rejected value"`
-	Type string `json:"type" doc:"What is wrong, for machines" example:"missing"`
+	Loc  []any  `json:"loc" doc:"Location: body, query, path or header, then the keys and indexes of the fault"`
+	Msg  string `json:"msg" doc:"Description of the fault, for people; never contains the rejected value"`
+	Type string `json:"type" doc:"Kind of the fault, for programs" example:"missing"`
 }
 
 // documentNames are the names of the schemas that clients are generated from.
@@ -293,24 +294,24 @@ func errorTable() []map[string]any {
 // introduction is the text at the top of the OpenAPI document.
 func introduction() string {
 	var b strings.Builder
-	b.WriteString(`Hostler manages virtual machines and app containers on hypervisor hosts.
-
-Log in with POST /api/v1/auth/login and keep the cookie, or send an API key as "Authorization: Bearer svc_…".
-Every operation names the role that it needs and where the role must be held: on the instance (the team "default"), anywhere, or on the
-thing in the path.
-A thing outside your teams is answered like one that does not exist.
-A request is refused in this order: 401, 403 for role or scope, 403 for a switched-off feature, 422 with all faults, 404, 409.
-Errors are application/problem+json with the identifier in the member "error". Times are UTC in RFC 3339. Unknown body keys are refused,
-unknown query keys ignored, known ones without a value refused. A 422 names at most 20 faults.
-A body may have 1 MiB, and 4 KiB before log-in, where each address has 200 requests at once and 5 more a second (429).
-JSON responses are limited to 64 MiB. A longer list is 422 with a fault of type answer_too_large, which says how many entries fit on a
-page or which parameters narrow the list. Lists return a short form of each object; GET of one object returns all of it.
-What makes a job or a thing takes an Idempotency-Key: a request without an answer may then be sent again. Where an answer is
-outcome_unknown, the audit trail's row of its request_id tells whether it was done.
-
-| error | status | meaning |
-|---|---|---|
-`)
+	for _, paragraph := range []string{
+		"Hostler manages virtual machines and app containers on hypervisor hosts.",
+		"Log in with POST /api/v1/auth/login and keep the cookie, or send an API key as `Authorization: Bearer svc_…`. Every operation names " +
+			"the role that it requires and where: on the instance (the team `default`), in any team, or on the object in the path. An object " +
+			"that belongs to none of your teams is 404, like one that does not exist. Refusals have this order: 401, 403 for the role or the " +
+			"scope, 403 for a disabled feature, 422 with all faults, 404, 409.",
+		"Errors are `application/problem+json`; `error` is the error id. Times are UTC in RFC 3339. Unknown keys of a body are refused. " +
+			"Unknown query parameters are ignored, and known ones without a value are refused. A 422 lists at most 20 faults.",
+		"A body can have 1 MiB, and 4 KiB before log-in. Before log-in, each IP address can send 200 requests at once and 5 more per second " +
+			"(429). JSON responses are limited to 64 MiB. A longer list is 422 with a fault of the type `answer_too_large`, which says how many " +
+			"entries fit on a page or which parameters narrow the list. Lists return a short form of each object; GET of one object returns all " +
+			"of it.",
+		"Operations that create a job or an object accept an Idempotency-Key, which makes it safe to repeat a request after its response was " +
+			"lost. If the error is `outcome_unknown`, the audit entry with the `request_id` shows whether the request was executed.",
+	} {
+		b.WriteString(paragraph + "\n\n")
+	}
+	b.WriteString("| error | status | meaning |\n|---|---|---|\n")
 	for _, row := range errorTable() {
 		fmt.Fprintf(&b, "| %s | %d | %s |\n", row["error"], row["status"], row["title"])
 	}

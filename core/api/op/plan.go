@@ -14,8 +14,8 @@ import (
 
 // Planned is embedded into the input of an operation whose Spec has a Plan. The noun tells the plan; see package plan.
 type Planned struct {
-	Plan       bool   `query:"plan" doc:"Answer 200 with what would happen, and do nothing"`
-	PlanDigest string `query:"plan_digest" maxLength:"64" example:"5f2b0c9e81d4a7f3" doc:"A plan's digest: 409 plan_stale once it is another"`
+	Plan       bool   `query:"plan" doc:"Return the plan with status 200 and change nothing"`
+	PlanDigest string `query:"plan_digest" maxLength:"64" example:"5f2b0c9e81d4a7f3" doc:"Digest of the plan that you reviewed; 409 plan_stale if the plan has changed"`
 }
 
 // question is what the request wants with regard to the plan.
@@ -51,11 +51,11 @@ func (a *API) documentPlan(o *Operation, declared *huma.Operation) {
 	answer := declared.Responses["200"]
 	if answer == nil || len(answer.Content) == 0 {
 		declared.Responses["200"] = &huma.Response{
-			Description: "With plan=true: what would happen", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}},
+			Description: "With plan=true: the plan", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}},
 		}
 		return
 	}
 	media := answer.Content["application/json"]
 	media.Schema = &huma.Schema{OneOf: []*huma.Schema{media.Schema, schema}}
-	answer.Description += "; with plan=true what would happen"
+	answer.Description += "; with plan=true: the plan"
 }

@@ -32,18 +32,20 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, "/api/v1/vms/:vm_id/options", h.get, op.Spec{
 		ID: "get_vm_options", Summary: "Get the options of a VM", Tag: "VMs", Role: identity.Viewer, On: op.VM, Calls: true,
 		Needs: endpoint.Monitoring,
-		Description: "Asked of the hypervisor: the options of the VM's firewall and its own, with what waits for a restart, and which options " +
-			"there are. What is not set is absent, or null in `firewall`: the hypervisor's default holds.",
+		Description: "Reads the options of the VM and of its firewall from the hypervisor, with changes that wait for " +
+			"a restart and the list of supported options. Options that are not set are absent, or null in `firewall`; " +
+			"the hypervisor's default applies.",
 	})
 	op.Put(a, "/api/v1/vms/:vm_id/options", h.change, op.Spec{
 		ID: "change_vm_options", Summary: "Change the options of a VM", Tag: "VMs", Role: identity.Operator, On: op.VM, Calls: true,
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "vm.change_options"}, Timeout: changeTime, Faults: option.Faults,
-		Description: "What is absent stays; null, or being named in `delete`, puts an option back to the hypervisor's default. Beside the " +
-			"firewall's options the body takes those that `keys` of GET lists, with values of their types; any other key is 422 with the list of " +
-			"those that there are. Done at once: the VM's own options in one request to the hypervisor, then the firewall's in another, each " +
-			"once. When the second fails, `done` names the options that are changed. Where the firewall has no options for guests its keys are " +
-			"501 `unsupported`. A `digest` that is not that of GET any more is 409 `digest_conflict`; that of `firewall` will do where its " +
-			"options alone are changed. Refused with 409 `guest_busy` while a job works on the VM.",
+		Description: "Changes the options immediately. Absent fields are kept; null, or naming it in `delete`, resets " +
+			"an option to the hypervisor's default. Besides the firewall options, the body accepts the options in " +
+			"`keys` of GET with values of their types; any other key is 422 with the list of supported ones. The VM's " +
+			"options are changed in one request to the hypervisor, then the firewall's in another; neither is " +
+			"repeated. If the second fails, `done` lists the changed options. Firewall options are 501 `unsupported` " +
+			"if the firewall has no options for guests. An outdated `digest` is 409 `digest_conflict`; the digest of " +
+			"`firewall` suffices if only firewall options change. 409 `guest_busy` while a job works on the VM.",
 	})
 }
 
@@ -66,11 +68,11 @@ func (OptionsChange) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Properties: map[string]*huma.Schema{},
 		Examples: []any{map[string]any{"onboot": true, "enable": 1, "policy_in": "DROP"}}}
 	for name, text := range map[string]string{
-		"enable": "Of the firewall: 0 or 1", "dhcp": "Of the firewall: 0 or 1", "ndp": "Of the firewall: 0 or 1",
-		"radv": "Of the firewall: 0 or 1", "macfilter": "Of the firewall: 0 or 1", "ipfilter": "Of the firewall: 0 or 1",
-		"policy_in": "Of the firewall: ACCEPT, REJECT or DROP", "policy_out": "Of the firewall: ACCEPT, REJECT or DROP",
-		"digest": "That of the options which you have read",
-		"delete": "Options that are not to be set any more, separated by commas",
+		"enable": "Firewall option: 0 or 1", "dhcp": "Firewall option: 0 or 1", "ndp": "Firewall option: 0 or 1",
+		"radv": "Firewall option: 0 or 1", "macfilter": "Firewall option: 0 or 1", "ipfilter": "Firewall option: 0 or 1",
+		"policy_in": "Firewall option: ACCEPT, REJECT or DROP", "policy_out": "Firewall option: ACCEPT, REJECT or DROP",
+		"digest": "Digest of the options that you read",
+		"delete": "Options to reset, separated by commas",
 	} {
 		s.Properties[name] = &huma.Schema{Description: text}
 	}

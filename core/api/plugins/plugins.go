@@ -22,8 +22,9 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Plugins}
 	op.Get(a, "/api/v1/plugins", h.list, op.Spec{
 		ID: "list_plugins", Summary: "List plugins", Tag: "Plugins", Role: identity.Admin,
-		Description: "The plugins that were pinned on the machine, and how their processes are on the instance that answers. Plugins are " +
-			"pinned and verified with `hostlerd plugin` on the machine, never over HTTP.",
+		Description: "Lists the plugins that are pinned on the machine, with the status of their processes on the " +
+			"instance that responds. Plugins are pinned and verified with `hostlerd plugin` on the machine, never over " +
+			"HTTP.",
 	})
 }
 
@@ -32,12 +33,12 @@ type Plugin struct {
 	Name         string   `json:"name" example:"pve"`
 	Kind         string   `json:"kind" example:"hypervisor"`
 	Version      string   `json:"version" example:"0.1.0"`
-	Capabilities []string `json:"capabilities" example:"[\"lifecycle\",\"role_script\"]" doc:"What it can do beyond what every plugin of its kind must"`
+	Capabilities []string `json:"capabilities" example:"[\"lifecycle\",\"role_script\"]" doc:"Optional features that it supports"`
 	State        string   `json:"state" enum:"starting,running,backing_off,stopped,failed"`
-	PID          *int     `json:"pid" example:"4711" doc:"Number of its process on the machine of the instance that answers; null while none runs. Plugins of one program share it"`
-	Restarts     int      `json:"restarts" doc:"Since the service started"`
+	PID          *int     `json:"pid" example:"4711" doc:"Process ID on the machine of the instance that responds; null while it is not running. Plugins of one program share it"`
+	Restarts     int      `json:"restarts" doc:"Number of restarts since the service started"`
 	Digest       string   `json:"digest" doc:"SHA-256 of the pinned program" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
-	Error        string   `json:"error" doc:"Why its last process ended or was not started; empty when that never happened"`
+	Error        string   `json:"error" doc:"Why its last process exited or was not started; empty if this never happened"`
 }
 
 func (h handlers) list(context.Context, *struct{}) (*op.List[Plugin], error) {

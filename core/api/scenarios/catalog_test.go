@@ -77,7 +77,7 @@ func TestCatalog(t *testing.T) {
 		`"category":"documents"`)
 	f.ask(t, "GET", "", "", &apitest.Caller{Role: identity.Viewer, Team: 7}, 200, "", `"mem/wiki"`)
 	f.ask(t, "GET", "?q=", "", apitest.Viewer, 422, "invalid")
-	f.ask(t, "GET", "/mem%2Fwiki", "", apitest.Viewer, 200, "", `"description":"Pages that everybody may write"`, `"commit":"memory@`)
+	f.ask(t, "GET", "/mem%2Fwiki", "", apitest.Viewer, 200, "", `"description":"A wiki that everybody can edit"`, `"commit":"memory@`)
 	f.ask(t, "GET", "/wiki", "", apitest.Viewer, 404, "not_found")
 	f.ask(t, "GET", "/mem%2F..%2Fwiki", "", apitest.Viewer, 404, "not_found")
 	f.ask(t, "GET", "/mem%2Fwiki/icon", "", apitest.Viewer, 404, "not_found")

@@ -24,22 +24,22 @@ type handlers struct {
 const tag = "Schedules"
 
 // clocks is told wherever a time can be written.
-const clocks = "`cron` has exactly five fields: minute, hour, day of month, month and day of week, with lists, ranges, steps and " +
-	"names such as `MON` and " +
-	"`JAN`; every minute is the finest. Seconds and macros such as `@daily` are not accepted, nor is an expression that never comes. " +
-	"Where both day " +
-	"fields are given, a day that fits one of them is enough.\n\n" +
-	"`timezone` is a name of the IANA database. Where its clock is put forward, a time that is skipped is due right after the skip; " +
-	"where it is put " +
-	"back, a time that comes twice is due at the first. An expression of every hour goes by elapsed time instead: it is due in each real " +
-	"hour.\n\n" +
-	"A schedule runs with the rights of the user who last wrote it, checked at each run. When these no longer suffice, or what it acts on " +
-	"is gone, the service switches it off and says why in `disabled_reason`. A run that is not possible at the moment is skipped, and " +
-	"`last_error` says why. A schedule that is late, because the service was down, runs once.\n\n" +
-	"Backups and snapshots can be of guests that are selected anew at each run: `select` has either a `tag` or a `host_id`, and finds " +
-	"what the schedule's writer may work on then. Guests that are refused or busy are left out. With `keep`, what the schedule itself " +
-	"made for a guest is deleted after a good run but for the newest so many; what others made, and backups that are protected, are " +
-	"left alone, so that `keep` of backups that are made `protected` is 422. Parameters without exactly one way of naming guests are 422."
+const clocks = "`cron` has exactly five fields: minute, hour, day of month, month and day of week, with lists, " +
+	"ranges, steps and names such as `MON` and `JAN`; the shortest interval is a minute. Seconds, macros such " +
+	"as `@daily`, and expressions that never match are not accepted. If both day fields are given, a day that " +
+	"matches either of them is due.\n\n" +
+	"`timezone` is a name in the IANA database. When its clock is put forward, a skipped time is due right " +
+	"after the gap; when it is put back, a repeated time is due the first time. An hourly expression follows " +
+	"elapsed time instead: it is due once in each hour.\n\n" +
+	"A schedule runs with the rights of the user who last saved it, which are checked at each run. If they are " +
+	"no longer sufficient, or the target no longer exists, the service disables the schedule and explains why " +
+	"in `disabled_reason`. A run that is not possible at the moment is skipped, and `last_error` explains why. " +
+	"A schedule that is overdue because the service was down runs once.\n\n" +
+	"Schedules of backups and snapshots can select their guests at each run: `select` has either a `tag` or a " +
+	"`host_id`, and selects guests that the owner of the schedule can work on at that time. Refused and busy " +
+	"guests are left out. With `keep`, a successful run deletes the items that the schedule created for a " +
+	"guest, except the newest ones; items created otherwise and protected backups are kept. Therefore `keep` " +
+	"together with `protected` is 422. Parameters must name guests in exactly one way; otherwise 422."
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
@@ -49,43 +49,47 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Schedules, newShapes(deps.Schedules.Kinds())}
 	op.Get(a, "/api/v1/schedules", h.list, op.Spec{
 		ID: "list_schedules", Summary: "List schedules", Tag: tag, Role: identity.Viewer,
-		Description: "In the order in which they were made.",
+		Description: "Lists schedules in the order of their creation.",
 	})
 	op.Get(a, "/api/v1/schedules/kinds", h.kinds, op.Spec{
-		ID: "list_schedule_kinds", Summary: "List the kinds of jobs that a schedule may ask for", Tag: tag, Role: identity.Viewer,
-		Description: "Those that need no typed confirmation, each with the JSON schema of its parameters. The list is not paged.",
+		ID: "list_schedule_kinds", Summary: "List the kinds of jobs that can be scheduled", Tag: tag, Role: identity.Viewer,
+		Description: "Lists the kinds of jobs that require no typed confirmation, each with the JSON schema of its " +
+			"parameters. The list is not paged.",
 	})
 	op.Get(a, "/api/v1/schedules/times", h.times, op.Spec{
-		ID: "list_schedule_times", Summary: "List the next times of an expression", Tag: tag, Role: identity.Viewer,
-		Description: "The next five times at which a schedule with this `cron` and `timezone` would be due, as the service reckons them: " +
-			"to be looked at before one is written. An expression or a zone that a schedule may not have is 422.",
+		ID: "list_schedule_times", Summary: "Preview the next times of a cron expression", Tag: tag, Role: identity.Viewer,
+		Description: "Returns the next five times at which a schedule with this `cron` and `timezone` would be due. An " +
+			"invalid expression or time zone is 422.",
 	})
 	op.Post(a, "/api/v1/schedules", h.create, op.Spec{
 		ID: "create_schedule", Summary: "Create a schedule", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
 		Unsupported: true, Audit: op.Audit{Action: "schedule.create"}, Recall: h.created, Faults: h.createFaults,
-		Description: clocks + "\n\nThe caller must be able to do now what the schedule is to do later: the refusals are those of the " +
-			"operation that does the same. An API key with scopes needs the scope of what the schedule acts on too, such as `vms:write`. Names " +
-			"need not be unique. There are at most 1000 schedules, beyond that 409 `conflict`.",
+		Description: clocks +
+			"\n\n" +
+			"You need the rights for the job now: the refusals are those of the operation that starts the same job. An " +
+			"API key with scopes needs the scope of the job's target, too, such as `vms:write`. Names need not be " +
+			"unique. An instance has at most 1000 schedules; creating more is 409 `conflict`.",
 	})
 	op.Patch(a, "/api/v1/schedules/:schedule_id", h.update, op.Spec{
 		ID: "update_schedule", Summary: "Change a schedule", Tag: tag, Role: identity.Admin,
 		Unsupported: true, Audit: op.Audit{Action: "schedule.update", Target: "schedule_id"}, Faults: h.updateFaults,
-		Description: "The caller becomes the schedule's writer, with whose rights it runs from then on, and `disabled_reason` is cleared. " +
-			"Kind and parameters " +
-			"are checked together as for a new schedule, unless the schedule ends switched off and keeps both: switching off always works. " +
-			"`next_run_at` moves only when `cron`, `timezone` or `enabled` changes. `params` null means `{}`, `timezone` null means `UTC`.\n\n" +
+		Description: "The caller becomes the owner of the schedule, which runs with the caller's rights from now on, " +
+			"and `disabled_reason` is cleared. Kind and parameters are checked together as for a new schedule, unless " +
+			"the change disables the schedule and keeps both: disabling is always possible. `next_run_at` changes only " +
+			"if `cron`, `timezone` or `enabled` changes. `params` null means `{}`, `timezone` null means `UTC`.\n\n" +
 			clocks,
 	})
 	op.Delete(a, "/api/v1/schedules/:schedule_id", h.remove, op.Spec{
 		ID: "delete_schedule", Summary: "Delete a schedule", Tag: tag, Role: identity.Admin, Status: http.StatusNoContent,
-		Audit: op.Audit{Action: "schedule.delete", Target: "schedule_id"}, Description: "Its jobs stay.",
+		Audit: op.Audit{Action: "schedule.delete", Target: "schedule_id"}, Description: "Deletes the schedule; its " +
+			"jobs are kept.",
 	})
 	op.Post(a, "/api/v1/schedules/:schedule_id/run", h.run, op.Spec{
 		ID: "run_schedule", Summary: "Run a schedule now", Tag: tag, Role: identity.Operator, Status: http.StatusAccepted,
 		Unsupported: true, Audit: op.Audit{Action: "schedule.run", Target: "schedule_id"}, Recall: h.ran,
-		Description: "An extra run, of a schedule that is switched off too: `next_run_at`, `last_run_at` and all else of the schedule stay as " +
-			"they are. The job carries the caller as `requested_by`; the rights are those of the schedule's writer. An API key with scopes needs " +
-			"the scope of what the schedule acts on too.",
+		Description: "Starts an additional run, even of a disabled schedule; `next_run_at`, `last_run_at` and all " +
+			"other fields do not change. `requested_by` of the job is the caller; the job has the rights of the " +
+			"schedule's owner. An API key with scopes needs the scope of the job's target, too.",
 	})
 }
 
@@ -99,8 +103,8 @@ func (h handlers) list(ctx context.Context, in *listInput) (*op.List[*schedule.S
 // Kind is a kind of job that a schedule may ask for.
 type Kind struct {
 	Kind    string          `json:"kind" example:"vm.start"`
-	Summary string          `json:"summary" example:"Ask a VM to start"`
-	Params  json.RawMessage `json:"params" doc:"The JSON schema of the parameters"`
+	Summary string          `json:"summary" example:"Start a VM"`
+	Params  json.RawMessage `json:"params" doc:"JSON schema of the parameters"`
 }
 
 func (h handlers) kinds(context.Context, *struct{}) (*op.List[Kind], error) {
@@ -117,8 +121,8 @@ type createInput struct {
 		Name     string    `json:"name" minLength:"1" maxLength:"200" example:"Nightly stop"`
 		Cron     string    `json:"cron" minLength:"1" maxLength:"256" example:"30 2 * * MON-FRI" doc:"Minute, hour, day of month, month, day of week"`
 		Timezone *string   `json:"timezone,omitempty" default:"UTC" minLength:"1" maxLength:"64" example:"Europe/Berlin"`
-		JobKind  string    `json:"job_kind" minLength:"1" maxLength:"64" example:"vm.shutdown" doc:"One of /schedules/kinds"`
-		Params   op.Object `json:"params,omitempty" nullable:"true" example:"{\"vm_id\":2}" doc:"The parameters of the job's kind; null means none"`
+		JobKind  string    `json:"job_kind" minLength:"1" maxLength:"64" example:"vm.shutdown" doc:"A kind of GET /schedules/kinds"`
+		Params   op.Object `json:"params,omitempty" nullable:"true" example:"{\"vm_id\":2}" doc:"Parameters of the job; null for none"`
 		Enabled  *bool     `json:"enabled,omitempty" default:"true"`
 	}
 }
@@ -142,9 +146,9 @@ type updateInput struct {
 	Body struct {
 		Name     op.Optional[string]    `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false" example:"Nightly stop"`
 		Cron     op.Optional[string]    `json:"cron,omitzero" minLength:"1" maxLength:"256" nullable:"false" example:"30 2 * * MON-FRI"`
-		Timezone op.Optional[string]    `json:"timezone,omitzero" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"Null means UTC"`
+		Timezone op.Optional[string]    `json:"timezone,omitzero" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"null for UTC"`
 		JobKind  op.Optional[string]    `json:"job_kind,omitzero" minLength:"1" maxLength:"64" nullable:"false" example:"vm.shutdown"`
-		Params   op.Optional[op.Object] `json:"params,omitzero" example:"{\"vm_id\":2}" doc:"Null means none"`
+		Params   op.Optional[op.Object] `json:"params,omitzero" example:"{\"vm_id\":2}" doc:"null for none"`
 		Enabled  op.Optional[bool]      `json:"enabled,omitzero" nullable:"false"`
 	}
 }

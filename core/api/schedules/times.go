@@ -9,12 +9,12 @@ import (
 
 type timesInput struct {
 	Cron     string `query:"cron" required:"true" minLength:"1" maxLength:"256" example:"30 2 * * MON-FRI" doc:"Minute, hour, day of month, month, day of week"`
-	Timezone string `query:"timezone" default:"UTC" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"A name of the IANA database"`
+	Timezone string `query:"timezone" default:"UTC" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"Name of a time zone in the IANA database"`
 }
 
 // Times are when an expression is due.
 type Times struct {
-	Times []time.Time `json:"times" doc:"The next ones, the nearest first; fewer where it does not come so often"`
+	Times []time.Time `json:"times" doc:"Next times, soonest first; fewer if there are not as many"`
 }
 
 // coming is how many times are told.

@@ -21,18 +21,18 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, "/api/v1/search", h.find, op.Spec{
 		ID: "search", Summary: "Search guests, hosts, nodes, storages, schedules, the catalog and jobs", Tag: "Search",
 		Role: identity.Viewer, On: op.Anywhere,
-		Description: "Finds what the caller may see, the best first, as the last polls found it. `q` holds words and fields with " +
-			"blanks between them, all of which must fit, such as `web tag:prod status:running`. A word may stand anywhere in " +
-			"names, numbers, addresses, tags, nodes, hosts and clusters, in any case; who is called exactly so comes first, " +
-			"then whose name begins with it or has it. The fields are `" + strings.Join(search.Fields, "`, `") +
-			"`: the whole value must fit, and `*` in it " +
-			"stands for anything (`node:rack*`, `ip:10.0.0.*`). `is` takes `guest`, `vm`, `container`, `app`, `template`, " +
-			"`host`, `node`, `storage`, `schedule`, `catalog` or `job`; `kind` is that of a job, `type` that of a storage, and `team` " +
-			"and `host` take an id too. A hyphen before a word or field turns it round (`-tag:test`), and quotation marks " +
-			"keep blanks together (`team:\"web shop\"`). What has no such field is not found by it. A field without a value " +
-			"says nothing, and a word with any other colon is a word. Without `q` everything is listed. Of jobs the newest " +
-			"1000 are looked at, and older ones by their id. Schedules are found by those who have a role in the default " +
-			"team.",
+		Description: "Searches what the caller can see, best match first, as of the last polls. `q` consists of words " +
+			"and fields separated by spaces, all of which must match, such as `web tag:prod status:running`. A word " +
+			"matches any part of names, IDs, addresses, tags, nodes, hosts and clusters, case-insensitive; exact names " +
+			"come first, then names that start with the word, then names that contain it. The fields are `" +
+			strings.Join(search.Fields, "`, `") +
+			"`: the whole value must match, and `*` matches any text (`node:rack*`, `ip:10.0.0.*`). `is` accepts " +
+			"`guest`, `vm`, `container`, `app`, `template`, `host`, `node`, `storage`, `schedule`, `catalog` or `job`; " +
+			"`kind` is the kind of a job, `type` the type of a storage, and `team` and `host` accept an ID, too. A " +
+			"hyphen before a word or field negates it (`-tag:test`), and quotation marks keep spaces (`team:\"web " +
+			"shop\"`). Objects without a field do not match it. A field without a value is ignored, and a word with " +
+			"any other colon is a plain word. Without `q`, everything is listed. The newest 1000 jobs are searched, " +
+			"and older ones by their ID. Schedules are included for users with a role in the default team.",
 	})
 }
 

@@ -25,35 +25,38 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Settings}
 	op.Get(a, "/api/v1/settings", h.list, op.Spec{
 		ID: "list_settings", Summary: "List settings", Tag: tag, Role: identity.Admin,
-		Description: "Every setting with its value, its default, what it does, and who set it last. `set` is false while the default holds.",
+		Description: "Lists every setting with its value, its default, its documentation, and the user who last " +
+			"changed it. `set` is false while the default applies.",
 	})
 	op.Patch(a, "/api/v1/settings", h.patch, op.Spec{
 		ID: "patch_settings", Summary: "Change settings", Tag: tag, Role: identity.Admin, Audit: op.Audit{Action: "settings.update"},
-		Description: "Settings by name; a key that is absent stays, null puts a setting back to its default. All of them are changed or none. " +
-			"What changes holds at once on every instance. The trail names the keys that changed and never their values; a value that is there " +
-			"already is no change. `self.host_id` must be a host that is there; `audit.retention_days` needs the role owner, as clearing the " +
-			"trail does. The answer is the list of all settings.",
+		Description: "Changes settings by name; absent settings are kept, and null resets a setting to its default. " +
+			"Either all are changed or none. Changes apply at once on every instance. The audit trail records the " +
+			"names of the changed settings but not their values; setting the current value is not a change. " +
+			"`self.host_id` must be an existing host; `audit.retention_days` requires the role owner, like clearing " +
+			"the trail. The response lists all settings.",
 	})
 	op.Get(a, "/api/v1/entitlements", h.entitlements, op.Spec{
-		ID: "list_entitlements", Summary: "List features that can be switched off", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "The features that this release knows, for the whole instance. The setting `entitlements.disabled` switches them off; an " +
-			"operation of one that is off is refused with `entitlement_required`. A feature that is not listed is off.",
+		ID: "list_entitlements", Summary: "List features that can be disabled", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "Lists the enabled features of this release, for the whole instance. The setting " +
+			"`entitlements.disabled` disables them; an operation of a disabled feature is refused with " +
+			"`entitlement_required`. A feature that is not listed is disabled.",
 	})
 }
 
 // Setting is one setting.
 type Setting struct {
 	Key     string `json:"key" example:"poll.interval_s"`
-	Value   any    `json:"value" doc:"What holds now"`
-	Default any    `json:"default" doc:"What holds while it is not set"`
-	Doc     string `json:"doc" example:"Seconds from one poll of a cluster to the next, 5 to 3600" doc:"What it does, with its unit and bounds"`
-	Set     bool   `json:"set" doc:"False while the default holds"`
+	Value   any    `json:"value" doc:"Current value"`
+	Default any    `json:"default" doc:"Default value"`
+	Doc     string `json:"doc" example:"Seconds from one poll of a cluster to the next, 5 to 3600" doc:"Description with unit and limits"`
+	Set     bool   `json:"set" doc:"false while the default applies"`
 	// The form of the values, for who asks people for them.
-	Kind      string     `json:"kind" enum:"number,flag,text,texts,host" example:"number" doc:"What values are: a whole number, true or false, a text, a list of texts, the id of a host or null"`
-	Minimum   *int       `json:"minimum" example:"5" doc:"The least number; null for other types"`
-	Maximum   *int       `json:"maximum" example:"3600" doc:"The greatest number; null for other types"`
-	ChangedAt *time.Time `json:"changed_at" example:"2026-01-31T12:00:00Z" doc:"When the value was set; null while the default holds"`
-	ChangedBy *string    `json:"changed_by" example:"anna@example.com" doc:"Who set it; null for the service itself, for an account that is gone, and while the default holds"`
+	Kind      string     `json:"kind" enum:"number,flag,text,texts,host" example:"number" doc:"Type of the value: an integer, true or false, a text, a list of texts, the ID of a host or null"`
+	Minimum   *int       `json:"minimum" example:"5" doc:"Minimum; null for other types"`
+	Maximum   *int       `json:"maximum" example:"3600" doc:"Maximum; null for other types"`
+	ChangedAt *time.Time `json:"changed_at" example:"2026-01-31T12:00:00Z" doc:"When the value was set; null while the default applies"`
+	ChangedBy *string    `json:"changed_by" example:"anna@example.com" doc:"User who set it; null for the service, if the account was deleted, and while the default applies"`
 }
 
 func (h handlers) list(ctx context.Context, _ *struct{}) (*op.Body[[]Setting], error) {

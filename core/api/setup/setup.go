@@ -19,20 +19,21 @@ type handlers struct{ setup *identity.Setup }
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Setup}
 	op.Get(a, "/api/v1/setup", h.needed, op.Spec{
-		ID: "get_setup", Summary: "Ask whether the instance needs its first owner", Tag: "Setup", Public: true,
-		Description: "While no user exists `needed` is true. Afterwards the answer is 409 `already_set_up`.",
+		ID: "get_setup", Summary: "Check whether the instance needs its first owner", Tag: "Setup", Public: true,
+		Description: "`needed` is true while no user exists. Afterwards the response is 409 `already_set_up`.",
 	})
 	op.Post(a, "/api/v1/setup", h.complete, op.Spec{
-		ID: "complete_setup", Summary: "Make the first owner", Tag: "Setup", Secret: true, Public: true, Status: http.StatusCreated,
+		ID: "complete_setup", Summary: "Create the first owner", Tag: "Setup", Secret: true, Public: true, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "setup.complete"},
-		Description: "Needs the one-time token that the service has written to the file `setup-token` in its state directory and named in its " +
-			"log. A wrong token is 401 `invalid_credentials`. It works once: afterwards the answer is 409 `already_set_up`. It does not log in.",
+		Description: "Requires the one-time token that the service writes to the file `setup-token` in its state " +
+			"directory; the log names the file. A wrong token is 401 `invalid_credentials`. It works once: afterwards " +
+			"the response is 409 `already_set_up`. It does not log in.",
 	})
 }
 
 // State says whether setup is needed.
 type State struct {
-	Needed bool `json:"needed" example:"true" doc:"Always true: a finished setup answers 409"`
+	Needed bool `json:"needed" example:"true" doc:"Always true; a finished setup returns 409"`
 }
 
 func (h handlers) needed(ctx context.Context, _ *struct{}) (*op.Body[State], error) {
@@ -50,7 +51,7 @@ type completeInput struct {
 	Body struct {
 		SetupToken  string  `json:"setup_token" maxLength:"200" example:"Hn3vYk0x3o6m5nE8m2uPz7Jm1rW4bTqSdVaLcXgKfQe" doc:"The text in the file setup-token"`
 		Email       string  `json:"email" maxLength:"254" example:"anna@example.com"`
-		Password    string  `json:"password" minLength:"12" maxLength:"1024" example:"seven-yellow-donkeys" doc:"At least 12 characters, neither a common password nor the e-mail address"`
+		Password    string  `json:"password" minLength:"12" maxLength:"1024" example:"seven-yellow-donkeys" doc:"At least 12 characters, and neither a common password nor the email address"`
 		DisplayName *string `json:"display_name,omitempty" nullable:"true" maxLength:"200" example:"Anna Lee"`
 	}
 }

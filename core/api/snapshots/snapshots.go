@@ -41,30 +41,33 @@ func Register(a *op.API, deps Deps) {
 		op.Get(a, path, h.list, op.Spec{
 			ID: "list_" + s.kind + "_snapshots", Summary: "List the snapshots of " + s.one,
 			Tag: s.tag, Role: identity.Viewer, On: s.on, Calls: true,
-			Description: "Asked of the hypervisor, oldest first; nothing of it is kept. The present state is no snapshot.",
+			Description: "Lists the snapshots as the hypervisor reports them, oldest first; they are not stored. The " +
+				"current state is not a snapshot.",
 		})
 		op.Post(a, path, h.take, op.Spec{
 			ID: "create_" + s.kind + "_snapshot", Summary: "Take a snapshot of " + s.one,
 			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true,
 			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_create"}, Recall: h.started,
-			Description: "Answers with the job that does it. A name that is taken is 409 `conflict`. `vmstate` keeps the memory too, where the " +
-				"hypervisor can.",
+			Description: "Starts a job that takes the snapshot. A name that is taken is 409 `conflict`. `vmstate` " +
+				"includes the memory if the hypervisor supports it.",
 		})
 		op.Delete(a, path+"/:name", h.remove, op.Spec{
 			ID: "delete_" + s.kind + "_snapshot", Summary: "Delete a snapshot of " + s.one,
 			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true,
 			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_delete", Target: "name"},
 			Plan:        true,
-			Description: "Answers with the job that does it. The guest and its other snapshots stay as they are.",
+			Description: "Starts a job that deletes the snapshot. The guest and its other snapshots do not change.",
 		})
 		op.Post(a, path+"/:name/rollback", h.rollBack, op.Spec{
-			ID: "rollback_" + s.kind + "_snapshot", Summary: "Set " + s.one + " back to a snapshot",
+			ID: "rollback_" + s.kind + "_snapshot", Summary: "Roll back " +
+				s.one +
+				" to a snapshot",
 			Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true,
 			Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
 			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_rollback", Target: "name"}, Recall: h.started,
 			Plan: true,
-			Description: "Answers with the job that does it. All that was written since the snapshot is lost, so it is 409 `confirm_required` " +
-				"until `confirm` holds the guest's name. A running guest is stopped for it.",
+			Description: "Starts a job that rolls the guest back. Data written since the snapshot is lost, so it is 409 " +
+				"`confirm_required` until `confirm` is the name of the guest. A running guest is stopped first.",
 		})
 	}
 }
@@ -86,9 +89,9 @@ func (h handlers) list(ctx context.Context, _ *struct{}) (*op.List[guest.Snapsho
 
 type takeInput struct {
 	Body struct {
-		Name        string  `json:"name" minLength:"2" maxLength:"40" pattern:"^[A-Za-z][A-Za-z0-9_-]+$" example:"before-upgrade" doc:"current is no name"`
+		Name        string  `json:"name" minLength:"2" maxLength:"40" pattern:"^[A-Za-z][A-Za-z0-9_-]+$" example:"before-upgrade" doc:"Name of the snapshot; current is reserved"`
 		Description *string `json:"description,omitempty" nullable:"true" maxLength:"4096"`
-		Memory      bool    `json:"vmstate,omitempty" doc:"Keep the memory too"`
+		Memory      bool    `json:"vmstate,omitempty" doc:"Include the memory"`
 	}
 }
 
@@ -114,7 +117,7 @@ type rollBackInput struct {
 	op.Planned
 	Name string `path:"name" minLength:"1" maxLength:"255" example:"before-upgrade"`
 	Body *struct {
-		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The guest's name"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the guest"`
 	}
 }
 

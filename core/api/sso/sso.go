@@ -20,15 +20,18 @@ type handlers struct{ providers *sso.Store }
 const tag = "Single sign-on"
 
 // form is told wherever a provider can be written.
-const form = "`issuer` is an `https://` URL, below which its discovery is found. Redirects are not followed and no proxy is used; " +
-	"addresses of private networks are refused unless `allow_private` is set, and loopback and link-local ones unless the service's " +
-	"configuration allows them; what counts is the address that is called and not its name.\n\n" +
-	"Who comes is known by the provider's `sub`. At the first log-in it is the account of the same e-mail address, where the provider says " +
-	"`email_verified`, or says nothing of it and `trust_email` is set; an owner's account is joined only with its own second factor. " +
-	"Without an account, `accounts` decides.\n\n" +
-	"At each log-in the `rules` are applied: in each team that a rule names, the account gets the highest role whose group it is in, and " +
-	"loses its role where it is in none; roles in other teams stay. The last active owner with a password never loses that role. Of an " +
-	"account with a second factor it is asked for, unless the token says `mfa` in `amr`."
+const form = "`issuer` is an `https://` URL below which its discovery document is found. Redirects are not " +
+	"followed and no proxy is used. Private addresses are refused unless `allow_private` is set; loopback and " +
+	"link-local addresses are refused unless the configuration of the service allows them. The check applies " +
+	"to the resolved address, not to the name.\n\n" +
+	"A user is identified by the provider's `sub`. The first log-in is linked to the account with the same " +
+	"email address if the provider reports `email_verified`, or does not report it and `trust_email` is set; " +
+	"the account of an owner is linked only after its own second factor. Without an account, `accounts` " +
+	"decides.\n\n" +
+	"The `rules` are applied at each log-in: in each team that a rule names, the account gets the highest role " +
+	"of its groups, and loses its role if it is in none of the groups; roles in other teams are kept. The last " +
+	"active owner with a password never loses that role. The second factor of an account is required unless " +
+	"the token contains `mfa` in `amr`."
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
@@ -36,36 +39,39 @@ func Register(a *op.API, deps Deps) {
 	const all, one = "/api/v1/identity-providers", "/api/v1/identity-providers/:provider_id"
 	op.Get(a, all, h.list, op.Spec{
 		ID: "list_identity_providers", Summary: "List identity providers", Tag: tag, Role: identity.Owner,
-		Description: "All providers of OpenID Connect, by name; at most 20. Client secrets are never told.",
+		Description: "Lists all OpenID Connect providers by name; at most 20. Client secrets are never returned.",
 	})
 	op.Post(a, all, h.create, op.Spec{
-		ID: "create_identity_provider", Summary: "Make an identity provider", Tag: tag, Role: identity.Owner,
+		ID: "create_identity_provider", Summary: "Create an identity provider", Tag: tag, Role: identity.Owner,
 		Status: http.StatusCreated, Audit: op.Audit{Action: "identity_provider.create"}, Recall: h.again,
-		Description: form + "\n\nA name that is taken, in whatever case, and more than 20 providers are 409 `conflict`. At the provider, the " +
-			"client must allow the `redirect_uri` of the answer, and `post_logout_redirect_uri` for log-out.",
+		Description: form +
+			"\n\n" +
+			"A name that is taken, case-insensitive, and more than 20 providers are 409 `conflict`. At the provider, " +
+			"the client must allow the `redirect_uri` of the response, and `post_logout_redirect_uri` for log-outs.",
 	})
 	op.Get(a, one, h.get, op.Spec{
 		ID: "get_identity_provider", Summary: "Get an identity provider", Tag: tag, Role: identity.Owner,
-		Description: "With what its client must allow. The client secret is never told.",
+		Description: "Returns the provider with the URIs to register at it. The client secret is never returned.",
 	})
 	op.Patch(a, one, h.update, op.Spec{
 		ID: "update_identity_provider", Summary: "Change an identity provider", Tag: tag, Role: identity.Owner,
 		Audit: op.Audit{Action: "identity_provider.update", Target: "provider_id"},
-		Description: "`scopes` and `rules` are replaced as a whole. `client_secret` null clears it; it must be given again with another " +
-			"issuer or certificate. With another issuer, accounts are joined to it anew. That and switching it off end the sessions of who came " +
-			"in by it. " + form,
+		Description: "`scopes` and `rules` are replaced as a whole. `client_secret` null clears it; it must be given " +
+			"again if the issuer or the certificate changes. If the issuer changes, accounts are linked again. A new " +
+			"issuer, and disabling the provider, end the sessions that were started with it. " +
+			form,
 	})
 	op.Delete(a, one, h.remove, op.Spec{
 		ID: "delete_identity_provider", Summary: "Delete an identity provider", Tag: tag, Role: identity.Owner,
 		Status: http.StatusNoContent, Audit: op.Audit{Action: "identity_provider.delete", Target: "provider_id"},
-		Description: "Ends the sessions of who came in by it. Accounts and their roles stay; who has no password comes in again by another " +
-			"provider, or when an admin sets one.",
+		Description: "Ends the sessions that were started with the provider. Accounts and their roles are kept; a user " +
+			"without a password can log in again with another provider, or after an admin sets a password.",
 	})
 	op.Post(a, one+"/test", h.try, op.Spec{
 		ID: "test_identity_provider", Summary: "Test an identity provider", Tag: tag, Role: identity.Owner,
 		Audit: op.Audit{Action: "identity_provider.test", Target: "provider_id"},
-		Description: "Asks the provider at once what it is, also one that is switched off, and tells what it says. `ok` is false with the " +
-			"`error` where that fails. Whether the client secret is right shows at a log-in only.",
+		Description: "Contacts the provider at once, even if it is disabled, and returns the result. `ok` is false " +
+			"with an `error` if this fails. A wrong client secret is only detected by a log-in.",
 	})
 }
 
@@ -77,17 +83,17 @@ func (h handlers) list(ctx context.Context, _ *struct{}) (*op.List[*sso.Provider
 type createInput struct {
 	Body struct {
 		Name         string     `json:"name" minLength:"1" maxLength:"100" example:"Company"`
-		Issuer       string     `json:"issuer" minLength:"9" maxLength:"500" example:"https://id.example.com/realms/main" doc:"Exactly as its discovery has it"`
+		Issuer       string     `json:"issuer" minLength:"9" maxLength:"500" example:"https://id.example.com/realms/main" doc:"URL of the issuer, exactly as in its discovery document"`
 		ClientID     string     `json:"client_id" minLength:"1" maxLength:"300" example:"hostler"`
-		ClientSecret string     `json:"client_secret,omitempty" maxLength:"1000" example:"a-long-text" doc:"Stored encrypted and never shown again; absent for a public client"`
-		Scopes       []string   `json:"scopes,omitempty" nullable:"false" maxItems:"20" example:"[\"openid\",\"email\",\"profile\"]" doc:"openid is always among them; openid, email and profile when absent"`
-		GroupsClaim  string     `json:"groups_claim,omitempty" minLength:"1" maxLength:"200" example:"groups" doc:"groups when absent; dots lead into objects, such as realm_access.roles"`
+		ClientSecret string     `json:"client_secret,omitempty" maxLength:"1000" example:"a-long-text" doc:"Secret of the client; absent for a public client. Stored encrypted and never shown again"`
+		Scopes       []string   `json:"scopes,omitempty" nullable:"false" maxItems:"20" example:"[\"openid\",\"email\",\"profile\"]" doc:"Scopes; openid is always included. openid, email and profile if absent"`
+		GroupsClaim  string     `json:"groups_claim,omitempty" minLength:"1" maxLength:"200" example:"groups" doc:"Claim that lists the groups; dots separate the levels of nested objects, as in realm_access.roles. groups if absent"`
 		Rules        []sso.Rule `json:"rules,omitempty" nullable:"false" maxItems:"100"`
-		Accounts     string     `json:"accounts,omitempty" enum:"create,invited" example:"invited" doc:"invited when absent"`
-		TrustEmail   bool       `json:"trust_email,omitempty" doc:"Only where people cannot choose their address at the provider"`
+		Accounts     string     `json:"accounts,omitempty" enum:"create,invited" example:"invited" doc:"Result of a log-in without an account; invited if absent"`
+		TrustEmail   bool       `json:"trust_email,omitempty" doc:"Treat email addresses as verified; only if users cannot choose their address at the provider"`
 		AllowPrivate bool       `json:"allow_private,omitempty"`
-		Fingerprint  string     `json:"tls_fingerprint,omitempty" maxLength:"200" doc:"SHA-256 of the certificate of the issuer's address"`
-		Enabled      *bool      `json:"enabled,omitempty" doc:"True when absent"`
+		Fingerprint  string     `json:"tls_fingerprint,omitempty" maxLength:"200" doc:"SHA-256 of the issuer's certificate to pin"`
+		Enabled      *bool      `json:"enabled,omitempty" doc:"true if absent"`
 	}
 }
 
@@ -116,7 +122,7 @@ func (h handlers) again(ctx context.Context, made idempotency.Made) (any, error)
 
 // One names a provider in the path.
 type One struct {
-	ID int64 `path:"provider_id" minimum:"1" doc:"The provider's id"`
+	ID int64 `path:"provider_id" minimum:"1" doc:"ID of the provider"`
 }
 
 func (h handlers) get(ctx context.Context, in *One) (*op.Body[*sso.Provider], error) {
@@ -130,14 +136,14 @@ type updateInput struct {
 		Name         op.Optional[string]     `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"100" example:"Company"`
 		Issuer       op.Optional[string]     `json:"issuer,omitzero" nullable:"false" minLength:"9" maxLength:"500" example:"https://id.example.com/realms/main"`
 		ClientID     op.Optional[string]     `json:"client_id,omitzero" nullable:"false" minLength:"1" maxLength:"300" example:"hostler"`
-		ClientSecret op.Optional[string]     `json:"client_secret,omitzero" minLength:"1" maxLength:"1000" example:"a-long-text" doc:"Null clears it"`
+		ClientSecret op.Optional[string]     `json:"client_secret,omitzero" minLength:"1" maxLength:"1000" example:"a-long-text" doc:"null clears it"`
 		Scopes       op.Optional[[]string]   `json:"scopes,omitzero" nullable:"false" maxItems:"20"`
 		GroupsClaim  op.Optional[string]     `json:"groups_claim,omitzero" nullable:"false" minLength:"1" maxLength:"200" example:"groups"`
 		Rules        op.Optional[[]sso.Rule] `json:"rules,omitzero" nullable:"false" maxItems:"100"`
 		Accounts     op.Optional[string]     `json:"accounts,omitzero" nullable:"false" enum:"create,invited" example:"invited"`
 		TrustEmail   op.Optional[bool]       `json:"trust_email,omitzero" nullable:"false"`
 		AllowPrivate op.Optional[bool]       `json:"allow_private,omitzero" nullable:"false"`
-		Fingerprint  op.Optional[string]     `json:"tls_fingerprint,omitzero" nullable:"false" maxLength:"200" doc:"Empty for the system's authorities"`
+		Fingerprint  op.Optional[string]     `json:"tls_fingerprint,omitzero" nullable:"false" maxLength:"200" doc:"Empty to check the certificate against the system's certificate authorities"`
 		Enabled      op.Optional[bool]       `json:"enabled,omitzero" nullable:"false"`
 	}
 }

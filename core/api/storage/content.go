@@ -14,65 +14,64 @@ import (
 // contents declares the operations on what lies on a storage.
 func (h handlers) contents(a *op.API) {
 	op.Get(a, one+"/content", h.content, op.Spec{
-		ID: "list_storage_content", Summary: "List what is on a storage", Tag: tag, Role: identity.Viewer, On: op.Host, Calls: true,
+		ID: "list_storage_content", Summary: "List the content of a storage", Tag: tag, Role: identity.Viewer, On: op.Host, Calls: true,
 		Needs: endpoint.Monitoring,
-		Description: "Asked of the hypervisor, by kind and name, as `node` sees it: without it, of a node that can use the storage, " +
-			"the host's own " +
-			"before others. A storage that is not shared has other content on each node. Hypervisors may show less to the token for " +
-			"monitoring than " +
-			"to that for lifecycle, which is used where the host has it; of what kinds of content something is not shown is told by " +
-			"`X-Hidden-Content`.",
+		Description: "Reads the content from the hypervisor as `node` sees it, sorted by kind and name. Without " +
+			"`node`, it is read from a node that can use the storage, preferably the host's own. A storage that is not " +
+			"shared has separate content on each node. The lifecycle token is used if the host has one, because " +
+			"hypervisors may hide content from the monitoring token; `X-Hidden-Content` lists the kinds of content " +
+			"that may be incomplete.",
 	})
 	op.Delete(a, one+"/content/*volid", h.deleteVolume, op.Spec{
 		ID: "delete_storage_volume", Summary: "Delete a volume", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true, Plan: true,
 		Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.delete_volume", Target: "volid"},
 		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
-		Description: "Answers with the job that does it. 409 `volume_in_use` with `guests` while something uses it: a disk as long as " +
-			"the guest is " +
-			"there whose it is by its name, an image while the configuration of a VM names it, and what other volumes are linked copies " +
-			"of. All of " +
-			"it is asked of the hypervisor when the job starts, which else fails; of VMs whose configuration was read within the last hour and " +
-			"has not changed since, as far as is known, only then. A protected backup is 409 `protected`, and a backup needs the host's " +
-			"token for backup besides. 409 `confirm_required` until `confirm` holds the volume's name. Where several nodes have such a " +
-			"storage, each " +
-			"for itself, `node` is needed.",
+		Description: "Starts a job that deletes the volume. 409 `volume_in_use` with `guests` while it is in use: a " +
+			"disk while its guest, identified by the name of the volume, exists; an image while the configuration of a " +
+			"VM uses it; and a volume of which others are linked clones. The job checks this again on the hypervisor " +
+			"before it deletes anything, except for VMs whose configuration was read within the last hour and has not " +
+			"changed since. A protected backup is 409 `protected`, and a backup also requires the backup token of the " +
+			"host. 409 `confirm_required` until `confirm` is the name of the volume. `node` is required if several " +
+			"nodes have a storage of this name with separate content.",
 	})
 	op.Post(a, one+"/content/download", h.download, op.Spec{
-		ID: "download_storage_content", Summary: "Have the hypervisor download a file", Tag: tag, Role: identity.Admin, On: op.Host,
+		ID: "download_storage_content", Summary: "Download a file to a storage", Tag: tag, Role: identity.Admin, On: op.Host,
 		Calls: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.download", Target: "name"},
 		Recall: h.again,
-		Description: "Answers with the job that follows it. The node fetches the file itself, from its own network, and compares the " +
-			"checksum. The node also resolves the name itself, so a name that resolves to a refused address, such as 127.0.0.1, is not " +
-			"refused. The query of `url` may hold a secret: it is in no answer, trail or transcript of this service, though " +
-			"the hypervisor's own log of the task has it; a user and password are refused. A file of this name that is there is 409 `conflict`.",
+		Description: "Starts a job that follows the download. The node downloads the file from its own network and " +
+			"verifies the checksum. The node also resolves the name, so a name that resolves to a refused address, " +
+			"such as 127.0.0.1, is not refused. The query of `url` may contain a secret: it is in no response, audit " +
+			"entry or transcript of this service, but the task log of the hypervisor contains it. A URL with a user " +
+			"name and password is refused. An existing file with this name is 409 `conflict`.",
 	})
 	op.Get(a, one+"/templates", h.templates, op.Spec{
-		ID: "list_storage_templates", Summary: "List the templates that can be fetched to a storage", Tag: tag, Role: identity.Viewer,
+		ID: "list_storage_templates", Summary: "List container templates that can be downloaded", Tag: tag, Role: identity.Viewer,
 		On:    op.Host,
 		Calls: true, Needs: endpoint.Monitoring,
-		Description: "Those of containers that the hypervisor's own source has, as the node last heard of it.",
+		Description: "Lists the container templates that the hypervisor's own source offers, as last updated by the " +
+			"node.",
 	})
 	op.Post(a, one+"/templates", h.fetchTemplate, op.Spec{
-		ID: "fetch_storage_template", Summary: "Fetch a template to a storage", Tag: tag, Role: identity.Admin, On: op.Host,
+		ID: "fetch_storage_template", Summary: "Download a container template to a storage", Tag: tag, Role: identity.Admin, On: op.Host,
 		Calls: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.fetch_template", Target: "name"},
 		Recall:      h.again,
-		Description: "Answers with the job that follows it. One that is there is 409 `conflict`.",
+		Description: "Starts a job that follows the download. An existing template is 409 `conflict`.",
 	})
 }
 
 type contentInput struct {
 	op.Page
 	Named
-	Node     string `query:"node" maxLength:"253" doc:"As this node sees it"`
-	Content  string `query:"content" maxLength:"64" pattern:"^[a-z_-]+$" doc:"Only this kind of content, in the hypervisor's word"`
+	Node     string `query:"node" maxLength:"253" doc:"Node from which the storage is read"`
+	Content  string `query:"content" maxLength:"64" pattern:"^[a-z_-]+$" doc:"Only this content type, as the hypervisor names it"`
 	Kind     string `query:"kind" enum:"disk,image,template,backup,other" doc:"Only volumes of this kind"`
-	GuestRef string `query:"guest_ref" maxLength:"255" doc:"Only volumes of the guest that has this id at the hypervisor"`
-	Search   string `query:"search" maxLength:"100" doc:"Only volumes with this in their ids"`
+	GuestRef string `query:"guest_ref" maxLength:"255" doc:"Only volumes of the guest with this ID on the hypervisor"`
+	Search   string `query:"search" maxLength:"100" doc:"Only volumes whose ID contains this text"`
 }
 
 type contentOutput struct {
-	Total  int      `header:"X-Total-Count" doc:"Number of all entries, those on other pages included"`
-	Hidden []string `header:"X-Hidden-Content" doc:"Kinds of content of which the host's tokens are not shown everything"`
+	Total  int      `header:"X-Total-Count" doc:"Total number of entries on all pages"`
+	Hidden []string `header:"X-Hidden-Content" doc:"Content types that the tokens of the host may not show completely"`
 	Body   []storage.Volume
 }
 
@@ -85,10 +84,10 @@ func (h handlers) content(ctx context.Context, in *contentInput) (*contentOutput
 type deleteVolumeInput struct {
 	op.Planned
 	Named
-	ID   string `path:"volid" maxLength:"300" example:"local:iso/debian.iso" doc:"As volid of the list; slashes may stand as they are"`
-	Node string `query:"node" maxLength:"253" doc:"The node that has it, where several have such a storage each for itself"`
+	ID   string `path:"volid" maxLength:"300" example:"local:iso/debian.iso" doc:"Same as volid in the list; slashes need not be encoded"`
+	Node string `query:"node" maxLength:"253" doc:"Node that has the volume; required if several nodes have separate content"`
 	Body *struct {
-		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"300" doc:"The volume's name"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"300" doc:"Name of the volume"`
 	}
 }
 
@@ -104,13 +103,13 @@ func (h handlers) deleteVolume(ctx context.Context, in *deleteVolumeInput) (*op.
 type downloadInput struct {
 	Named
 	Body struct {
-		URL       string  `json:"url" minLength:"1" maxLength:"2048" example:"https://files.example.com/debian.iso" doc:"http or https"`
-		Content   string  `json:"content" minLength:"1" maxLength:"64" example:"iso" doc:"What it is to the storage, in the hypervisor's word"`
-		Filename  *string `json:"filename,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Null for the last part of the URL's path"`
-		Node      *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"The node that fetches it"`
-		Checksum  *string `json:"checksum,omitempty" nullable:"true" minLength:"1" maxLength:"128" doc:"In hexadecimal digits"`
+		URL       string  `json:"url" minLength:"1" maxLength:"2048" example:"https://files.example.com/debian.iso" doc:"URL of the file, http or https"`
+		Content   string  `json:"content" minLength:"1" maxLength:"64" example:"iso" doc:"Content type, as the hypervisor names it"`
+		Filename  *string `json:"filename,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Name of the file; null for the last part of the URL's path"`
+		Node      *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"Node that downloads the file"`
+		Checksum  *string `json:"checksum,omitempty" nullable:"true" minLength:"1" maxLength:"128" doc:"Expected checksum, in hexadecimal"`
 		Algorithm *string `json:"checksum_algorithm,omitempty" nullable:"true" enum:"md5,sha1,sha224,sha256,sha384,sha512"`
-		VerifyTLS *bool   `json:"verify_tls,omitempty" nullable:"true" doc:"False takes any certificate of the server"`
+		VerifyTLS *bool   `json:"verify_tls,omitempty" nullable:"true" doc:"false accepts any server certificate"`
 	}
 }
 
@@ -133,8 +132,8 @@ func (h handlers) download(ctx context.Context, in *downloadInput) (*op.Body[gue
 type templatesInput struct {
 	op.Page
 	Named
-	Node   string `query:"node" maxLength:"253" doc:"What this node can fetch"`
-	Search string `query:"search" maxLength:"100" doc:"Only templates with this in their names or titles"`
+	Node   string `query:"node" maxLength:"253" doc:"Node whose list of templates is read"`
+	Search string `query:"search" maxLength:"100" doc:"Only templates with this text in their name or title"`
 }
 
 func (h handlers) templates(ctx context.Context, in *templatesInput) (*op.List[storage.Template], error) {
@@ -146,7 +145,7 @@ type fetchTemplateInput struct {
 	Named
 	Body struct {
 		Template string  `json:"template" minLength:"1" maxLength:"255" example:"debian-13-standard_13.1-2_amd64.tar.zst"`
-		Node     *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"The node that fetches it"`
+		Node     *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"Node that downloads the template"`
 	}
 }
 

@@ -43,52 +43,54 @@ func Register(a *op.API, deps Deps) {
 func (h handlers) definitions(a *op.API) {
 	op.Get(a, "/api/v1/storage", h.list, op.Spec{
 		ID: "list_storage", Summary: "List storages", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "Of all clusters, as the last polls found them, by cluster and name. A storage is one entry with its state on " +
-			"each node; what is " +
-			"used of a shared one counts once. A storage that was just attached is listed from the next poll on.",
+		Description: "Lists the storages of all clusters, as of the last polls, sorted by cluster and name. A storage " +
+			"is one entry with its state on each node; a shared storage counts once. A storage that was just added is " +
+			"listed after the next poll.",
 	})
 	op.Post(a, "/api/v1/storage", h.attach, op.Spec{
 		ID: "attach_storage", Summary: "Attach a storage", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
 		Status: http.StatusCreated, Audit: op.Audit{Action: "storage.attach"}, Timeout: changeTime, Recall: h.attached,
-		Description: "The hypervisor knows it from then on; it tries to use it before it answers. `config` takes the keys that GET " +
-			"/storage/{host_id}/types lists for the type; all that is wrong with them is 422 before the hypervisor is asked. Nothing of " +
-			"`config` is " +
-			"in the answer, and its secrets are nowhere in this service: a key for encryption that the hypervisor makes itself stays " +
-			"there. A name " +
-			"that is taken is 409 `conflict`.",
+		Description: "Adds the storage to the configuration of the hypervisor, which tries to use it before it " +
+			"responds. `config` accepts the keys that GET /storage/{host_id}/types lists for the type; all faults are " +
+			"422 before the hypervisor is contacted. The response contains nothing of `config`, and this service " +
+			"stores none of its secrets; an encryption key that the hypervisor generates stays there. A name that is " +
+			"taken is 409 `conflict`.",
 	})
 	op.Get(a, "/api/v1/storage/:host_id/types", h.types, op.Spec{
-		ID: "list_storage_types", Summary: "List the types of storages that can be attached", Tag: tag, Role: identity.Viewer, On: op.Host,
+		ID: "list_storage_types", Summary: "List the storage types that can be attached", Tag: tag, Role: identity.Viewer, On: op.Host,
 		Calls: true, Needs: endpoint.Monitoring,
-		Description: "With the keys that each has. Secret ones are taken and never shown.",
+		Description: "Lists each type with its keys. Secret keys are accepted but never " +
+			"returned.",
 	})
 	op.Get(a, one, h.get, op.Spec{
 		ID: "get_storage", Summary: "Get a storage", Tag: tag, Role: identity.Viewer, On: op.Host, Calls: true, Needs: endpoint.Monitoring,
-		Description: "Its definition is asked of the hypervisor and has no secrets in it; its state on each node is that of the last poll.",
+		Description: "Reads the definition from the hypervisor, without secrets; the state on each node is that of the " +
+			"last poll.",
 	})
 	op.Patch(a, one, h.edit, op.Spec{
-		ID: "edit_storage", Summary: "Edit a storage", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true, Needs: endpoint.Lifecycle,
+		ID: "edit_storage", Summary: "Change a storage", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true, Needs: endpoint.Lifecycle,
 		Audit: op.Audit{Action: "storage.edit", Target: "name"}, Timeout: changeTime,
-		Description: "What is absent from `config` stays, null clears a key. A `digest` that is not that of GET any more is 409 " +
-			"`digest_conflict`. Done when it is answered; the trail has the names of the keys and none of their values.",
+		Description: "Fields that are absent from `config` are kept, and null clears one. An outdated `digest` is 409 " +
+			"`digest_conflict`. The change is complete when the response arrives; the audit trail records the names of " +
+			"the keys but not their values.",
 	})
 	op.Delete(a, one, h.detach, op.Spec{
 		ID: "detach_storage", Summary: "Detach a storage", Tag: tag, Role: identity.Owner, On: op.Host, Calls: true, Plan: true,
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "storage.detach", Target: "name"}, Timeout: changeTime,
 		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
-		Description: "The hypervisor forgets it, and what lies on it stays there: disks of guests are out of their reach, as the plan " +
-			"tells. 409 " +
-			"`confirm_required` until `confirm` holds the storage's name. Done when it is answered.",
+		Description: "Removes the storage from the configuration of the hypervisor; its content is kept, but guests " +
+			"can no longer use disks on it, as the plan shows. 409 `confirm_required` until `confirm` is the name of " +
+			"the storage. The change is complete when the response arrives.",
 	})
 }
 
 type listInput struct {
 	op.Page
 	Host    int64  `query:"host" minimum:"1" doc:"Only storages of this host's cluster"`
-	Node    string `query:"node" maxLength:"253" doc:"Only storages that this node has"`
-	Name    string `query:"name" maxLength:"100" doc:"Only storages of this name"`
-	Content string `query:"content" maxLength:"64" doc:"Only storages that may hold this, in the hypervisor's word"`
-	Status  string `query:"status" enum:"available,unknown" doc:"Only storages in this state"`
+	Node    string `query:"node" maxLength:"253" doc:"Only storages of this node"`
+	Name    string `query:"name" maxLength:"100" doc:"Only storages with this name"`
+	Content string `query:"content" maxLength:"64" doc:"Only storages for this content type, as the hypervisor names it"`
+	Status  string `query:"status" enum:"available,unknown" doc:"Only storages with this status"`
 }
 
 func (h handlers) list(ctx context.Context, in *listInput) (*op.List[storage.Storage], error) {
@@ -111,9 +113,9 @@ func (Config) Schema(huma.Registry) *huma.Schema {
 type attachInput struct {
 	Body struct {
 		HostID  int64  `json:"host_id" minimum:"1" example:"1"`
-		Storage string `json:"storage" minLength:"1" maxLength:"100" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" example:"nas" doc:"Its name"`
-		Type    string `json:"type" minLength:"1" maxLength:"64" example:"nfs" doc:"One of those of GET /storage/{host_id}/types"`
-		Config  Config `json:"config,omitempty" doc:"The keys of its definition"`
+		Storage string `json:"storage" minLength:"1" maxLength:"100" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" example:"nas" doc:"Name of the storage"`
+		Type    string `json:"type" minLength:"1" maxLength:"64" example:"nfs" doc:"A type of GET /storage/{host_id}/types"`
+		Config  Config `json:"config,omitempty" doc:"Keys of the definition"`
 	}
 }
 
@@ -143,7 +145,7 @@ type Named struct {
 
 type getInput struct {
 	Named
-	Node string `query:"node" maxLength:"253" doc:"Show the state on this node only"`
+	Node string `query:"node" maxLength:"253" doc:"Show only the state on this node"`
 }
 
 func (h handlers) get(ctx context.Context, in *getInput) (*op.Body[storage.Detail], error) {
@@ -155,7 +157,7 @@ type editInput struct {
 	Named
 	Body struct {
 		Config Config  `json:"config" doc:"New values by key; null clears one"`
-		Digest *string `json:"digest,omitempty" nullable:"true" maxLength:"64" doc:"That of the definition which you have read"`
+		Digest *string `json:"digest,omitempty" nullable:"true" maxLength:"64" doc:"Digest of the definition that you read"`
 	}
 }
 
@@ -172,7 +174,7 @@ type detachInput struct {
 	op.Planned
 	Named
 	Body *struct {
-		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The storage's name"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the storage"`
 	}
 }
 

@@ -11,22 +11,23 @@ import (
 
 func registerMembers(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/teams/:team_id/members", h.members, op.Spec{
-		ID: "list_team_members", Summary: "List a team's members", Tag: tag, Role: identity.Admin,
-		Description: "The users who have a role in the team, by e-mail address. Those whose role in `default` holds here as well are not " +
-			"among them.",
+		ID: "list_team_members", Summary: "List the members of a team", Tag: tag, Role: identity.Admin,
+		Description: "Lists the users who have a role in the team, by email address. Users whose role comes from the " +
+			"team `default` are not included.",
 	})
 	op.Put(a, "/api/v1/teams/:team_id/members/:user_id", h.setMember, op.Spec{
-		ID: "set_team_member", Summary: "Give a user a role in a team", Tag: tag, Role: identity.Owner,
+		ID: "set_team_member", Summary: "Set the role of a user in a team", Tag: tag, Role: identity.Owner,
 		Audit: op.Audit{Action: "team.member_set", Target: "team_id"},
-		Description: "Adds the user, or changes the role; it holds from the user's next request on. The body is required, so that nobody is " +
-			"made a viewer by an empty request; `{}` says viewer. The keys `cidr`, `comment` and `nomatch` are accepted and ignored. The last " +
-			"active owner of the team `default` keeps that role (409 `last_owner`).",
+		Description: "Adds the user, or changes the role, from the user's next request. The body is required, so that " +
+			"an empty request does not make a user a viewer; `{}` means viewer. The keys `cidr`, `comment` and " +
+			"`nomatch` are accepted and ignored. The last active owner of the team `default` keeps that role (409 " +
+			"`last_owner`).",
 	})
 	op.Delete(a, "/api/v1/teams/:team_id/members/:user_id", h.removeMember, op.Spec{
-		ID: "remove_team_member", Summary: "Take a user out of a team", Tag: tag, Role: identity.Owner, Status: 200,
+		ID: "remove_team_member", Summary: "Remove a user from a team", Tag: tag, Role: identity.Owner, Status: 200,
 		Audit: op.Audit{Action: "team.member_remove", Target: "team_id"},
-		Description: "Holds from the user's next request on. A user who is no member is 404, the last active owner of the team `default` " +
-			"409 `last_owner`.",
+		Description: "Takes effect with the user's next request. A user who is not a member is 404; the last active " +
+			"owner of the team `default` is 409 `last_owner`.",
 	})
 }
 
@@ -57,13 +58,13 @@ func (h handlers) members(ctx context.Context, in *membersInput) (*op.List[TeamM
 // Place names a team and a user in the path.
 type Place struct {
 	One
-	UserID int64 `path:"user_id" doc:"The user's id"`
+	UserID int64 `path:"user_id" doc:"ID of the user"`
 }
 
 type memberInput struct {
 	Place
 	Body struct {
-		Role op.Optional[string] `json:"role,omitzero" nullable:"false" enum:"viewer,operator,admin,owner" example:"operator" doc:"viewer when absent"`
+		Role op.Optional[string] `json:"role,omitzero" nullable:"false" enum:"viewer,operator,admin,owner" example:"operator" doc:"Role; viewer if absent"`
 		// Another body of the same name has these; clients that were made from it send them.
 		CIDR    op.Ignored `json:"cidr,omitzero" doc:"Ignored"`
 		Comment op.Ignored `json:"comment,omitzero" doc:"Ignored"`

@@ -25,27 +25,29 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Users}
 	op.Get(a, "/api/v1/teams", h.list, op.Spec{
 		ID: "list_teams", Summary: "List teams", Tag: tag, Role: identity.Admin,
-		Description: "All teams, the team `default` first, the others by name. A team owns hosts; a role in it holds on these and their " +
-			"guests. A role in `default` holds on every host and for the instance.",
+		Description: "Lists all teams, the team `default` first, the others by name. A team owns hosts; a role in it " +
+			"applies to these hosts and their guests. A role in `default` applies to every host and to the instance.",
 	})
 	op.Post(a, "/api/v1/teams", h.create, op.Spec{
 		ID: "create_team", Summary: "Create a team", Tag: tag, Role: identity.Owner, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "team.create"}, Recall: h.created,
-		Description: "Two teams may have the same name; the slug tells them apart. Without `slug`, or with null, it is made of the name in " +
-			"small ASCII letters, with a number behind it when it is taken. A given one that is taken is 409 `conflict`; so is the 10,001st " +
-			"team. Hosts are moved to the " +
-			"team by changing the host's `team_id`.",
+		Description: "Two teams may have the same name; the slug identifies them. Without `slug`, or with null, it is " +
+			"generated from the name in lower-case ASCII letters, with a number appended if it is taken. A given slug " +
+			"that is taken is 409 `conflict`; so is the 10,001st team. To move a host to the team, change the " +
+			"`team_id` of the host.",
 	})
 	op.Patch(a, "/api/v1/teams/:team_id", h.patch, op.Spec{
 		ID: "patch_team", Summary: "Change a team", Tag: tag, Role: identity.Owner, Audit: op.Audit{Action: "team.update", Target: "team_id"},
-		Description: "`description` null clears it; `name` cannot be cleared. The slug never changes. The default team may be renamed, too.",
+		Description: "`description` null clears it; `name` cannot be cleared. The slug never changes. The default team " +
+			"can be renamed, too.",
 	})
 	op.Delete(a, "/api/v1/teams/:team_id", h.remove, op.Spec{
 		ID: "delete_team", Summary: "Delete a team", Tag: tag, Role: identity.Owner, Status: http.StatusOK, Plan: true,
 		Audit: op.Audit{Action: "team.delete", Target: "team_id"},
-		Description: "Its hosts fall to the team `default` with their guests, apps and jobs, so that nothing is lost; `hosts` says how many. " +
-			"Its members lose their role in it and keep their accounts. Rows of the audit trail keep the id of the deleted team: admins of the " +
-			"instance read them, nobody else does any more. The default team cannot be deleted (409 `invalid_state`).",
+		Description: "Deletes the team. Its hosts move to the team `default` with their guests, apps and jobs; `hosts` " +
+			"is their number. Its members lose their role in it and keep their accounts. Audit entries keep the ID of " +
+			"the deleted team: only admins of the instance can read them from then on. The default team cannot be " +
+			"deleted (409 `invalid_state`).",
 	})
 	registerMembers(a, h)
 }
@@ -57,8 +59,8 @@ type Team struct {
 	Slug        string    `json:"slug" example:"web-shop" doc:"Unique; never changes"`
 	Description *string   `json:"description" example:"Runs the shop"`
 	CreatedAt   time.Time `json:"created_at"`
-	Members     int       `json:"members" example:"4" doc:"How many users have a role in it"`
-	Hosts       int       `json:"hosts" example:"3" doc:"How many hosts it owns"`
+	Members     int       `json:"members" example:"4" doc:"Number of users with a role in it"`
+	Hosts       int       `json:"hosts" example:"3" doc:"Number of hosts that it owns"`
 }
 
 func teamOf(t *identity.Team) Team {
@@ -101,14 +103,14 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Team], 
 
 // One names a team in the path.
 type One struct {
-	ID int64 `path:"team_id" doc:"The team's id"`
+	ID int64 `path:"team_id" doc:"ID of the team"`
 }
 
 type patchInput struct {
 	One
 	Body struct {
 		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" maxLength:"100" example:"Web shop"`
-		Description op.Optional[string] `json:"description,omitzero" maxLength:"1000" example:"Runs the shop" doc:"Null clears it"`
+		Description op.Optional[string] `json:"description,omitzero" maxLength:"1000" example:"Runs the shop" doc:"null clears it"`
 	}
 }
 
@@ -129,7 +131,7 @@ func text(o op.Optional[string]) *string {
 // TeamDeleted is the answer of a team's deletion.
 type TeamDeleted struct {
 	Deleted bool  `json:"deleted" example:"true"`
-	Hosts   int64 `json:"hosts" example:"3" doc:"How many hosts have fallen to the team default"`
+	Hosts   int64 `json:"hosts" example:"3" doc:"Number of hosts that moved to the team default"`
 }
 
 type removeInput struct {

@@ -40,33 +40,38 @@ func Register(a *op.API, deps Deps) {
 		Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.upload", Target: "name"},
 		Content: []string{form}, MaxBody: most, Timeout: op.Unlimited, Idle: idle, Rate: rate,
 		Form: []op.FormPart{
-			{Name: "file", Type: "file", Required: true, Doc: "The file, with its name, which the hypervisor may change: see name of the answer"},
+			{Name: "file", Type: "file", Required: true, Doc: "The file with its name, which the hypervisor may change; " +
+				"see name in the response"},
 			{Name: "content", Type: "string", Example: "iso",
-				Doc: "What it is to the storage, such as iso; without it what its name's ending says"},
-			{Name: "node", Type: "string", Example: "node1", Doc: "A node that has the storage; without it or empty one of those that are online"},
-			{Name: "overwrite", Type: "boolean", Doc: "Replace a file of the same name; false without it"},
+				Doc: "Content type, such as iso; if absent, derived from the extension of the file name"},
+			{Name: "node", Type: "string", Example: "node1", Doc: "Node that has the storage; if absent or empty, any " +
+				"online node"},
+			{Name: "overwrite", Type: "boolean", Doc: "Replace a file with the same name; false if absent"},
 			{Name: "sha256", Type: "string", Example: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-				Doc: "The checksum that the file must have, in hexadecimal digits: 422 for one that arrives with another, and nothing is left of it"},
+				Doc: "Expected checksum of the file, in hexadecimal; a different one is 422, and the file is deleted"},
 		},
-		Description: "The file is received whole by the service, with its SHA-256, and then sent to the storage by the job that is answered. " +
-			"Its fields may stand before or behind the file. Those that stand before it are judged before the file is read: a name that is " +
-			"taken (409 `file_exists`, unless `overwrite` is true), a wrong ending, a storage that takes no such files or is out of use. " +
-			"A client that sends any field before the file sends all of them there; the others have their defaults. Files larger than the " +
-			"setting `upload.limit_mib` are 413 `too_large`, and those for which the service's folder would not keep `upload.keep_free_mib` " +
-			"free 507 `insufficient_storage`. There is no limit of time, but a sender that stops for 30 s, or sends less than 1 KiB a " +
-			"second, is left with 408. A client that goes away leaves nothing. With `upload_id` the client chooses the id under which " +
-			"GET /hosts/{host_id}/uploads/{upload_id} tells how much has arrived, on every instance.",
+		Description: "The service receives the whole file, computes its SHA-256, and then sends the file to the " +
+			"storage in the job that it returns. Fields can come before or after the file. Fields before the file are " +
+			"checked before the file is read: a name that is taken (409 `file_exists`, unless `overwrite` is true), a " +
+			"wrong file extension, a storage that does not accept such files or is unavailable. If any field comes " +
+			"before the file, all of them must; the others have their defaults. A file larger than the setting " +
+			"`upload.limit_mib` is 413 `too_large`. A file that would leave less than `upload.keep_free_mib` free in " +
+			"the folder of the service is 507 `insufficient_storage`. Uploads have no time limit, but a sender that " +
+			"pauses for 30 s, or sends less than 1 KiB a second, gets 408. An aborted upload leaves nothing behind. " +
+			"With `upload_id`, the client chooses the ID for GET /hosts/{host_id}/uploads/{upload_id}, which returns " +
+			"the progress on every instance.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/uploads/:upload_id", h.get, op.Spec{
-		ID: "get_upload", Summary: "Get how far an upload has come", Tag: tag, Role: identity.Viewer, On: op.Host,
-		Description: "While the file arrives `received_bytes` is a second old at most; how much of it the job has sent on is the job's " +
-			"`progress`. It is known for a week after its last change.",
+		ID: "get_upload", Summary: "Get the progress of an upload", Tag: tag, Role: identity.Viewer, On: op.Host,
+		Description: "Returns the upload. While the file is being received, `received_bytes` is at most one second " +
+			"old; the `progress` of the job shows how much of it the job has sent to the storage. An upload is kept " +
+			"for a week after its last change.",
 	})
 }
 
 type uploadInput struct {
 	Name     string `path:"name" minLength:"1" maxLength:"100" example:"local" doc:"Name of the storage"`
-	UploadID string `query:"upload_id" pattern:"^[A-Za-z0-9_-]{16,64}$" example:"f4c1b7a0-5d0e-4a57-9d0b-2f6f5c0f8a11" doc:"An id of the client's choice that was never used before, such as a random UUID"`
+	UploadID string `query:"upload_id" pattern:"^[A-Za-z0-9_-]{16,64}$" example:"f4c1b7a0-5d0e-4a57-9d0b-2f6f5c0f8a11" doc:"ID chosen by the client that was never used before, such as a random UUID"`
 }
 
 func (h handlers) upload(ctx context.Context, in *uploadInput, f *op.Incoming) (*op.Body[upload.Started], error) {

@@ -17,7 +17,7 @@ type createInput struct {
 		Email       string              `json:"email" minLength:"3" maxLength:"254" example:"anna@example.com"`
 		Password    string              `json:"password" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes"`
 		DisplayName *string             `json:"display_name,omitempty" nullable:"true" maxLength:"200" example:"Anna Lee"`
-		Role        op.Optional[string] `json:"role,omitzero" enum:"viewer,operator,admin,owner" example:"viewer" doc:"Role in the team default; viewer when absent, none when null"`
+		Role        op.Optional[string] `json:"role,omitzero" enum:"viewer,operator,admin,owner" example:"viewer" doc:"Role in the team default; viewer if absent, none if null"`
 	}
 }
 
@@ -77,7 +77,7 @@ func defaultRole(given op.Optional[string]) (map[int64]identity.Role, error) {
 type patchInput struct {
 	One
 	Body struct {
-		DisplayName op.Optional[string] `json:"display_name,omitzero" maxLength:"200" example:"Anna Lee" doc:"Null clears it"`
+		DisplayName op.Optional[string] `json:"display_name,omitzero" maxLength:"200" example:"Anna Lee" doc:"null clears it"`
 		IsActive    op.Optional[bool]   `json:"is_active,omitzero" nullable:"false"`
 	}
 }
@@ -108,18 +108,18 @@ func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[Account],
 type resetInput struct {
 	One
 	Body struct {
-		Password   string `json:"password" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes" doc:"The password from now on"`
+		Password   string `json:"password" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes" doc:"New password"`
 		RevokeKeys bool   `json:"revoke_keys,omitempty" default:"false" doc:"Also revoke all API keys of the user"`
 	}
 }
 
 // Reset is the answer of a reset password.
 type Reset struct {
-	SessionsRevoked int64 `json:"sessions_revoked" example:"2" doc:"How many sessions have ended"`
-	KeysRevoked     int64 `json:"keys_revoked" example:"0" doc:"How many API keys were revoked"`
-	KeysValid       int64 `json:"keys_valid" example:"3" doc:"How many API keys of the user are still good, and go on without the password"`
-	PasskeysValid   int64 `json:"passkeys_valid" example:"1" doc:"How many passkeys of the user are still valid; revoke_keys does not revoke them"`
-	IdentitiesValid int64 `json:"identities_valid" example:"0" doc:"How many identities at providers still log in to the account"`
+	SessionsRevoked int64 `json:"sessions_revoked" example:"2" doc:"Number of sessions that ended"`
+	KeysRevoked     int64 `json:"keys_revoked" example:"0" doc:"Number of revoked API keys"`
+	KeysValid       int64 `json:"keys_valid" example:"3" doc:"Number of API keys of the user that stay valid and do not depend on the password"`
+	PasskeysValid   int64 `json:"passkeys_valid" example:"1" doc:"Number of passkeys of the user that stay valid; revoke_keys does not revoke them"`
+	IdentitiesValid int64 `json:"identities_valid" example:"0" doc:"Number of identities at providers that can still log in to the account"`
 }
 
 func (h handlers) resetPassword(ctx context.Context, in *resetInput) (*op.Body[Reset], error) {

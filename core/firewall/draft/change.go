@@ -14,7 +14,7 @@ import (
 // On names the scope of a change.
 type On struct {
 	Kind  string `json:"kind" enum:"cluster,node,vm,app,group" example:"vm"`
-	ID    int64  `json:"id,omitempty" minimum:"1" example:"12" doc:"Id of the VM or the app"`
+	ID    int64  `json:"id,omitempty" minimum:"1" example:"12" doc:"ID of the VM or the app"`
 	Node  string `json:"node,omitempty" maxLength:"253" example:"pve1" doc:"Name of the node"`
 	Group string `json:"group,omitempty" maxLength:"64" example:"webserver" doc:"Name of the security group"`
 }
@@ -22,9 +22,9 @@ type On struct {
 // Rule is a new rule, or the fields of a rule that change; nil leaves a field
 // unchanged.
 type Rule struct {
-	Type     *string `json:"type,omitempty" enum:"in,out,forward,group" example:"in" doc:"group stands for the rules of the security group that action names"`
+	Type     *string `json:"type,omitempty" enum:"in,out,forward,group" example:"in" doc:"group: the rules of the security group that action names"`
 	Action   *string `json:"action,omitempty" minLength:"1" maxLength:"64" example:"ACCEPT"`
-	Enable   *int    `json:"enable,omitempty" minimum:"0" maximum:"1" example:"1" doc:"A new rule is switched off without it"`
+	Enable   *int    `json:"enable,omitempty" minimum:"0" maximum:"1" example:"1" doc:"1 enables the rule; a new rule is disabled if absent"`
 	Macro    *string `json:"macro,omitempty" maxLength:"512"`
 	Iface    *string `json:"iface,omitempty" maxLength:"512" example:"net0"`
 	Source   *string `json:"source,omitempty" maxLength:"512" example:"192.0.2.0/24"`
@@ -39,8 +39,8 @@ type Rule struct {
 
 // Member is a member of an IP set.
 type Member struct {
-	CIDR    string `json:"cidr" minLength:"1" maxLength:"512" example:"192.0.2.0/24" doc:"An address, a network, or what else the hypervisor takes. It names the member"`
-	NoMatch bool   `json:"nomatch,omitempty" doc:"Takes the addresses out of the set that a larger member brought in"`
+	CIDR    string `json:"cidr" minLength:"1" maxLength:"512" example:"192.0.2.0/24" doc:"An address, a network, or another value that the hypervisor accepts. It identifies the member"`
+	NoMatch bool   `json:"nomatch,omitempty" doc:"true excludes these addresses from a larger member of the set"`
 	Comment string `json:"comment,omitempty" maxLength:"1024"`
 }
 
@@ -48,14 +48,14 @@ type Member struct {
 type Change struct {
 	On      On                `json:"scope"`
 	Action  string            `json:"action" enum:"create_rule,change_rule,delete_rule,move_rule,create_alias,change_alias,delete_alias,create_ipset,delete_ipset,add_member,change_member,remove_member,change_options,create_group,change_group,delete_group" example:"create_rule"`
-	Pos     *int              `json:"pos,omitempty" minimum:"0" maximum:"100000" example:"0" doc:"Place of a rule in the list as it is after the changes before this one; where a new rule shall stand, 0 without it"`
-	To      *int              `json:"to,omitempty" minimum:"0" maximum:"100000" doc:"Where a rule shall stand afterwards"`
-	Rule    *Rule             `json:"rule,omitempty" doc:"A new rule, or what shall change of one: an empty text takes a field away"`
+	Pos     *int              `json:"pos,omitempty" minimum:"0" maximum:"100000" example:"0" doc:"Position of the rule in the list after the preceding changes; for a new rule, where to insert it, 0 if absent"`
+	To      *int              `json:"to,omitempty" minimum:"0" maximum:"100000" doc:"New position of the rule"`
+	Rule    *Rule             `json:"rule,omitempty" doc:"A new rule, or the fields to change; an empty text removes a field"`
 	Name    string            `json:"name,omitempty" maxLength:"64" example:"office" doc:"Name of an alias or a set"`
-	CIDR    string            `json:"cidr,omitempty" maxLength:"512" example:"192.0.2.0/24" doc:"What an alias stands for"`
-	Comment *string           `json:"comment,omitempty" maxLength:"1024" doc:"Of an alias, a new set or a group"`
-	Members []Member          `json:"members,omitempty" maxItems:"1000" doc:"Of a new set, or those that are added, changed or removed"`
-	Options map[string]string `json:"options,omitempty" doc:"New values of options by name: 1 and 0 for those that are on or off, an empty text for one that shall not be set any more"`
+	CIDR    string            `json:"cidr,omitempty" maxLength:"512" example:"192.0.2.0/24" doc:"Address or network of the alias"`
+	Comment *string           `json:"comment,omitempty" maxLength:"1024" doc:"Comment of the alias, the new set or the group"`
+	Members []Member          `json:"members,omitempty" maxItems:"1000" doc:"Members of a new set, or members to add, change or remove"`
+	Options map[string]string `json:"options,omitempty" doc:"New values of options by name: 1 and 0 for on and off, an empty text to unset the option"`
 }
 
 // These are the actions, and the limits of a change.

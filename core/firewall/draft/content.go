@@ -12,7 +12,7 @@ import (
 // Alias is an alias of a content.
 type Alias struct {
 	Name    string `json:"name" minLength:"1" maxLength:"64" example:"office"`
-	CIDR    string `json:"cidr" minLength:"1" maxLength:"512" example:"192.0.2.0/24" doc:"What it stands for"`
+	CIDR    string `json:"cidr" minLength:"1" maxLength:"512" example:"192.0.2.0/24" doc:"Address or network of the alias"`
 	Comment string `json:"comment,omitempty" maxLength:"1024"`
 }
 
@@ -26,10 +26,10 @@ type Set struct {
 // Content is a set of rules, aliases, sets and options with which a scope can
 // be filled.
 type Content struct {
-	Rules   []Rule            `json:"rules" minItems:"1" maxItems:"200" example:"[{\"type\":\"in\",\"action\":\"ACCEPT\",\"enable\":1,\"proto\":\"tcp\",\"dport\":\"80,443\",\"comment\":\"web\"},{\"type\":\"in\",\"action\":\"ACCEPT\",\"enable\":1,\"macro\":\"SSH\",\"source\":\"office\"}]" doc:"In their order"`
-	Aliases []Alias           `json:"aliases,omitempty" maxItems:"100" example:"[{\"name\":\"office\",\"cidr\":\"192.0.2.0/24\"}]" doc:"What the rules may name. Nodes and groups have none of their own"`
-	IPSets  []Set             `json:"ipsets,omitempty" maxItems:"50" doc:"As aliases"`
-	Options map[string]string `json:"options,omitempty" example:"{\"policy_in\":\"DROP\"}" doc:"As in the change change_options of a draft"`
+	Rules   []Rule            `json:"rules" minItems:"1" maxItems:"200" example:"[{\"type\":\"in\",\"action\":\"ACCEPT\",\"enable\":1,\"proto\":\"tcp\",\"dport\":\"80,443\",\"comment\":\"web\"},{\"type\":\"in\",\"action\":\"ACCEPT\",\"enable\":1,\"macro\":\"SSH\",\"source\":\"office\"}]" doc:"Rules in order"`
+	Aliases []Alias           `json:"aliases,omitempty" maxItems:"100" example:"[{\"name\":\"office\",\"cidr\":\"192.0.2.0/24\"}]" doc:"Aliases that the rules can use. Nodes and groups have none"`
+	IPSets  []Set             `json:"ipsets,omitempty" maxItems:"50" doc:"IP sets that the rules can use. Nodes and groups have none"`
+	Options map[string]string `json:"options,omitempty" example:"{\"policy_in\":\"DROP\"}" doc:"Options by name, as in the draft change change_options"`
 }
 
 // Check refuses a content that no scope can have, as the problem invalid with

@@ -17,16 +17,16 @@ type Summary struct {
 	Name        string     `json:"name" example:"close telnet"`
 	HostID      int64      `json:"host_id" example:"1"`
 	ClusterID   int64      `json:"cluster_id" example:"1"`
-	Status      string     `json:"status" enum:"open,committing,waiting,undoing,applied,undone,unknown" doc:"Same as in the draft"`
+	Status      string     `json:"status" enum:"open,committing,waiting,undoing,applied,undone,unknown" doc:"Status of the draft"`
 	Version     int64      `json:"version" minimum:"1" example:"1"`
-	Role        string     `json:"role" enum:"operator,admin" doc:"The role that is required to change, commit and confirm it"`
+	Role        string     `json:"role" enum:"operator,admin" doc:"Role required to change, commit and confirm the draft"`
 	Changes     int        `json:"change_count" example:"2" doc:"Number of changes; get the draft to see them"`
 	Scopes      int        `json:"scope_count" example:"1" doc:"Number of scopes that it changes"`
-	JobID       *int64     `json:"job_id" example:"12" doc:"The job that carries it out, or did so last"`
-	Window      *int       `json:"window_seconds" example:"60" doc:"How long it waits to be confirmed; null before it was committed"`
-	Deadline    *time.Time `json:"deadline" doc:"When its changes are put back; null while it does not wait"`
+	JobID       *int64     `json:"job_id" example:"12" doc:"Last job that applied or reverted the draft"`
+	Window      *int       `json:"window_seconds" example:"60" doc:"Seconds that the draft waits for confirmation; null before it was committed"`
+	Deadline    *time.Time `json:"deadline" doc:"When the changes are rolled back; null if the draft is not waiting for confirmation"`
 	ConfirmedBy *string    `json:"confirmed_by" example:"ann@example.com"`
-	Outcome     *string    `json:"outcome" doc:"How its last job ended, in at most 500 characters"`
+	Outcome     *string    `json:"outcome" doc:"Result of its last job, at most 500 characters"`
 	CreatedBy   string     `json:"created_by" example:"ann@example.com"`
 	CreatedAt   time.Time  `json:"created_at"`
 	UpdatedAt   time.Time  `json:"updated_at"`

@@ -9,12 +9,12 @@ import (
 // Changed is one scope of a draft, as the API shows it.
 type Changed struct {
 	Kind   string   `json:"kind" enum:"cluster,node,vm,app,group"`
-	ID     *int64   `json:"id" example:"12" doc:"Id of the VM or the app; null for others"`
-	Name   string   `json:"name" example:"web1" doc:"Name of the VM, the app, the node or the group; of the cluster its own"`
-	Digest *string  `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the rules before; null where the hypervisor has none"`
-	Before []string `json:"before" doc:"The scope as it was when the draft was made, a line each" example:"[\"option enable 1\", \"0: in ACCEPT proto tcp dport 22\"]"`
-	After  []string `json:"after" doc:"The scope as it will be"`
-	Diff   []string `json:"diff" doc:"Lines that go, with a minus, and lines that come, with a plus" example:"[\"+ in DROP proto tcp dport 23\"]"`
+	ID     *int64   `json:"id" example:"12" doc:"ID of the VM or the app; null for other scopes"`
+	Name   string   `json:"name" example:"web1" doc:"Name of the VM, the app, the node, the group or the cluster"`
+	Digest *string  `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the rules before; null if the hypervisor has none"`
+	Before []string `json:"before" doc:"The scope when the draft was created, one line per entry" example:"[\"option enable 1\", \"0: in ACCEPT proto tcp dport 22\"]"`
+	After  []string `json:"after" doc:"The scope after the changes"`
+	Diff   []string `json:"diff" doc:"Removed lines with a minus, added lines with a plus" example:"[\"+ in DROP proto tcp dport 23\"]"`
 }
 
 // Draft is a draft as the API shows it.
@@ -23,16 +23,16 @@ type Draft struct {
 	Name        string     `json:"name" example:"close telnet"`
 	HostID      int64      `json:"host_id" example:"1"`
 	ClusterID   int64      `json:"cluster_id" example:"1"`
-	Status      string     `json:"status" enum:"open,committing,waiting,undoing,applied,undone,unknown" doc:"open and undone: it can be changed and committed; waiting: its changes are made, and put back at the deadline unless they are confirmed; applied: they stay; unknown: somebody else has changed something in between, outcome says what stands"`
-	Version     int64      `json:"version" minimum:"1" example:"1" doc:"Send it with a change: 409 digest_conflict once it is another"`
-	Role        string     `json:"role" enum:"operator,admin" doc:"The least role of who may change, commit and confirm it: the highest that one of its scopes needs"`
+	Status      string     `json:"status" enum:"open,committing,waiting,undoing,applied,undone,unknown" doc:"open and undone: can be changed and committed; waiting: the changes are active and are rolled back at the deadline unless confirmed; applied: the changes are permanent; unknown: another user changed something meanwhile, outcome describes the state"`
+	Version     int64      `json:"version" minimum:"1" example:"1" doc:"Send it with a change; 409 digest_conflict if it is out of date"`
+	Role        string     `json:"role" enum:"operator,admin" doc:"Role required to change, commit and confirm the draft: the highest that one of its scopes requires"`
 	Changes     []Change   `json:"changes"`
 	Scopes      []Changed  `json:"scopes"`
-	JobID       *int64     `json:"job_id" example:"12" doc:"The job that carries it out, or did so last"`
-	Window      *int       `json:"window_seconds" example:"60" doc:"How long it waits to be confirmed; null before it was committed"`
-	Deadline    *time.Time `json:"deadline" doc:"When its changes are put back; null while it does not wait"`
+	JobID       *int64     `json:"job_id" example:"12" doc:"Last job that applied or reverted the draft"`
+	Window      *int       `json:"window_seconds" example:"60" doc:"Seconds that the draft waits for confirmation; null before it was committed"`
+	Deadline    *time.Time `json:"deadline" doc:"When the changes are rolled back; null if the draft is not waiting for confirmation"`
 	ConfirmedBy *string    `json:"confirmed_by" example:"ann@example.com"`
-	Outcome     *string    `json:"outcome" doc:"How its last job ended"`
+	Outcome     *string    `json:"outcome" doc:"Result of its last job"`
 	CreatedBy   string     `json:"created_by" example:"ann@example.com"`
 	CreatedAt   time.Time  `json:"created_at"`
 	UpdatedAt   time.Time  `json:"updated_at"`

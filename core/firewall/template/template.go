@@ -29,19 +29,19 @@ type Store struct {
 // Wish is what a template shall be.
 type Wish struct {
 	Name        string        `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" example:"web server"`
-	Description string        `json:"description,omitempty" maxLength:"1000" example:"What is open on all that serves pages"`
-	Shared      bool          `json:"shared,omitempty" doc:"All teams may read and use it; only for templates of the default team"`
+	Description string        `json:"description,omitempty" maxLength:"1000" example:"Open ports of all web servers"`
+	Shared      bool          `json:"shared,omitempty" doc:"All teams can read and use it; only for templates of the default team"`
 	Content     draft.Content `json:"content"`
 }
 
 // Template is a named set of rules that is kept.
 type Template struct {
 	ID          int64         `json:"id" example:"3"`
-	TeamID      int64         `json:"team_id" example:"1" doc:"The team that owns it"`
-	Shared      bool          `json:"shared" example:"true" doc:"All teams may read and use it"`
+	TeamID      int64         `json:"team_id" example:"1" doc:"Team that owns it"`
+	Shared      bool          `json:"shared" example:"true" doc:"true if all teams can read and use it"`
 	Name        string        `json:"name" example:"web server"`
-	Description *string       `json:"description" example:"What is open on all that serves pages"`
-	Version     int64         `json:"version" minimum:"1" example:"1" doc:"Send it with a change: 409 digest_conflict once it is another"`
+	Description *string       `json:"description" example:"Open ports of all web servers"`
+	Version     int64         `json:"version" minimum:"1" example:"1" doc:"Send it with a change; 409 digest_conflict if it is out of date"`
 	Content     draft.Content `json:"content"`
 	CreatedBy   string        `json:"created_by" example:"ann@example.com"`
 	CreatedAt   time.Time     `json:"created_at"`
@@ -165,10 +165,10 @@ func (s *Store) Get(ctx context.Context, id int64) (Template, error) {
 // Summary is a template in a list: without its content.
 type Summary struct {
 	ID          int64     `json:"id" example:"3"`
-	TeamID      int64     `json:"team_id" example:"1" doc:"The team that owns it"`
-	Shared      bool      `json:"shared" example:"true" doc:"All teams may read and use it"`
+	TeamID      int64     `json:"team_id" example:"1" doc:"Team that owns it"`
+	Shared      bool      `json:"shared" example:"true" doc:"true if all teams can read and use it"`
 	Name        string    `json:"name" example:"web server"`
-	Description *string   `json:"description" example:"What is open on all that serves pages"`
+	Description *string   `json:"description" example:"Open ports of all web servers"`
 	Version     int64     `json:"version" minimum:"1" example:"1"`
 	Rules       int       `json:"rule_count" example:"3" doc:"Number of rules; get the template to see them"`
 	Aliases     int       `json:"alias_count" example:"1"`

@@ -27,7 +27,7 @@ func source() (*sources.Memory, catalog.Pin) {
 	pin := m.Add(sources.State{
 		Categories: []catalog.Category{{Key: "documents", Name: "Documents"}},
 		Entries: []catalog.Entry{
-			{Slug: "wiki", Name: "Wiki", Description: "Pages that everybody may write", Categories: []string{"documents"}, Tags: []string{"pages"}},
+			{Slug: "wiki", Name: "Wiki", Description: "A wiki that everybody can edit", Categories: []string{"documents"}, Tags: []string{"pages"}},
 			{Slug: "old", Name: "Old", Removed: "its authors are gone"},
 		},
 		Files: map[string]map[string]string{"wiki": {"install.sh": "echo all done\n", "overlay/clear": "#!/bin/sh\n"}},

@@ -155,7 +155,7 @@ test('a rule is tried on the past, and its alert comes by itself', async () => {
   await main.getByRole('button', { name: 'Create rule' }).click()
   const form = page.getByRole('dialog', { name: 'Create rule' })
   await form.getByLabel('Name').fill('busy')
-  await form.getByLabel('Condition').selectOption('Use of the processors')
+  await form.getByLabel('Condition').selectOption('CPU usage')
   await form.getByRole('button', { name: 'Save rule' }).click()
   await form.getByText('Please correct:').waitFor()
   await form.getByText('Enter a number.').first().waitFor()
@@ -187,7 +187,7 @@ test('a rule is tried on the past, and its alert comes by itself', async () => {
   await form.getByLabel('Condition').selectOption('The host does not answer')
   expect(await form.getByLabel(/^Threshold/).count()).toBe(0)
   await form.getByText('The scope has changed. Check again.').waitFor()
-  await form.getByLabel('Condition').selectOption('Use of the processors')
+  await form.getByLabel('Condition').selectOption('CPU usage')
   await form.getByLabel(/^Threshold/).fill('0.001')
 
   // The list of alerts is looked at while the rule is made.
