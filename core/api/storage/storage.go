@@ -44,8 +44,7 @@ func (h handlers) definitions(a *op.API) {
 	op.Get(a, "/api/v1/storage", h.list, op.Spec{
 		ID: "list_storage", Summary: "List storages", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "Lists the storages of all clusters, as of the last polls, sorted by cluster and name. A storage " +
-			"is one entry with its state on each node; a shared storage counts once. A storage that was just added is " +
-			"listed after the next poll.",
+			"is one entry with its state on each node; a shared storage counts once.",
 	})
 	op.Post(a, "/api/v1/storage", h.attach, op.Spec{
 		ID: "attach_storage", Summary: "Attach a storage", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
