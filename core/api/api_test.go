@@ -44,8 +44,8 @@ func TestDocsLeadToTheReferenceOfThePage(t *testing.T) {
 		to     string
 	}{{page, http.StatusFound, "../api-docs.html"}, {nil, http.StatusUnauthorized, ""}} {
 		w := httptest.NewRecorder()
-		api.Handler(api.Deps{Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{}, UI: test.ui}).ServeHTTP(w,
-			httptest.NewRequest(http.MethodGet, "/api/docs", nil))
+		h := api.Handler(api.Deps{Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{}, UI: test.ui})
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/docs", nil))
 		if w.Code != test.status || w.Header().Get("Location") != test.to {
 			t.Errorf("%d, to %q", w.Code, w.Header().Get("Location"))
 		}

@@ -179,7 +179,8 @@ func TestHeadersOfDocumentsOfTheirOwn(t *testing.T) {
 		path, framing string
 		others, lacks []string
 	}{
-		{"/console.html", "SAMEORIGIN", []string{"style-src 'self' 'unsafe-inline'", "frame-src 'none'", "frame-ancestors 'self'", "trusted-types 'none'"},
+		{"/console.html", "SAMEORIGIN",
+			[]string{"style-src 'self' 'unsafe-inline'", "frame-src 'none'", "frame-ancestors 'self'", "trusted-types 'none'"},
 			[]string{"style-src 'self'", "frame-src 'self'", "frame-ancestors 'none'", "trusted-types svelte-trusted-html hostler-worker"}},
 		{"/api-docs.html", "DENY", []string{"style-src 'self' 'unsafe-inline'", "frame-src 'none'"},
 			[]string{"style-src 'self'", "frame-src 'self'", "require-trusted-types-for 'script'",

@@ -99,7 +99,8 @@ func TestEnrolHostBySomeOfAPaste(t *testing.T) {
 	b := newHosts(t)
 	out := b.cluster.RoleOutput(fourCapabilities, []endpoint.Capability{endpoint.NodePower})
 	wrong := plugin.Secret(strings.ReplaceAll(string(out), "secret-of-backup", "secret-of-canary"))
-	body := pasteOfHost(wrong, `,"capabilities":["console","monitoring"],"address":"pool.mem","tls_fingerprint":"`+b.cluster.Fingerprint()+`"`)
+	body := pasteOfHost(wrong, `,"capabilities":["console","monitoring"],"address":"pool.mem","tls_fingerprint":"`+
+		b.cluster.Fingerprint()+`"`)
 	lacks := []string{"lifecycle", `"key":"backup"`, "node_power", "canary"}
 	b.Run(t,
 		apitest.Scenario{Name: "probe", Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin, Body: body, Status: 200,
