@@ -23,7 +23,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Config is what a Manager needs.
+// Config is what a Manager needs. Zero values stand for the defaults.
 type Config struct {
 	// Dir is the folder of the plugins' programs. Only files directly in it whose name begins with "hostler-plugin-" are
 	// plugins.

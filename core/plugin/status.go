@@ -1,6 +1,6 @@
 package plugin
 
-// State is what a plugin is doing.
+// State is the state of a plugin.
 type State string
 
 // The states.
@@ -16,7 +16,7 @@ const (
 	Failed State = "failed"
 )
 
-// Status is one installed plugin and how it is doing.
+// Status is the state of one installed plugin.
 type Status struct {
 	Pin
 	State State
@@ -30,7 +30,7 @@ type Status struct {
 	Error string
 }
 
-// Status tells of every installed plugin, by kind and name.
+// Status returns all installed plugins, by kind and name.
 func (m *Manager) Status() []Status {
 	m.mu.Lock()
 	pins := m.pins

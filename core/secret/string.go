@@ -13,7 +13,7 @@ import (
 	"log/slog"
 )
 
-// Redacted is what a String shows instead of itself.
+// Redacted is the text that a String shows instead of itself.
 const Redacted = "[secret]"
 
 // String is a secret text. However it is printed, formatted, logged or written as JSON or XML, Redacted appears in its
