@@ -33,8 +33,9 @@ type command struct {
 // maxStderr is how much of a program's words goes into an error.
 const maxStderr = 2000
 
-// run waits for the program. It gets no environment of ours but PATH: what the updater was started with is nobody's
-// business. Its last words are in the error.
+// run waits for the program. It gets no environment of ours but PATH: what the
+// updater was started with is nobody's business. Its last words are in the
+// error.
 func (c command) run(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, c.name, c.args...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8"}, c.env...)
@@ -46,9 +47,11 @@ func (c command) run(ctx context.Context) error {
 	}
 	cmd.Stderr = words
 	cmd.WaitDelay = 5 * time.Second
-	// A session of its own: another user's program must not write to the terminal that root has started us from.
+	// A session of its own: another user's program must not write to the
+	// terminal that root has started us from.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-	// A program's children must not outlive it: a migration that nobody waits for would go on behind a roll-back.
+	// A program's children must not outlive it: a migration that nobody waits
+	// for would go on behind a roll-back.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if c.as != "" {
 		credential, err := credentialOf(c.as)
@@ -100,7 +103,8 @@ func credentialOf(name string) (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-// tail keeps the end of what is written; with a prefix only lines that begin with it, and only the message in them.
+// tail keeps the end of what is written; with a prefix only lines that begin
+// with it, and only the message in them.
 type tail struct {
 	most   int
 	prefix []byte

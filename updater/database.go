@@ -12,8 +12,9 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// Database is the service's database, reached by PostgreSQL's own programs, which must be of the server's version or
-// newer. No password is ever given to them: it is peer authentication, or trust in a test.
+// Database is the service's database, reached by PostgreSQL's own programs,
+// which must be of the server's version or newer. No password is ever given to
+// them: it is peer authentication, or trust in a test.
 type Database installation.Database
 
 // databaseName is the form of names that need no quotes and no escapes
@@ -64,15 +65,17 @@ func (d Database) owner(name, program string, args ...string) command {
 	return command{as: d.OwnerUser, env: d.environment(d.Owner, name), name: program, args: args}
 }
 
-// admin's connections look for nothing outside pg_catalog: where everybody may create in the schema public of the database
-// postgres, as on servers that began before PostgreSQL 15, a role could lay an operator there that a bare name finds. They
-// wait for no lock for ever.
+// admin's connections look for nothing outside pg_catalog: where everybody may
+// create in the schema public of the database postgres, as on servers that
+// began before PostgreSQL 15, a role could lay an operator there that a bare
+// name finds. They wait for no lock for ever.
 func (d Database) admin(program string, args ...string) command {
 	return command{as: d.AdminUser, env: append(d.environment(d.Admin, "postgres"), "PGOPTIONS=-c search_path= -c lock_timeout=20s"),
 		name: program, args: args}
 }
 
-// sql runs statements as the administrator, each in a transaction of its own, and stops at the first that fails.
+// sql runs statements as the administrator, each in a transaction of its own,
+// and stops at the first that fails.
 func (d Database) sql(ctx context.Context, statements ...string) (string, error) {
 	args := []string{"--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--set=ON_ERROR_STOP=1"}
 	for _, s := range statements {
@@ -90,8 +93,9 @@ func (d Database) names(ctx context.Context) ([]string, error) {
 	return strings.Fields(list), nil
 }
 
-// silence ends the statements of an updater that was killed: its program is gone, and the server carries them out all the
-// same. Whoever calls it holds the lock, so there is no other updater.
+// silence ends the statements of an updater that was killed: its program is
+// gone, and the server carries them out all the same. Whoever calls it holds
+// the lock, so there is no other updater.
 func (d Database) silence(ctx context.Context) error {
 	_, err := d.sql(ctx, "SELECT count(pg_terminate_backend(pid, 30000)) FROM pg_stat_activity WHERE application_name = '"+d.application()+
 		"' AND pid <> pg_backend_pid()")
@@ -107,7 +111,8 @@ func (d Database) create(ctx context.Context, name string) error {
 // closed is the statement that lets nobody but owner and superusers in.
 func closed(name string) string { return fmt.Sprintf(`REVOKE ALL ON DATABASE %q FROM PUBLIC`, name) }
 
-// admit lets those into a database who may use another one: what takes the live one's place is as open as that was.
+// admit lets those into a database who may use another one: what takes the live
+// one's place is as open as that was.
 func (d Database) admit(ctx context.Context, like, name string) error {
 	_, err := d.sql(ctx, admission(like, name))
 	return err
@@ -133,8 +138,9 @@ func (d Database) drop(ctx context.Context, name string) error {
 	return err
 }
 
-// copy copies a database inside the server, file by file: as fast as the disk, and as exact. Nobody may use it meanwhile.
-// The server does not copy who may use it.
+// copy copies a database inside the server, file by file: as fast as the disk,
+// and as exact. Nobody may use it meanwhile. The server does not copy who may
+// use it.
 func (d Database) copy(ctx context.Context, from, to string) error {
 	_, err := d.sql(ctx, terminate(from), fmt.Sprintf(`CREATE DATABASE %q OWNER %q TEMPLATE %q STRATEGY FILE_COPY`, to, d.Owner, from),
 		closed(to), admission(from, to))
@@ -155,8 +161,9 @@ func (d Database) rename(ctx context.Context, from, to string) (err error) {
 	return err
 }
 
-// terminate ends all sessions that use a database, and those elsewhere that keep it locked, as one with an open transaction
-// that comments on it: a session may outlive the program that began it.
+// terminate ends all sessions that use a database, and those elsewhere that
+// keep it locked, as one with an open transaction that comments on it: a
+// session may outlive the program that began it.
 func terminate(name string) string {
 	return `SELECT count(pg_terminate_backend(pid)) FROM (
 		SELECT pid FROM pg_stat_activity WHERE datname = '` + name + `'
@@ -168,7 +175,8 @@ func terminate(name string) string {
 // leftover finds the databases that runs of the updater leave.
 var leftover = regexp.MustCompile(`^_(trial|before|failed)_([0-9]{8}t[0-9]{6}_[a-z0-9]{6})$`)
 
-// left takes a name apart: which kind of database the updater has made for which run. kind is empty for all others.
+// left takes a name apart: which kind of database the updater has made for
+// which run. kind is empty for all others.
 func (d Database) left(name string) (kind, run string) {
 	if parts := leftover.FindStringSubmatch(strings.TrimPrefix(name, d.Name)); parts != nil {
 		return parts[1], parts[2]
@@ -181,8 +189,9 @@ func (r *run) database(kind string) string {
 	return r.cfg.Database.Name + "_" + kind + "_" + strings.ToLower(r.id)
 }
 
-// trialDatabase is where migrations are tried, beforeDatabase the copy of the live one before them, failedDatabase the
-// live one that is put aside: while it is copied and migrated, and when that has failed.
+// trialDatabase is where migrations are tried, beforeDatabase the copy of the
+// live one before them, failedDatabase the live one that is put aside: while it
+// is copied and migrated, and when that has failed.
 func (r *run) trialDatabase() string { return r.database("trial") }
 
 // beforeDatabase is where the backup is restored for a comparison and for the

@@ -25,11 +25,13 @@ var (
 	ErrOffline = errors.New("the service cannot be stopped and started now")
 )
 
-// Install makes the release of a folder the installed one, as a package does with what it has brought: whoever can write
-// the folder is trusted with it. The first release is put into its place. The same version is put there anew when its
-// files differ. A newer one is a run with all steps of an update, but that its release comes from the folder; offline
-// says that the service can neither be stopped nor started, as in the root of an image that is being built, and then it
-// is ErrOffline. An older one is ErrOlder.
+// Install makes the release of a folder the installed one, as a package does
+// with what it has brought: whoever can write the folder is trusted with it.
+// The first release is put into its place. The same version is put there anew
+// when its files differ. A newer one is a run with all steps of an update, but
+// that its release comes from the folder; offline says that the service can
+// neither be stopped nor started, as in the root of an image that is being
+// built, and then it is ErrOffline. An older one is ErrOlder.
 func (u *Updater) Install(ctx context.Context, tree string, offline bool) (*Result, error) {
 	version, err := treeVersion(tree)
 	if err != nil {
@@ -79,7 +81,8 @@ func treeVersion(tree string) (string, error) {
 	return version, nil
 }
 
-// place puts a release where no other serves. What runs of the same version goes on with the files that it has open.
+// place puts a release where no other serves. What runs of the same version
+// goes on with the files that it has open.
 func (u *Updater) place(ctx context.Context, tree, from, version string) (*Result, error) {
 	id, err := u.newID()
 	if err != nil {

@@ -19,7 +19,8 @@ type journal struct {
 	file    *os.File
 }
 
-// ballastSize is kept free for the journal: a full disk must not keep a roll-back from being recorded.
+// ballastSize is kept free for the journal: a full disk must not keep a
+// roll-back from being recorded.
 const ballastSize = 256 << 10
 
 // openJournal opens the journal for writing. Half a line at its end, from a power cut, is cut off.
@@ -52,7 +53,8 @@ func (j *journal) mend() error {
 	return nil
 }
 
-// reserve writes the ballast where there is none. When there is no room for it, no update should begin.
+// reserve writes the ballast where there is none. When there is no room for it,
+// no update should begin.
 func (j *journal) reserve() error {
 	if info, err := os.Stat(j.ballast); err == nil && info.Size() == ballastSize {
 		return nil

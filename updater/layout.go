@@ -12,8 +12,9 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// Layout is where things are. All folders are on one file system with their neighbours: what is renamed within Prefix and
-// within StateDir must not cross one.
+// Layout is where things are. All folders are on one file system with their
+// neighbours: what is renamed within Prefix and within StateDir must not cross
+// one.
 type Layout struct {
 	// Prefix holds releases/<version>, the link current to one of them, and quarantine.
 	Prefix string
@@ -21,7 +22,8 @@ type Layout struct {
 	StateDir string
 	// Keys is the folder of trusted public keys.
 	Keys string
-	// Secrets are files of the service that a backup copies beside the database's dump: above all the key of its secrets.
+	// Secrets are files of the service that a backup copies beside the
+	// database's dump: above all the key of its secrets.
 	Secrets []string
 }
 
@@ -80,7 +82,8 @@ func (l Layout) installed() (string, error) {
 	return version, nil
 }
 
-// updaterVersion is the release that the updater in use comes from; empty when there is no such link.
+// updaterVersion is the release that the updater in use comes from; empty when
+// there is no such link.
 func (l Layout) updaterVersion() string {
 	target, err := os.Readlink(l.updater())
 	if err != nil {
@@ -89,7 +92,8 @@ func (l Layout) updaterVersion() string {
 	return filepath.Base(filepath.Dir(filepath.Dir(target)))
 }
 
-// point makes current point to a release, in one step: whoever starts the service meets the old or the new one.
+// point makes current point to a release, in one step: whoever starts the
+// service meets the old or the new one.
 func (l Layout) point(version string) error {
 	if _, err := os.Stat(l.program(version)); err != nil {
 		return fmt.Errorf("the release %s is not there: %w", version, err)
@@ -97,8 +101,9 @@ func (l Layout) point(version string) error {
 	return l.link(l.current(), filepath.Join("releases", version))
 }
 
-// pointUpdater makes the link by which the updater is started point into a release. It moves only once the release has
-// shown itself healthy, so that what brings a broken update to its end is the program that began it.
+// pointUpdater makes the link by which the updater is started point into a
+// release. It moves only once the release has shown itself healthy, so that
+// what brings a broken update to its end is the program that began it.
 func (l Layout) pointUpdater(version string) error {
 	target := filepath.Join("releases", version, "bin", "hostler-updater")
 	if _, err := os.Stat(filepath.Join(l.Prefix, target)); err != nil {
@@ -107,7 +112,8 @@ func (l Layout) pointUpdater(version string) error {
 	return l.link(l.updater(), target)
 }
 
-// link replaces a link in one step. What it was stays beside it: the way back needs no room on the disk.
+// link replaces a link in one step. What it was stays beside it: the way back
+// needs no room on the disk.
 func (l Layout) link(path, target string) error {
 	if have, err := os.Readlink(path); err == nil && have == target {
 		return nil
@@ -134,8 +140,8 @@ func (l Layout) link(path, target string) error {
 	return nil
 }
 
-// makeQuarantine makes a run's folder in quarantine. The one around it is open: what is verified there is tried as the
-// service's user.
+// makeQuarantine makes a run's folder in quarantine. The one around it is open:
+// what is verified there is tried as the service's user.
 func (l Layout) makeQuarantine(run string) (string, error) {
 	dir := l.quarantine(run)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {

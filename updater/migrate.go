@@ -28,8 +28,10 @@ func firstWord(text string) string {
 	return word
 }
 
-// trial restores the backup into a database of its own and lets the new release migrate that. A backup that cannot be
-// restored, and a migration that fails or takes too long, end the update here, with the old version serving all the time.
+// trial restores the backup into a database of its own and lets the new release
+// migrate that. A backup that cannot be restored, and a migration that fails or
+// takes too long, end the update here, with the old version serving all the
+// time.
 func (r *run) trial(ctx context.Context) error {
 	d := r.cfg.Database
 	name := r.trialDatabase()
@@ -95,7 +97,8 @@ func (r *run) migrateBy(ctx context.Context, version, name string, options ...st
 	}.run(ctx)
 }
 
-// stop ends the service: from here on nobody writes to the database, and time without service begins.
+// stop ends the service: from here on nobody writes to the database, and time
+// without service begins.
 func (r *run) stop(ctx context.Context) error {
 	ctx, cancel := contextWithin(ctx, r.cfg.StopTime)
 	defer cancel()
@@ -105,8 +108,8 @@ func (r *run) stop(ctx context.Context) error {
 	return nil
 }
 
-// snapshot puts the live database aside, where nobody but us looks for it, and copies it inside the server: the copy is
-// what a roll-back puts in its place.
+// snapshot puts the live database aside, where nobody but us looks for it, and
+// copies it inside the server: the copy is what a roll-back puts in its place.
 func (r *run) snapshot(ctx context.Context) error {
 	ctx, cancel := contextWithin(ctx, r.cfg.MigrateTime)
 	defer cancel()
@@ -153,7 +156,8 @@ func (r *run) change(ctx context.Context) error {
 	return r.start(ctx)
 }
 
-// start forgets earlier failed starts, so that systemd does not refuse this one, and starts the service.
+// start forgets earlier failed starts, so that systemd does not refuse this
+// one, and starts the service.
 func (r *run) start(ctx context.Context) error {
 	ctx, cancel := contextWithin(ctx, r.cfg.ReadyTime)
 	defer cancel()

@@ -15,15 +15,17 @@ import (
 // ErrAskedFor is the reason of a roll-back that somebody wanted.
 var ErrAskedFor = errors.New("it was asked for")
 
-// ErrNothingToRevert: the last run was no update that went well, or what it replaced is not there any more.
+// ErrNothingToRevert: the last run was no update that went well, or what it
+// replaced is not there any more.
 var ErrNothingToRevert = errors.New("there is no update that could be taken back")
 
 // ErrNeedsRestore: the old version cannot work with the database as it is now.
 var ErrNeedsRestore = errors.New("the old version does not know the database as it is now: it needs the backup from before the " +
 	"update, and what was written since is lost")
 
-// Revert takes the last update back though it went well. Where the old version knows the database as it is, the data
-// stay; otherwise restore must be true, and the backup from before the update takes the database's place.
+// Revert takes the last update back though it went well. Where the old version
+// knows the database as it is, the data stay; otherwise restore must be true,
+// and the backup from before the update takes the database's place.
 func (u *Updater) Revert(ctx context.Context, restore bool) (*Result, error) {
 	end, err := u.beginNew()
 	if err != nil {
@@ -57,7 +59,8 @@ func (u *Updater) Revert(ctx context.Context, restore bool) (*Result, error) {
 	return r.putBack(ctx, backward, ErrAskedFor), nil
 }
 
-// lastDone is the end of the last run that changed something when that was an update that went well, and else nil.
+// lastDone is the end of the last run that changed something when that was an
+// update that went well, and else nil.
 func (u *Updater) lastDone() (*installation.Line, error) {
 	lines, err := installation.ReadJournal(installation.Journal(u.cfg.Layout.StateDir))
 	for _, line := range slices.Backward(lines) {
@@ -71,7 +74,8 @@ func (u *Updater) lastDone() (*installation.Line, error) {
 	return nil, err
 }
 
-// revertible is lastDone when it can be taken back: what it installed is there still, and what was before it too.
+// revertible is lastDone when it can be taken back: what it installed is there
+// still, and what was before it too.
 func (u *Updater) revertible() (*installation.Line, error) {
 	last, err := u.last()
 	if err != nil {
@@ -97,8 +101,8 @@ func (u *Updater) revertible() (*installation.Line, error) {
 	return done, nil
 }
 
-// knows asks a release whether it can work with the live database: its migrations have nothing to do, or refuse, and then
-// it is ErrNeedsRestore.
+// knows asks a release whether it can work with the live database: its
+// migrations have nothing to do, or refuse, and then it is ErrNeedsRestore.
 func (r *run) knows(ctx context.Context, version string) error {
 	// A server that is away says nothing about what a release knows.
 	if _, err := r.cfg.Database.names(ctx); err != nil {
@@ -112,8 +116,9 @@ func (r *run) knows(ctx context.Context, version string) error {
 	return err
 }
 
-// restoreBefore makes the database that a roll-back puts into the live one's place from the backup of an earlier run. The
-// journal tells of it, so that what is left of it when it is cut off is known for what it is.
+// restoreBefore makes the database that a roll-back puts into the live one's
+// place from the backup of an earlier run. The journal tells of it, so that
+// what is left of it when it is cut off is known for what it is.
 func (r *run) restoreBefore(ctx context.Context, of string) error {
 	if err := r.write(installation.Line{Step: installation.StepBackup, Event: installation.Begun, Plan: &r.plan}); err != nil {
 		return err

@@ -11,8 +11,9 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// putBack undoes what a run has changed, as far as its remedy says, and ends the run once the old version is healthy. When
-// that does not come true the run stays unfinished, and Resume tries again.
+// putBack undoes what a run has changed, as far as its remedy says, and ends
+// the run once the old version is healthy. When that does not come true the run
+// stays unfinished, and Resume tries again.
 func (r *run) putBack(ctx context.Context, how remedy, reason error) *Result {
 	step := installation.StepFailed
 	if how == backward {
@@ -73,7 +74,8 @@ func (r *run) undo(ctx context.Context, how remedy) error {
 	return nil
 }
 
-// isBack reports that only the start is left: a try after the one that failed at it must not stop a service that runs.
+// isBack reports that only the start is left: a try after the one that failed
+// at it must not stop a service that runs.
 func (r *run) isBack(ctx context.Context) bool {
 	installed, err := r.cfg.Layout.installed()
 	if err != nil || installed != r.plan.From {
@@ -83,9 +85,10 @@ func (r *run) isBack(ctx context.Context) bool {
 	return err == nil && slices.Contains(names, r.cfg.Database.Name) && !slices.Contains(names, r.beforeDatabase())
 }
 
-// goBack puts link and database back, and does what is left of that when it was cut off. The live database is out of reach
-// while the link moves: the machine may start the service at any moment, after a power cut, and neither version may meet
-// the other one's database.
+// goBack puts link and database back, and does what is left of that when it was
+// cut off. The live database is out of reach while the link moves: the machine
+// may start the service at any moment, after a power cut, and neither version
+// may meet the other one's database.
 func (r *run) goBack(ctx context.Context) error {
 	if err := r.stop(ctx); err != nil {
 		return err
@@ -141,8 +144,9 @@ func (r *run) putAside(ctx context.Context) error {
 	return nil
 }
 
-// reveal gives the live one's name to its copy from before the migrations. Without a copy nothing was migrated, and it is
-// given to the database that was put aside.
+// reveal gives the live one's name to its copy from before the migrations.
+// Without a copy nothing was migrated, and it is given to the database that was
+// put aside.
 func (r *run) reveal(ctx context.Context) error {
 	d := r.cfg.Database
 	names, err := d.names(ctx)

@@ -29,7 +29,8 @@ type run struct {
 type Options struct {
 	// Request is the id of the request that asks for the update.
 	Request string
-	// Version, when set, is the only one to install: what somebody agreed to must not become another one meanwhile.
+	// Version, when set, is the only one to install: what somebody agreed to
+	// must not become another one meanwhile.
 	Version string
 	// DryRun stops after the trial of the migrations and leaves nothing behind.
 	DryRun bool
@@ -47,8 +48,9 @@ type Result struct {
 	Reason error
 }
 
-// Run installs the newest release. The error says that it could not even begin: installation.ErrBusy, ErrUnfinished, a damaged
-// journal. Everything that happens from the first step on is in the result.
+// Run installs the newest release. The error says that it could not even begin:
+// installation.ErrBusy, ErrUnfinished, a damaged journal. Everything that
+// happens from the first step on is in the result.
 func (u *Updater) Run(ctx context.Context, options Options) (*Result, error) {
 	end, err := u.beginNew()
 	if err != nil {
@@ -110,8 +112,9 @@ func (u *Updater) makeRoom() error {
 	return u.journal.reserve()
 }
 
-// begin takes the lock and opens the journal; the returned function gives both back. It needs no room on the disk where
-// there was a run before: what was begun must come to its end on a full one too.
+// begin takes the lock and opens the journal; the returned function gives both
+// back. It needs no room on the disk where there was a run before: what was
+// begun must come to its end on a full one too.
 func (u *Updater) begin() (func(), error) {
 	if err := os.MkdirAll(u.cfg.Layout.StateDir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the updater's folder: %w", err)
@@ -142,8 +145,9 @@ func (u *Updater) last() (*installation.Line, error) {
 // idTime is the beginning of a run's id.
 const idTime = "20060102t150405"
 
-// newID is a name for a run that also fits into a database's name. The names are in the order of the runs, though the
-// clock may have been put back: backups are kept and removed in that order.
+// newID is a name for a run that also fits into a database's name. The names
+// are in the order of the runs, though the clock may have been put back:
+// backups are kept and removed in that order.
 func (u *Updater) newID() (string, error) {
 	known, err := u.backupNames()
 	if err != nil {
@@ -171,7 +175,8 @@ type stage struct {
 	do   func(context.Context) error
 }
 
-// update makes all steps. Up to the stop a fault ends the run; from then on it puts back what was changed.
+// update makes all steps. Up to the stop a fault ends the run; from then on it
+// puts back what was changed.
 func (r *run) update(ctx context.Context, options Options) *Result {
 	safe := []stage{
 		{installation.StepBackup, r.backup},
@@ -192,7 +197,8 @@ func (r *run) update(ctx context.Context, options Options) *Result {
 	if options.DryRun {
 		return r.unmake(context.WithoutCancel(ctx))
 	}
-	// A journal on a full disk has given up its reserve by now, and a service that runs is not stopped without it.
+	// A journal on a full disk has given up its reserve by now, and a service
+	// that runs is not stopped without it.
 	if err := r.journal.reserve(); err != nil {
 		return r.abandon(installation.StepTrial, err)
 	}
@@ -213,7 +219,8 @@ func (r *run) update(ctx context.Context, options Options) *Result {
 	return r.end(installation.StepDone, nil)
 }
 
-// unmake ends a dry run: it has shown that the update would get as far as the stop, and leaves nothing behind.
+// unmake ends a dry run: it has shown that the update would get as far as the
+// stop, and leaves nothing behind.
 func (r *run) unmake(ctx context.Context) *Result {
 	r.clean(ctx)
 	dirs := []string{r.cfg.Layout.backup(r.id)}
@@ -249,8 +256,8 @@ func (r *run) write(line installation.Line) error {
 	return r.journal.add(line)
 }
 
-// writeOnce is write for what is tried again and again: the journal must not grow with every try. How a later try fails
-// is in the log.
+// writeOnce is write for what is tried again and again: the journal must not
+// grow with every try. How a later try fails is in the log.
 func (r *run) writeOnce(line installation.Line) error {
 	line.Text = installation.Words(line.Text)
 	lines, err := installation.ReadJournal(installation.Journal(r.cfg.Layout.StateDir))
@@ -274,7 +281,8 @@ func (r *run) abandon(step installation.Step, reason error) *Result {
 	return r.end(installation.StepFailed, reason)
 }
 
-// end writes the last line. Where that cannot be written the run is not at its end for anyone, and resume brings it there.
+// end writes the last line. Where that cannot be written the run is not at its
+// end for anyone, and resume brings it there.
 func (r *run) end(step installation.Step, reason error) *Result {
 	line := installation.Line{Step: step, Event: installation.Ended, Plan: &r.plan}
 	if reason != nil {
@@ -291,7 +299,8 @@ func (r *run) end(step installation.Step, reason error) *Result {
 	return &Result{Run: r.id, From: r.plan.From, To: r.plan.To, Step: step, Reason: reason}
 }
 
-// clean removes what a run leaves beside the releases. What cannot be removed is tried again by the next run.
+// clean removes what a run leaves beside the releases. What cannot be removed
+// is tried again by the next run.
 func (r *run) clean(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -11,8 +11,8 @@ import (
 type Service interface {
 	// Stop returns when no process of the service is left.
 	Stop(ctx context.Context) error
-	// Start forgets failed starts and begins a new one. It may return before the service is ready, and succeeds when the
-	// service runs already.
+	// Start forgets failed starts and begins a new one. It may return before
+	// the service is ready, and succeeds when the service runs already.
 	Start(ctx context.Context) error
 	// State is that of the running process.
 	State(ctx context.Context) (State, error)
@@ -39,7 +39,8 @@ var _ Service = Systemd{}
 // Stop implements Service; systemctl waits until the unit's processes have ended.
 func (s Systemd) Stop(ctx context.Context) error { return s.call(ctx, "stop") }
 
-// Start implements Service. A unit that failed too often is refused by systemd until reset-failed clears its counter.
+// Start implements Service. A unit that failed too often is refused by systemd
+// until reset-failed clears its counter.
 func (s Systemd) Start(ctx context.Context) error {
 	if err := s.call(ctx, "reset-failed"); err != nil && !strings.Contains(err.Error(), "not loaded") {
 		return err

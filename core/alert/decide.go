@@ -11,7 +11,8 @@ type changes struct {
 	resolved map[int64]string
 	kept     map[key]*state
 	dropped  []key
-	// unsure are open alerts of whose things nothing is known now: nobody begins to be told of them.
+	// unsure are open alerts of whose things nothing is known now: nobody
+	// begins to be told of them.
 	unsure []int64
 }
 

@@ -20,7 +20,8 @@ type Draft struct {
 	Name, Description string
 	Kind              Kind
 	On                Scope
-	// Threshold and ClearLevel are nil for kinds without; a clear level that is nil is the threshold.
+	// Threshold and ClearLevel are nil for kinds without; a clear level that is
+	// nil is the threshold.
 	Threshold, ClearLevel *float64
 	ForS, ClearForS       int64
 	Severity              Severity
@@ -32,7 +33,8 @@ type Draft struct {
 const (
 	maxName = 200
 	maxText = 1000
-	// maxScope is the maximum total size in bytes of the kinds, tags and targets of a rule or a window, because lists show them.
+	// maxScope is the maximum total size in bytes of the kinds, tags and
+	// targets of a rule or a window, because lists show them.
 	maxScope  = 64 << 10
 	maxLabels = 20
 	maxWord   = 400
@@ -67,7 +69,8 @@ func (f *faults) tags(tags []string) {
 	}
 }
 
-// scope limits the size of a scope. A scope that does not change may be longer, for example if an older release stored it.
+// scope limits the size of a scope. A scope that does not change may be longer,
+// for example if an older release stored it.
 func (f *faults) scope(was, is []string) {
 	size := 0
 	for _, word := range is {

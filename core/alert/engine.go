@@ -16,14 +16,18 @@ import (
 
 // These are the times of the engine.
 const (
-	// defaultEvery is the time between two cycles, and seldomEvery between two looks at what changes slowly.
+	// defaultEvery is the time between two cycles, and seldomEvery between two
+	// looks at what changes slowly.
 	defaultEvery = 30 * time.Second
 	seldomEvery  = 10 * time.Minute
-	// settle is for how long after the end of a greater matter what follows from it is still folded under it: guests start again.
+	// settle is for how long after the end of a greater matter what follows
+	// from it is still folded under it: guests start again.
 	settle = 10 * time.Minute
-	// maxWait is for how long at most something waits for a greater matter that is a breach already to be raised before it.
+	// maxWait is for how long at most something waits for a greater matter that
+	// is a breach already to be raised before it.
 	maxWait = 10 * time.Minute
-	// keep is how long alerts that are resolved are kept, and maxPrune how many are removed at a time.
+	// keep is how long alerts that are resolved are kept, and maxPrune how many
+	// are removed at a time.
 	keep     = 365 * 24 * time.Hour
 	maxPrune = 10_000
 )
@@ -31,13 +35,15 @@ const (
 // Config is what an Engine needs.
 type Config struct {
 	DB *db.DB
-	// Update gives the release of the service that can be installed, and "" for none; nil knows of none.
+	// Update gives the release of the service that can be installed, and "" for
+	// none; nil knows of none.
 	Update func(context.Context) (string, error)
 	// Now is the time; nil takes the database's, so that all instances have the same. For tests.
 	Now func() time.Time
 	// Every is the time between two cycles; 30 s when zero.
 	Every time.Duration
-	// KeepPlans has the database plan each statement once, which suits a fleet that keeps its size. For tests, which play hours.
+	// KeepPlans has the database plan each statement once, which suits a fleet
+	// that keeps its size. For tests, which play hours.
 	KeepPlans bool
 	Logger    hclog.Logger
 	// Heartbeat hears of every turn of the loop; nil hears nothing.

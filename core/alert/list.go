@@ -31,7 +31,8 @@ type Filter struct {
 	// TargetKind goes with TargetID.
 	TargetKind string
 	TargetID   int64
-	// CauseID leaves only what follows from that alert, and Folded says whether to list at all what follows from others; nil lists both.
+	// CauseID leaves only what follows from that alert, and Folded says whether
+	// to list at all what follows from others; nil lists both.
 	CauseID int64
 	Folded  *bool
 	// Acknowledged and Silenced leave only those that are, or are not.
@@ -185,7 +186,8 @@ type Earlier struct {
 	ResolvedAt *time.Time `json:"resolved_at"`
 }
 
-// maxEarlier are how many earlier alerts, and maxActs how many of what people did about one, are shown.
+// maxEarlier are how many earlier alerts, and maxActs how many of what people
+// did about one, are shown.
 const (
 	maxEarlier = 20
 	maxActs    = 500

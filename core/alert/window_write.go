@@ -25,7 +25,8 @@ type WindowDraft struct {
 	On               WindowScope
 }
 
-// maxWindow is how long a window is open once, and maxDuration how long one that comes again is each time.
+// maxWindow is how long a window is open once, and maxDuration how long one
+// that comes again is each time.
 const (
 	maxWindow   = 366 * 24 * time.Hour
 	minDuration = 60

@@ -65,8 +65,9 @@ func nobody() (*hasher, error) {
 // anchorPage is how many anchors are read at a time.
 const anchorPage = 1000
 
-// signAnchors gives the anchors without a mac theirs and makes neighbours one. Anchors that are not genuine stay as they are:
-// merged they would pass for good ones.
+// signAnchors gives the anchors without a mac theirs and makes neighbours one.
+// Anchors that are not genuine stay as they are: merged they would pass for
+// good ones.
 func signAnchors(ctx context.Context, tx *db.Tx, hash *hasher) error {
 	var run *anchor
 	changed := false

@@ -1,10 +1,14 @@
-// Package audit keeps the trail: who did what to which thing, from where, and how it ended.
+// Package audit keeps the trail: who did what to which thing, from where, and
+// how it ended.
 //
-// core/api/op opens an Attempt for every operation that declares an audit action. The noun that makes the change calls
-// Write inside its own transaction, so that the change and its row are one. When the handler fails before that, op
-// records the refused attempt itself. Details pass through redaction: a key that names a secret keeps no value, nor does
-// a value that looks like one. List and Each read the trail, narrowed to the teams whose admin the reader is. A Chain of
-// hashes shows whether anyone has changed it in the database.
+// core/api/op opens an Attempt for every operation that declares an audit
+// action. The noun that makes the change calls Write inside its own
+// transaction, so that the change and its row are one. When the handler fails
+// before that, op records the refused attempt itself. Details pass through
+// redaction: a key that names a secret keeps no value, nor does a value that
+// looks like one. List and Each read the trail, narrowed to the teams whose
+// admin the reader is. A Chain of hashes shows whether anyone has changed it in
+// the database.
 package audit
 
 import (
@@ -42,7 +46,8 @@ type Entry struct {
 	TargetKind string
 	TargetID   string
 	TargetName string
-	// TeamID is the team whose members with the right to read the trail may see the row; nil means the instance.
+	// TeamID is the team whose members with the right to read the trail may see
+	// the row; nil means the instance.
 	TeamID *int64
 	HostID *int64
 	JobID  *int64
@@ -51,9 +56,11 @@ type Entry struct {
 	Error     string
 	Address   string
 	RequestID string
-	// Details are further facts; they are redacted when the row is written, see Redact, and shortened to MaxDetails.
+	// Details are further facts; they are redacted when the row is written, see
+	// Redact, and shortened to MaxDetails.
 	Details map[string]any
-	// Lasting is of what lasts, in the rows of its beginning and its end; nil in others. Recorder alone looks at it.
+	// Lasting is of what lasts, in the rows of its beginning and its end; nil
+	// in others. Recorder alone looks at it.
 	Lasting *Lasting
 }
 
@@ -82,8 +89,9 @@ func Begin(ctx context.Context, entry Entry) (context.Context, *Attempt) {
 	return context.WithValue(ctx, attemptKey{}, a), a
 }
 
-// As opens a further attempt of the same caller and request, about something else that fill writes into it: a request that acts on many
-// things has a row for each. Without an attempt in the context it does nothing.
+// As opens a further attempt of the same caller and request, about something
+// else that fill writes into it: a request that acts on many things has a row
+// for each. Without an attempt in the context it does nothing.
 func As(ctx context.Context, fill func(*Entry)) context.Context {
 	a := FromContext(ctx)
 	if a == nil {
@@ -101,7 +109,8 @@ func FromContext(ctx context.Context) *Attempt {
 	return a
 }
 
-// Describe adds facts to the attempt of the context: target, team, job, details. Without an attempt it does nothing.
+// Describe adds facts to the attempt of the context: target, team, job,
+// details. Without an attempt it does nothing.
 func Describe(ctx context.Context, fill func(*Entry)) {
 	if a := FromContext(ctx); a != nil {
 		a.mu.Lock()
@@ -110,8 +119,10 @@ func Describe(ctx context.Context, fill func(*Entry)) {
 	}
 }
 
-// OnWrite has f called by every Write of the attempt, in the transaction that makes the change and after its row: what f writes
-// there is kept with the change or not at all, and its error undoes the change. It is set before the attempt is used.
+// OnWrite has f called by every Write of the attempt, in the transaction that
+// makes the change and after its row: what f writes there is kept with the
+// change or not at all, and its error undoes the change. It is set before the
+// attempt is used.
 func (a *Attempt) OnWrite(f func(ctx context.Context, tx *db.Tx, entry Entry) error) { a.onWrite = f }
 
 // commit marks the attempt as recorded, so that no second row is written for

@@ -22,18 +22,24 @@ var Sealed = secret.Table{Name: "audit_chain", Column: "key", Key: []string{"id"
 // keyPlace is what the encrypted key of the chain is bound to.
 var keyPlace = secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(1)}
 
-// Chain makes the trail tell of whoever changes it in the database. Every row gets a place (1, 2, 3 …), and with it the
-// hash of the place before and a hash over that and over all of the row's columns, made with a key that is sealed by the key
-// file. Who can write to the database but has not that file cannot make hashes that fit.
+// Chain makes the trail tell of whoever changes it in the database. Every row
+// gets a place (1, 2, 3 …), and with it the hash of the place before and a hash
+// over that and over all of the row's columns, made with a key that is sealed
+// by the key file. Who can write to the database but has not that file cannot
+// make hashes that fit.
 //
-// Writers know nothing of it: a trigger notes the new row as pending in the writer's own transaction, and one Sealer at a
-// time gives places to what was committed. So places follow the order in which rows were seen, not their ids: a transaction
-// that lasts for long keeps nobody waiting, its rows get later places. What is cleared leaves an anchor, see Clear.
+// Writers know nothing of it: a trigger notes the new row as pending in the
+// writer's own transaction, and one Sealer at a time gives places to what was
+// committed. So places follow the order in which rows were seen, not their ids:
+// a transaction that lasts for long keeps nobody waiting, its rows get later
+// places. What is cleared leaves an anchor, see Clear.
 //
-// What Verify cannot see: a change of a row in the moment before it got its place, which somebody who holds the chain's lock
-// can make long (Report.Unsealed and the sealer's log tell); a row that somebody adds as the service
-// itself does; somebody who has the key file as well; and a whole database that is put back to an earlier state with its
-// trail, for which Verify tells the last place and hash, to be noted elsewhere.
+// What Verify cannot see: a change of a row in the moment before it got its
+// place, which somebody who holds the chain's lock can make long
+// (Report.Unsealed and the sealer's log tell); a row that somebody adds as the
+// service itself does; somebody who has the key file as well; and a whole
+// database that is put back to an earlier state with its trail, for which
+// Verify tells the last place and hash, to be noted elsewhere.
 type Chain struct {
 	db   *db.DB
 	keys secret.Keys
@@ -46,8 +52,8 @@ type Chain struct {
 // NewChain is the chain of the database's trail. keys must be the box of all instances.
 func NewChain(d *db.DB, keys secret.Keys) *Chain { return &Chain{db: d, keys: keys} }
 
-// lockChain waits for whoever else adds to the end of the chain or cuts pieces out of it, over all instances; writers of rows
-// do not take it.
+// lockChain waits for whoever else adds to the end of the chain or cuts pieces
+// out of it, over all instances; writers of rows do not take it.
 func lockChain(ctx context.Context, tx *db.Tx) error {
 	if _, err := tx.Pgx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, 0)", db.LockAudit); err != nil {
 		return fmt.Errorf("waiting for the end of the audit chain: %w", err)
@@ -64,7 +70,8 @@ type head struct {
 	sealed  []byte
 }
 
-// head reads the end of the chain. There is none, and the hasher is nil, before the first row got a place.
+// head reads the end of the chain. There is none, and the hasher is nil, before
+// the first row got a place.
 func (c *Chain) head(ctx context.Context, tx *db.Tx) (h head, hash *hasher, err error) {
 	var kept, mac []byte
 	err = tx.Pgx.QueryRow(ctx, "SELECT key, seq, hash, mac FROM audit_chain WHERE id = 1").Scan(&h.sealed, &h.seq, &kept, &mac)
@@ -84,8 +91,10 @@ func (c *Chain) head(ctx context.Context, tx *db.Tx) (h head, hash *hasher, err 
 	return h, hash, nil
 }
 
-// end is head for who goes on from there: it makes the key when there is none, and steps past an end that is not genuine,
-// leaving a place open that no anchor spans. So a forged end stays seen, and rows after it are protected all the same.
+// end is head for who goes on from there: it makes the key when there is none,
+// and steps past an end that is not genuine, leaving a place open that no
+// anchor spans. So a forged end stays seen, and rows after it are protected all
+// the same.
 func (c *Chain) end(ctx context.Context, tx *db.Tx) (h head, hash *hasher, err error) {
 	if h, hash, err = c.head(ctx, tx); err != nil {
 		return h, hash, err
@@ -133,7 +142,8 @@ func (c *Chain) newKey() ([]byte, error) {
 	return sealed, nil
 }
 
-// hasher is that of the key, which is opened when it is another one than before, or was sealed anew.
+// hasher is that of the key, which is opened when it is another one than
+// before, or was sealed anew.
 func (c *Chain) hasher(sealed []byte) (*hasher, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,13 +13,14 @@ import (
 // digest is an HMAC-SHA256.
 type digest [sha256.Size]byte
 
-// hashed are the columns that the hash of a row covers: all of them, in this order for ever. A column that a later release
-// adds needs another domain for the rows that have it.
+// hashed are the columns that the hash of a row covers: all of them, in this
+// order for ever. A column that a later release adds needs another domain for
+// the rows that have it.
 const hashed = "a.id, a.at, a.actor_type, a.actor_id, a.actor_email, a.action, a.target_kind, a.target_id, a.target_name, " +
 	"a.team_id, a.host_id, a.job_id, a.result, a.error, a.address, a.request_id, a.details::text"
 
-// rowOfEach joins the audit row to a table's audit_id, one look-up for each: OFFSET keeps the planner from reading the whole
-// trail for a page of it.
+// rowOfEach joins the audit row to a table's audit_id, one look-up for each:
+// OFFSET keeps the planner from reading the whole trail for a page of it.
 func rowOfEach(table string) string {
 	return "LEFT JOIN LATERAL (SELECT * FROM audit WHERE id = " + table + ".audit_id OFFSET 0) a ON true"
 }
@@ -63,9 +64,11 @@ func (h *hasher) begin(domain string, numbers ...int64) {
 	h.mac.Write(h.small)
 }
 
-// row is the hash of a place: of its number, the hash before, and the columns named by hashed as PostgreSQL sends them in
-// binary: integers of 8 bytes, times as microseconds since 2000 in UTC, text in UTF-8. Each has its length before it, and a
-// null one a length that no other has. A row that is not there is all nulls.
+// row is the hash of a place: of its number, the hash before, and the columns
+// named by hashed as PostgreSQL sends them in binary: integers of 8 bytes,
+// times as microseconds since 2000 in UTC, text in UTF-8. Each has its length
+// before it, and a null one a length that no other has. A row that is not there
+// is all nulls.
 func (h *hasher) row(seq int64, previous digest, columns [][]byte) digest {
 	h.begin(domainRow, seq)
 	h.mac.Write(previous[:])

@@ -13,12 +13,14 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Filter says which rows a list has. Zero fields do not narrow it, but for the team scope: AllTeams false and no Teams
-// is an empty list.
+// Filter says which rows a list has. Zero fields do not narrow it, but for the
+// team scope: AllTeams false and no Teams is an empty list.
 type Filter struct {
-	// Action is a whole action, or the beginning of one followed by "*": "vm.*". A star anywhere else is itself.
+	// Action is a whole action, or the beginning of one followed by "*":
+	// "vm.*". A star anywhere else is itself.
 	Action string
-	// Search is text that the action, the target's name or id, or the actor's e-mail address holds, in any case.
+	// Search is text that the action, the target's name or id, or the actor's
+	// e-mail address holds, in any case.
 	Search    string
 	ActorType string
 	// Result is ok, refused or failed.
@@ -29,22 +31,25 @@ type Filter struct {
 	TargetKind, TargetID string
 	// From is the earliest time and To the first time after the last row.
 	From, To time.Time
-	// AllTeams shows every row; otherwise only those of Teams are shown, and none of the instance itself.
+	// AllTeams shows every row; otherwise only those of Teams are shown, and
+	// none of the instance itself.
 	AllTeams bool
 	Teams    []int64
 	// Offset and Limit are the page; Limit 0 means 50.
 	Offset, Limit int
 }
 
-// listedColumns are those of a row in a list. It truncates long details that older releases stored. The limit is twice MaxDetails, because
-// PostgreSQL adds spaces to JSON.
+// listedColumns are those of a row in a list. It truncates long details that
+// older releases stored. The limit is twice MaxDetails, because PostgreSQL adds
+// spaces to JSON.
 var listedColumns = fmt.Sprintf(`id, at, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, team_id, host_id,
 	job_id, result, error, address, request_id, CASE WHEN octet_length(details::text) <= %d THEN details
 		ELSE jsonb_build_object('%s', octet_length(details::text), 'beginning', left(details::text, %d)) END AS details`,
 	2*MaxDetails, TruncatedFrom, MaxDetails/4)
 
-// List is the page of rows that match, the newest first, and the number of all that match. Details longer than MaxListedDetails are
-// truncated; Get has all of them.
+// List is the page of rows that match, the newest first, and the number of all
+// that match. Details longer than MaxListedDetails are truncated; Get has all
+// of them.
 func List(ctx context.Context, d *db.DB, f Filter) (rows []Row, total int, err error) {
 	if f.impossible() {
 		return []Row{}, 0, nil
@@ -82,7 +87,8 @@ func Get(ctx context.Context, d *db.DB, id int64) (*Row, error) {
 	return &row, nil
 }
 
-// impossible reports a filter that no row can match: its text is of a kind that no row holds, or no team is visible.
+// impossible reports a filter that no row can match: its text is of a kind that
+// no row holds, or no team is visible.
 func (f Filter) impossible() bool {
 	for _, text := range []string{f.Action, f.Search, f.ActorType, f.Result, f.TargetKind, f.TargetID} {
 		if strings.ContainsRune(text, 0) || strings.ToValidUTF8(text, "") != text {

@@ -34,9 +34,10 @@ type Row struct {
 // TableName is for gorm.
 func (Row) TableName() string { return "audit" }
 
-// Write adds the row of the context's attempt, with result ok, to the transaction that makes the change. Without an
-// attempt (a test, a start-up step) it writes nothing. A second call in one attempt writes a second row: one operation
-// may change several things.
+// Write adds the row of the context's attempt, with result ok, to the
+// transaction that makes the change. Without an attempt (a test, a start-up
+// step) it writes nothing. A second call in one attempt writes a second row:
+// one operation may change several things.
 func Write(ctx context.Context, tx *db.Tx) error {
 	a := FromContext(ctx)
 	if a == nil {
@@ -54,7 +55,8 @@ func Write(ctx context.Context, tx *db.Tx) error {
 	return a.onWrite(ctx, tx, entry)
 }
 
-// WriteEntry adds a complete entry to a transaction: for what the system does by itself, outside any request.
+// WriteEntry adds a complete entry to a transaction: for what the system does
+// by itself, outside any request.
 func WriteEntry(tx *db.Tx, entry Entry) error { return insert(tx, entry) }
 
 // insert writes a row. The sealer adds it to the chain afterwards.
@@ -101,7 +103,8 @@ func cleanTo(s string, most int) string {
 	return s
 }
 
-// Recorder writes rows in transactions of their own: refused and failed attempts, which change nothing else.
+// Recorder writes rows in transactions of their own: refused and failed
+// attempts, which change nothing else.
 type Recorder struct {
 	DB *db.DB
 	// Underway keeps what has begun and not ended; nil keeps nothing of it but the rows.

@@ -27,13 +27,15 @@ type SealerConfig struct {
 	Logger hclog.Logger
 	// Every is the time between two looks for new rows; 250 ms when zero.
 	Every time.Duration
-	// Starved is how long other sessions may keep the end of the chain from this sealer, while rows wait, before its log says
-	// so; a minute when zero. Sealers keep it for moments.
+	// Starved is how long other sessions may keep the end of the chain from
+	// this sealer, while rows wait, before its log says so; a minute when zero.
+	// Sealers keep it for moments.
 	Starved time.Duration
 	// Batch is how many rows get their places in one transaction; 1,000 when zero.
 	Batch int
-	// Unable reports whether this instance cannot open the chain's key for now: Run leaves the rows to other instances while
-	// it does. It must not block; nil stands for never.
+	// Unable reports whether this instance cannot open the chain's key for now:
+	// Run leaves the rows to other instances while it does. It must not block;
+	// nil stands for never.
 	Unable func() bool
 	// Pulse hears of every turn of Run; nil hears nothing.
 	Heartbeat *heartbeat.Monitor
@@ -42,15 +44,17 @@ type SealerConfig struct {
 // sealAll is after how many full batches all pending rows are looked through again.
 const sealAll = 20
 
-// Sealer gives the rows of the trail their places in the chain. Every instance runs one; they take turns. One goroutine at a
-// time may use it.
+// Sealer gives the rows of the trail their places in the chain. Every instance
+// runs one; they take turns. One goroutine at a time may use it.
 type Sealer struct {
 	config SealerConfig
-	// after is the last id of a full batch, and full how many there were in a row: the next pass goes on behind it instead
-	// of stepping over all that was struck off before.
+	// after is the last id of a full batch, and full how many there were in a
+	// row: the next pass goes on behind it instead of stepping over all that
+	// was struck off before.
 	after int64
 	full  int
-	// since is when another session was first found at the end of the chain, without a turn of our own after it.
+	// since is when another session was first found at the end of the chain,
+	// without a turn of our own after it.
 	since time.Time
 }
 
@@ -120,8 +124,8 @@ func (s *Sealer) Run(ctx context.Context) {
 	}
 }
 
-// Seal makes one pass in one transaction and says how many rows got a place: at most a batch, and 0 when there is nothing to
-// do or another sealer is at it.
+// Seal makes one pass in one transaction and says how many rows got a place: at
+// most a batch, and 0 when there is nothing to do or another sealer is at it.
 func (s *Sealer) Seal(ctx context.Context) (n int, err error) {
 	if s.after == everyID {
 		var any bool
@@ -171,8 +175,9 @@ type link struct {
 // everyID is less than any id.
 const everyID = math.MinInt64
 
-// seal gives places to the pending rows of smallest id behind after, and says how many and the last id. A row that was noted
-// and is not there gets one too, which no row will fit: somebody has removed it.
+// seal gives places to the pending rows of smallest id behind after, and says
+// how many and the last id. A row that was noted and is not there gets one too,
+// which no row will fit: somebody has removed it.
 func (c *Chain) seal(ctx context.Context, tx *db.Tx, after int64, limit int) (n int, last int64, err error) {
 	end, hash, err := c.end(ctx, tx)
 	if err != nil {

@@ -18,8 +18,9 @@ import (
 
 // Settings of the signs of life.
 const (
-	// defaultSignEvery is the time between two signs of life of what is under way, and lostAfter how many of these times without one show
-	// that its process has ended.
+	// defaultSignEvery is the time between two signs of life of what is under
+	// way, and lostAfter how many of these times without one show that its
+	// process has ended.
 	defaultSignEvery = 15 * time.Second
 	lostAfter        = 4
 	// signLimit bounds one turn, and maxLost is how many ends it writes.
@@ -31,13 +32,15 @@ const (
 type Lasting struct {
 	// Key is the same for both rows, and no other's.
 	Key string
-	// End is the action of the row of the end, given in that of the beginning; "" in all that come after it.
+	// End is the action of the row of the end, given in that of the beginning;
+	// "" in all that come after it.
 	End string
 }
 
-// Underway sees to it that what lasts has a row of its end, whatever becomes of the process that has it: such a process gives signs of
-// life, and where they stay away another instance, or the next start, writes the row of the end as far as it is known. Its methods may be
-// called at the same time.
+// Underway sees to it that what lasts has a row of its end, whatever becomes of
+// the process that has it: such a process gives signs of life, and where they
+// stay away another instance, or the next start, writes the row of the end as
+// far as it is known. Its methods may be called at the same time.
 type Underway struct {
 	DB     *db.DB
 	Logger hclog.Logger
@@ -46,7 +49,8 @@ type Underway struct {
 
 	mu   sync.Mutex
 	mine map[string]bool
-	// believe is from when on the silence of others tells that they have ended: nobody could give a sign while the database was away.
+	// believe is from when on the silence of others tells that they have ended:
+	// nobody could give a sign while the database was away.
 	believe time.Time
 }
 
@@ -115,7 +119,8 @@ type lost struct {
 	begun, seen time.Time
 }
 
-// endLost writes the rows of the ends of what no process has any more. Result and error say that how it ended is not known.
+// endLost writes the rows of the ends of what no process has any more. Result
+// and error say that how it ended is not known.
 func (u *Underway) endLost(ctx context.Context) error {
 	return u.DB.Tx(ctx, func(tx *db.Tx) error {
 		rows, err := tx.Pgx.Query(ctx, `DELETE FROM audit_underway WHERE key IN (SELECT key FROM audit_underway
@@ -162,8 +167,9 @@ func (l lost) write(tx *db.Tx) error {
 	return nil
 }
 
-// note keeps in the transaction of an entry's row that what lasts has begun, or is over. What is over gets no more signs of life even
-// where its row could not be written: then it is owed one.
+// note keeps in the transaction of an entry's row that what lasts has begun, or
+// is over. What is over gets no more signs of life even where its row could not
+// be written: then it is owed one.
 func (u *Underway) note(ctx context.Context, tx *db.Tx, entry Entry) error {
 	if entry.Lasting.End == "" {
 		u.have(entry.Lasting.Key, false)

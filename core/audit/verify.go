@@ -41,8 +41,8 @@ type Report struct {
 	Verified, Cleared int64
 	// Unsealed counts rows without a place yet.
 	Unsealed int64
-	// Seq and Hash are the last place and its hash, in hexadecimal digits. Noted elsewhere they prove a later trail to be
-	// the same.
+	// Seq and Hash are the last place and its hash, in hexadecimal digits.
+	// Noted elsewhere they prove a later trail to be the same.
 	Seq  int64
 	Hash string
 }
@@ -50,8 +50,9 @@ type Report struct {
 // verifyPage is how many places are read at a time.
 const verifyPage = 1000
 
-// Verify reads the whole chain as it is at one moment, page by page, and says what is wrong first. An error means that it
-// could not be read, not that it is broken.
+// Verify reads the whole chain as it is at one moment, page by page, and says
+// what is wrong first. An error means that it could not be read, not that it is
+// broken.
 func (c *Chain) Verify(ctx context.Context) (report Report, err error) {
 	err = c.db.Tx(ctx, func(tx *db.Tx) error {
 		report = Report{}
@@ -146,7 +147,8 @@ func (v *verifier) page(ctx context.Context, after int64) (n int, last int64, er
 	return len(page), last, nil
 }
 
-// copied are the values in memory of their own: a gap makes another query while the page is looked at.
+// copied are the values in memory of their own: a gap makes another query while
+// the page is looked at.
 func copied(raw [][]byte) [][]byte {
 	size := 0
 	for _, value := range raw {

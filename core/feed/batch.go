@@ -36,13 +36,15 @@ type batch struct {
 type Message struct {
 	// ID is what the reader comes back with, as Last-Event-ID. Empty leaves it at the one before.
 	ID string
-	// Event is hello, changes or reset; empty with an ID moves on the reader's cursor and says nothing.
+	// Event is hello, changes or reset; empty with an ID moves on the reader's
+	// cursor and says nothing.
 	Event string
 	// Data is JSON.
 	Data []byte
 }
 
-// message is what the readers of one sight are told; an empty one, with an ID, where that is nothing.
+// message is what the readers of one sight are told; an empty one, with an ID,
+// where that is nothing.
 func (b *batch) message(s Sight, key, digest string) Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()

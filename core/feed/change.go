@@ -16,7 +16,8 @@ type change struct {
 	key
 	// whole is set when all of it is told: it is new, or others see it now. gone is the end.
 	whole, gone bool
-	// before are the teams who saw it before, of what is moved or gone; zero is none but the default team.
+	// before are the teams who saw it before, of what is moved or gone; zero is
+	// none but the default team.
 	before  []int64
 	columns []string
 	// cluster and name are those of a node that is gone.
@@ -35,7 +36,8 @@ type changes struct {
 	many bool
 }
 
-// fold brings the rows together. Rows of one object keep their order; ids are never used again, so what is gone stays gone.
+// fold brings the rows together. Rows of one object keep their order; ids are
+// never used again, so what is gone stays gone.
 func fold(rows []row) changes {
 	if len(rows) > mostRows {
 		return changes{many: true}

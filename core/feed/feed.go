@@ -1,14 +1,21 @@
-// Package feed tells, as it happens, what changed in guests, hosts, nodes, jobs, alerts and tasks of others: the live feed of the page.
+// Package feed tells, as it happens, what changed in guests, hosts, nodes,
+// jobs, alerts and tasks of others: the live feed of the page.
 //
-// Triggers write which object changed and in which columns into a short history, never to what. Each instance that has readers
-// follows that history: woken by one LISTEN, at most about nine times a second, it reads what is new, reads the objects anew by a
-// few set-based statements, whatever the number of readers, and publishes one batch to all of them. So what is told is the state of
-// the moment, in the words of the lists of the API, and the last state of many wins by itself.
+// Triggers write which object changed and in which columns into a short
+// history, never to what. Each instance that has readers follows that history:
+// woken by one LISTEN, at most about nine times a second, it reads what is new,
+// reads the objects anew by a few set-based statements, whatever the number of
+// readers, and publishes one batch to all of them. So what is told is the state
+// of the moment, in the words of the lists of the API, and the last state of
+// many wins by itself.
 //
-// Nothing is skipped. A transaction that writes early may commit late, so a position in the history is no number but a snapshot of
-// PostgreSQL: which transactions it has seen. What is new are rows of transactions that are not visible in it, exactly. Two changes of
-// one object are ordered by the lock on its row: whoever sees the second sees the first. Positions mean the same on every instance,
-// and survive restarts; in a restored copy of the database they mean nothing, which the origin of the history shows.
+// Nothing is skipped. A transaction that writes early may commit late, so a
+// position in the history is no number but a snapshot of PostgreSQL: which
+// transactions it has seen. What is new are rows of transactions that are not
+// visible in it, exactly. Two changes of one object are ordered by the lock on
+// its row: whoever sees the second sees the first. Positions mean the same on
+// every instance, and survive restarts; in a restored copy of the database they
+// mean nothing, which the origin of the history shows.
 package feed
 
 import (
@@ -50,10 +57,12 @@ var Kinds = []Kind{Guest, Host, Node, Job, Alert, Task}
 // of readers and of changes.
 const (
 	channel = "feed"
-	// pace is the least time between two batches, and gap that between two messages to one reader: at most ten a second.
+	// pace is the least time between two batches, and gap that between two
+	// messages to one reader: at most ten a second.
 	pace = 110 * time.Millisecond
 	gap  = 100 * time.Millisecond
-	// lookAnyway is how often to look without having been woken, and refresh how often readers hear of their position at least.
+	// lookAnyway is how often to look without having been woken, and refresh
+	// how often readers hear of their position at least.
 	lookAnyway = 5 * time.Second
 	refresh    = time.Minute
 	// retryFirst is the first wait after an error of the database; it doubles up to retryMost.
@@ -63,7 +72,8 @@ const (
 	stepLimit = 30 * time.Second
 	// watching is for how long tasks are asked for once somebody looks; see core/task.
 	watching = 3 * time.Minute
-	// mostRows is how many rows of the history are told one by one. Beyond, loading anew is cheaper for all.
+	// mostRows is how many rows of the history are told one by one. Beyond,
+	// loading anew is cheaper for all.
 	mostRows = 50_000
 )
 
@@ -91,7 +101,8 @@ type Sight struct {
 	Figures bool
 }
 
-// Feed serves the readers of one instance. Make it with New. It works while there are readers, whether Run runs or not.
+// Feed serves the readers of one instance. Make it with New. It works while
+// there are readers, whether Run runs or not.
 type Feed struct {
 	Config
 	sources map[Kind]*source
@@ -104,15 +115,17 @@ type Feed struct {
 
 	mu      sync.Mutex
 	pumping bool
-	// readers are those that were joined and are not closed, figures and tasks how many of them want such.
+	// readers are those that were joined and are not closed, figures and tasks
+	// how many of them want such.
 	readers, figures, tasks int
 	joining                 []*joining
 	// tail is the link that the next batch fills.
 	tail *link
 }
 
-// link is one place in the chain of batches. next and batch are set when ready is closed. Who has fallen behind holds an old link, and
-// with it all batches since; the chain before is collected.
+// link is one place in the chain of batches. next and batch are set when ready
+// is closed. Who has fallen behind holds an old link, and with it all batches
+// since; the chain before is collected.
 type link struct {
 	ready chan struct{}
 	batch *batch

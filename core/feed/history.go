@@ -37,8 +37,10 @@ type news struct {
 	copied bool
 }
 
-// selectNews reads all that is not visible in the snapshot $1, in one statement and so in one snapshot, which is the new position. An
-// empty $1 is now. The order is that of the index, which is walked from there on, however long the history is.
+// selectNews reads all that is not visible in the snapshot $1, in one statement
+// and so in one snapshot, which is the new position. An empty $1 is now. The
+// order is that of the index, which is walked from there on, however long the
+// history is.
 const selectNews = `WITH present AS MATERIALIZED (
 	SELECT pg_current_snapshot() AS at, feed_origin() AS origin, s.origin AS kept, s.floor, nextval('feed_version') AS version,
 		COALESCE(NULLIF($1::text, '')::pg_snapshot, pg_current_snapshot()) AS seen FROM feed_state s)
@@ -81,7 +83,8 @@ func (f *Feed) read(ctx context.Context, since string) (news, error) {
 	return n, nil
 }
 
-// since gives the rows of transactions from a first one on, in order, at most mostRows and one more.
+// since gives the rows of transactions from a first one on, in order, at most
+// mostRows and one more.
 func (f *Feed) since(ctx context.Context, first uint64) ([]row, error) {
 	rows, err := f.DB.Pool.Query(ctx, "SELECT "+rowColumns+" FROM (SELECT * FROM feed_changes WHERE xid >= $1::text::xid8 "+
 		"ORDER BY xid LIMIT $2) c ORDER BY c.id", strconv.FormatUint(first, 10), mostRows+1)
@@ -103,7 +106,8 @@ func (f *Feed) since(ctx context.Context, first uint64) ([]row, error) {
 	return found, nil
 }
 
-// adopt makes the history that of this database: what a copy brought along is dropped. Of several instances one does it.
+// adopt makes the history that of this database: what a copy brought along is
+// dropped. Of several instances one does it.
 func (f *Feed) adopt(ctx context.Context) error {
 	return f.DB.Tx(ctx, func(tx *db.Tx) error {
 		// No cursor of this origin is older than this: there is no floor yet.

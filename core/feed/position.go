@@ -9,10 +9,12 @@ import (
 	"strings"
 )
 
-// position is a snapshot in the form of PostgreSQL's type pg_snapshot: what transactions wrote that are visible in it was told.
+// position is a snapshot in the form of PostgreSQL's type pg_snapshot: what
+// transactions wrote that are visible in it was told.
 type position struct {
 	text string
-	// Those below min are visible, those from max on are not; in between all are but those of running, which is sorted.
+	// Those below min are visible, those from max on are not; in between all
+	// are but those of running, which is sorted.
 	min, max uint64
 	running  []uint64
 }
@@ -116,7 +118,8 @@ func (s Sight) wants(kind Kind) bool {
 	return len(s.Kinds) == 0 || slices.Contains(s.Kinds, kind)
 }
 
-// sees reports whether things of a team are visible; zero is the team of what only people with a role in the default team see.
+// sees reports whether things of a team are visible; zero is the team of what
+// only people with a role in the default team see.
 func (s Sight) sees(team int64) bool {
 	return s.Visible.All || team != 0 && s.Visible.Includes(team)
 }

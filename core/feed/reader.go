@@ -18,14 +18,17 @@ type Reader struct {
 	// first are messages that wait; missed is what happened since the reader's cursor.
 	first  []Message
 	missed *batch
-	// sent is when the last message was given, and moved the cursor that the reader was last told of.
+	// sent is when the last message was given, and moved the cursor that the
+	// reader was last told of.
 	sent time.Time
 }
 
-// Join begins to follow the feed. last is what the reader comes back with: Message.ID of the last one that it took; empty begins now. The
-// first message is hello, with the cursor of now unless changes follow that were missed, or reset: then everything that is known must
-// be loaded anew, and the messages behind it go on from there. The caller closes the reader. That the database is away is problem
-// database_unavailable.
+// Join begins to follow the feed. last is what the reader comes back with:
+// Message.ID of the last one that it took; empty begins now. The first message
+// is hello, with the cursor of now unless changes follow that were missed, or
+// reset: then everything that is known must be loaded anew, and the messages
+// behind it go on from there. The caller closes the reader. That the database
+// is away is problem database_unavailable.
 func (f *Feed) Join(ctx context.Context, sight Sight, last string) (*Reader, error) {
 	j := &joining{sight: sight, done: make(chan struct{})}
 	if last != "" {
@@ -103,8 +106,10 @@ func (r *Reader) hello(id string, interval int, resumed bool) Message {
 	return Message{ID: id, Event: "hello", Data: data}
 }
 
-// Next waits for the next message, at least a tenth of a second after the one before: what comes closer together is one, with the last
-// state of each object. Its data must not be changed: others have the same. An error is that of the context, or that the feed is closed.
+// Next waits for the next message, at least a tenth of a second after the one
+// before: what comes closer together is one, with the last state of each
+// object. Its data must not be changed: others have the same. An error is that
+// of the context, or that the feed is closed.
 func (r *Reader) Next(ctx context.Context) (Message, error) {
 	if len(r.first) > 0 {
 		m := r.first[0]

@@ -13,9 +13,11 @@ import (
 
 // source reads the objects of one kind as the API's lists show them.
 type source struct {
-	// read gives objects by id; those that are not there are left out. It takes a fixed number of statements.
+	// read gives objects by id; those that are not there are left out. It takes
+	// a fixed number of statements.
 	read func(ctx context.Context, ids []int64) ([]object, error)
-	// columns says which fields show a column of the history. A column that is missing here is shown by none.
+	// columns says which fields show a column of the history. A column that is
+	// missing here is shown by none.
 	columns map[string][]string
 	fields  fields
 }

@@ -66,8 +66,10 @@ func (s *Store) Aliases(ctx context.Context, on Scope) ([]Alias, *string, error)
 	return list(ctx, s.aliases(on), showAlias)
 }
 
-// CreateAlias makes an alias. Problems: invalid, conflict for a name that is taken, digest_conflict with current and digest, guest_busy
-// while another change of the scope is under way, outcome_unknown, capability_missing, and those of Aliases.
+// CreateAlias makes an alias. Problems: invalid, conflict for a name that is
+// taken, digest_conflict with current and digest, guest_busy while another
+// change of the scope is under way, outcome_unknown, capability_missing, and
+// those of Aliases.
 func (s *Store) CreateAlias(ctx context.Context, on Scope, alias sdk.Alias, digest string) (Alias, error) {
 	faults := slices.Concat(fault(sdk.CheckName(sdk.FieldName, alias.Name)), cidrFault(alias.CIDR),
 		fault(sdk.CheckText(sdk.FieldComment, alias.Comment, sdk.MaxComment)))
@@ -82,8 +84,9 @@ func (s *Store) CreateAlias(ctx context.Context, on Scope, alias sdk.Alias, dige
 	})
 }
 
-// ChangeAlias changes an alias. A new name for one that is in use is in_use unless confirm is the alias's name: what names it is not
-// changed with it. Problems: not_found, in_use with places, and those of CreateAlias.
+// ChangeAlias changes an alias. A new name for one that is in use is in_use
+// unless confirm is the alias's name: what names it is not changed with it.
+// Problems: not_found, in_use with places, and those of CreateAlias.
 func (s *Store) ChangeAlias(ctx context.Context, on Scope, name string, change sdk.AliasChange, confirm string) (Alias, error) {
 	var faults []problem.Fault
 	if change.CIDR != "" {
@@ -124,8 +127,8 @@ func (s *Store) ChangeAlias(ctx context.Context, on Scope, name string, change s
 	})
 }
 
-// DeleteAlias deletes an alias, and gives it as it was. One that is in use is in_use unless confirm is its name. Problems: those of
-// ChangeAlias.
+// DeleteAlias deletes an alias, and gives it as it was. One that is in use is
+// in_use unless confirm is its name. Problems: those of ChangeAlias.
 func (s *Store) DeleteAlias(ctx context.Context, on Scope, name, digest, confirm string) (Alias, error) {
 	return editList[sdk.Aliaser](ctx, s, on, s.aliases(on), showAlias, digest, nil, func(was []sdk.Alias) (edit[sdk.Alias], error) {
 		at := aliasAt(was, name)

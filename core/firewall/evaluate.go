@@ -22,12 +22,15 @@ const AtCurrent = "current"
 
 // Drafts give what drafts would make of the firewalls.
 type Drafts interface {
-	// States are those that hold once the draft was committed, of the scopes that it changes. A draft that is not there, is not the
-	// caller's to see, or is of another cluster is problem not_found. The cluster is as of clusterID.
+	// States are those that hold once the draft was committed, of the scopes
+	// that it changes. A draft that is not there, is not the caller's to see,
+	// or is of another cluster is problem not_found. The cluster is as of
+	// clusterID.
 	States(ctx context.Context, draft, cluster int64) ([]sdk.State, error)
 }
 
-// End is where a packet comes from or goes to: a guest, a node, who has an address, or who is outside.
+// End is where a packet comes from or goes to: a guest, a node, who has an
+// address, or who is outside.
 type End struct {
 	// Guest and its NIC, which may be empty; AppID is the app that it is.
 	Guest *guest.Guest
@@ -36,7 +39,8 @@ type End struct {
 	// HostID is the host of the cluster of a Node, and may be that of who is outside.
 	HostID int64
 	Node   string
-	// Address is alone that of whoever has it, and with another end the one of its addresses that is meant.
+	// Address is alone that of whoever has it, and with another end the one of
+	// its addresses that is meant.
 	Address string
 	Outside bool
 }
@@ -51,10 +55,13 @@ type Packet struct {
 	At string
 }
 
-// Test asks what becomes of a packet, and why. Who asks must have been shown both ends: the answer tells rules of theirs, of their nodes,
-// and of their cluster. Problems: not_found for a node or a draft that is not there; invalid where the ends are none of one cluster, or
-// the hypervisor knows no such protocol or type; unsupported and unsupported_at_scope where the host's firewall is not evaluated; those
-// of host.Ask. What cannot be told is no problem, but the verdict unknown.
+// Test asks what becomes of a packet, and why. Who asks must have been shown
+// both ends: the answer tells rules of theirs, of their nodes, and of their
+// cluster. Problems: not_found for a node or a draft that is not there; invalid
+// where the ends are none of one cluster, or the hypervisor knows no such
+// protocol or type; unsupported and unsupported_at_scope where the host's
+// firewall is not evaluated; those of host.Ask. What cannot be told is no
+// problem, but the verdict unknown.
 func (s *Store) Test(ctx context.Context, p Packet) (*Tested, error) {
 	q, err := s.question(ctx, p.At, map[string]End{"from": p.From, "to": p.To})
 	if err != nil {
@@ -85,8 +92,8 @@ type Target struct {
 	Limit int
 }
 
-// Reach asks which of the guests that may be seen in the cluster get through to an end, and who is outside, and on which ports. Problems
-// are as of Test.
+// Reach asks which of the guests that may be seen in the cluster get through to
+// an end, and who is outside, and on which ports. Problems are as of Test.
 func (s *Store) Reach(ctx context.Context, guests *guest.Store, t Target, visible identity.Visible) (*Reached, error) {
 	q, err := s.question(ctx, t.At, map[string]End{"to": t.To})
 	if err != nil {
@@ -137,8 +144,10 @@ func (s *Store) Reach(ctx context.Context, guests *guest.Store, t Target, visibl
 	return shown, nil
 }
 
-// sendersOf are the first addresses of each version of IP by which others reach the guest, as it was last told, or the one of the version
-// of the address that it sends to. Where it was never told there is an empty one, and where it has none of that version the first.
+// sendersOf are the first addresses of each version of IP by which others reach
+// the guest, as it was last told, or the one of the version of the address that
+// it sends to. Where it was never told there is an empty one, and where it has
+// none of that version the first.
 func sendersOf(g *guest.Guest, to string) []string {
 	target, err := netip.ParseAddr(to)
 	fixed := err == nil
@@ -159,8 +168,8 @@ func sendersOf(g *guest.Guest, to string) []string {
 	return list
 }
 
-// mergeReach makes one row of those of the same sender: what is open from any of its addresses is open. One that is not known is left out
-// where another is.
+// mergeReach makes one row of those of the same sender: what is open from any
+// of its addresses is open. One that is not known is left out where another is.
 func mergeReach(rows []sdk.ReachRow, of []int, total int) []sdk.ReachRow {
 	merged := make([]sdk.ReachRow, total)
 	for i, row := range rows {
@@ -185,7 +194,8 @@ type question struct {
 	assume []sdk.State
 }
 
-// question finds the cluster that the ends are in, and what is assumed there. Fields of the body name the ends.
+// question finds the cluster that the ends are in, and what is assumed there.
+// Fields of the body name the ends.
 func (s *Store) question(ctx context.Context, at string, ends map[string]End) (*question, error) {
 	q := &question{ends: map[string]sdk.End{}, named: map[string]*End{}}
 	for _, field := range []string{"from", "to"} {

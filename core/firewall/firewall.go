@@ -1,8 +1,11 @@
-// Package firewall reads and changes the firewalls of clusters, nodes, guests and groups of rules. Nothing of them is kept: the backend
-// of the host's hypervisor is asked each time, with the host's monitoring token, or with that for lifecycle to change.
+// Package firewall reads and changes the firewalls of clusters, nodes, guests
+// and groups of rules. Nothing of them is kept: the backend of the host's
+// hypervisor is asked each time, with the host's monitoring token, or with that
+// for lifecycle to change.
 //
-// Changes are made to a list that was read before, under its digest: whoever changes it meanwhile is never overwritten, and who comes too
-// late is told what is there now. See listing.
+// Changes are made to a list that was read before, under its digest: whoever
+// changes it meanwhile is never overwritten, and who comes too late is told
+// what is there now. See listing.
 package firewall
 
 import (
@@ -22,7 +25,8 @@ import (
 
 // Backends gives the firewall backends of the installed plugins.
 type Backends interface {
-	// Firewall is the backend for the hosts of the driver of that name; its calls fail while its plugin is away.
+	// Firewall is the backend for the hosts of the driver of that name; its
+	// calls fail while its plugin is away.
 	Firewall(name string) sdk.Backend
 }
 
@@ -75,8 +79,10 @@ func (on Scope) at(ref hypervisor.GuestRef) sdk.Scope {
 	}
 }
 
-// ask puts a question to the backend of the scope's host, which must have the ability A at that kind of scope. Errors are problems, as of
-// host.Ask; an unknown node or guest is not_found, and an ability that the backend has at other scopes only unsupported_at_scope.
+// ask puts a question to the backend of the scope's host, which must have the
+// ability A at that kind of scope. Errors are problems, as of host.Ask; an
+// unknown node or guest is not_found, and an ability that the backend has at
+// other scopes only unsupported_at_scope.
 func ask[A, T any](ctx context.Context, s *Store, on Scope, question func(ctx context.Context, able A, scope sdk.Scope) (T, error)) (T,
 	error) {
 	return askAs(ctx, s, endpoint.Monitoring, on, question)
@@ -106,8 +112,9 @@ func atScope(err error, on Scope) error {
 	return problem.New(problem.CodeUnsupportedAtScope, "%s", problem.From(err).Detail).With("scope", on.sdk.Kind).Because(err)
 }
 
-// require is problem capability_missing, unsupported or unsupported_at_scope where the firewall cannot be changed in the way of A. The
-// hypervisor is not asked.
+// require is problem capability_missing, unsupported or unsupported_at_scope
+// where the firewall cannot be changed in the way of A. The hypervisor is not
+// asked.
 func require[A any](ctx context.Context, s *Store, on Scope) error {
 	_, err := host.AskThrough(ctx, s.Hosts, on.hostID, endpoint.Lifecycle, s.open, Able[A](on.sdk.Kind),
 		func(context.Context, A) (struct{}, error) { return struct{}{}, nil })
@@ -119,8 +126,9 @@ func (s *Store) open(ctx context.Context, driver string, target endpoint.Target)
 	return s.Backends.Firewall(driver).Open(ctx, target)
 }
 
-// Able gives a firewall as A, or problem unsupported where the backend has not that ability, and unsupported_at_scope where it has it not
-// at that kind of scope.
+// Able gives a firewall as A, or problem unsupported where the backend has not
+// that ability, and unsupported_at_scope where it has it not at that kind of
+// scope.
 func Able[A any](kind sdk.ScopeKind) func(sdk.Firewall) (A, error) {
 	return func(fw sdk.Firewall) (A, error) {
 		as, ok := sdk.As[A](fw)
@@ -135,8 +143,9 @@ func Able[A any](kind sdk.ScopeKind) func(sdk.Firewall) (A, error) {
 	}
 }
 
-// Exclusive is what a change of the scope's firewall holds, so that there is one at a time through this service, as job.Spec.Exclusive.
-// A node that the inventory does not have is problem not_found.
+// Exclusive is what a change of the scope's firewall holds, so that there is
+// one at a time through this service, as job.Spec.Exclusive. A node that the
+// inventory does not have is problem not_found.
 func (s *Store) Exclusive(ctx context.Context, on Scope) (string, error) {
 	if on.guest != nil {
 		return fmt.Sprintf("firewall:guest:%d", on.guest.ID), nil

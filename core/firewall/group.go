@@ -57,8 +57,9 @@ func (s *Store) CreateGroup(ctx context.Context, on Scope, group sdk.Group, dige
 	})
 }
 
-// DeleteGroup deletes a group, and gives it as it was. One that rules stand for is in_use unless confirm is its name, and one that has
-// rules invalid_state. Problems: those of DeleteAlias.
+// DeleteGroup deletes a group, and gives it as it was. One that rules stand for
+// is in_use unless confirm is its name, and one that has rules invalid_state.
+// Problems: those of DeleteAlias.
 func (s *Store) DeleteGroup(ctx context.Context, on Scope, name, digest, confirm string) (Group, error) {
 	return editList[sdk.Grouper](ctx, s, on, s.groups(on), showGroup, digest, nil, func(was []sdk.Group) (edit[sdk.Group], error) {
 		at := groupAt(was, name)

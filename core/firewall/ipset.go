@@ -59,8 +59,9 @@ func (s *Store) CreateIPSet(ctx context.Context, on Scope, set sdk.IPSet, digest
 	})
 }
 
-// DeleteIPSet deletes a set with its members, and gives it as it was. One that is in use or has members is in_use unless confirm is its
-// name. Problems: those of DeleteAlias.
+// DeleteIPSet deletes a set with its members, and gives it as it was. One that
+// is in use or has members is in_use unless confirm is its name. Problems:
+// those of DeleteAlias.
 func (s *Store) DeleteIPSet(ctx context.Context, on Scope, name, digest, confirm string) (IPSet, error) {
 	return editList[sdk.IPSetter](ctx, s, on, s.ipSets(on), showIPSet, digest, nil, func(was []sdk.IPSet) (edit[sdk.IPSet], error) {
 		at := setAt(was, name)
@@ -138,12 +139,14 @@ func showMember(m sdk.IPSetMember, digest *string) IPSetMember {
 	return shown
 }
 
-// IPSetMembers lists the members of a set, with their digest, nil for none. Problems: not_found, and those of Rules.
+// IPSetMembers lists the members of a set, with their digest, nil for none.
+// Problems: not_found, and those of Rules.
 func (s *Store) IPSetMembers(ctx context.Context, on Scope, set string) ([]IPSetMember, *string, error) {
 	return list(ctx, s.members(on, set), showMember)
 }
 
-// AddIPSetMember puts a member into a set. Problems: conflict for one that is there, and those of CreateAlias.
+// AddIPSetMember puts a member into a set. Problems: conflict for one that is
+// there, and those of CreateAlias.
 func (s *Store) AddIPSetMember(ctx context.Context, on Scope, set string, member sdk.IPSetMember, digest string) (IPSetMember, error) {
 	faults := slices.Concat(fault(sdk.CheckText(sdk.FieldCIDR, member.CIDR, sdk.MaxText)),
 		fault(sdk.CheckText(sdk.FieldComment, member.Comment, sdk.MaxComment)))
@@ -187,7 +190,8 @@ func (s *Store) ChangeIPSetMember(ctx context.Context, on Scope, set, cidr strin
 	})
 }
 
-// RemoveIPSetMember takes a member out, and gives it as it was. Problems: those of ChangeIPSetMember.
+// RemoveIPSetMember takes a member out, and gives it as it was. Problems: those
+// of ChangeIPSetMember.
 func (s *Store) RemoveIPSetMember(ctx context.Context, on Scope, set, cidr, digest string) (IPSetMember, error) {
 	return s.editMembers(ctx, on, set, digest, nil, func(was []sdk.IPSetMember) (edit[sdk.IPSetMember], error) {
 		at := memberAt(was, cidr)

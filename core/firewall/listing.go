@@ -21,9 +21,11 @@ import (
 // changeLimit bounds all requests of a change, and what is read before and after each.
 const changeLimit = 2 * time.Minute
 
-// listing is a list of a scope's firewall, such as its rules, one row of which is changed at a time. Every change begins with reading the
-// list, is sent with the digest that was read, and ends with reading the list again: so the answer's digest is that of a list which the
-// caller can know, and none where somebody else has changed it since.
+// listing is a list of a scope's firewall, such as its rules, one row of which
+// is changed at a time. Every change begins with reading the list, is sent with
+// the digest that was read, and ends with reading the list again: so the
+// answer's digest is that of a list which the caller can know, and none where
+// somebody else has changed it since.
 type listing[R any] struct {
 	// things is what the list has, for people.
 	things string
@@ -38,7 +40,8 @@ type listing[R any] struct {
 	same func(a, b R) bool
 }
 
-// state is a list at some time. An empty digest is one that is not known, or that the backend does not have.
+// state is a list at some time. An empty digest is one that is not known, or
+// that the backend does not have.
 type state[R any] struct {
 	rows   []R
 	digest string
@@ -48,21 +51,26 @@ type state[R any] struct {
 
 // edit is one change of a list.
 type edit[R any] struct {
-	// before is where the row is that is changed, -1 for a new one. want are the rows as they shall be, and at is where it is among them,
-	// -1 where it is taken out.
+	// before is where the row is that is changed, -1 for a new one. want are
+	// the rows as they shall be, and at is where it is among them, -1 where it
+	// is taken out.
 	before int
 	want   []R
 	at     int
 	send   request
-	// free says that it is made by a name of its own: nothing of anybody can be overwritten, so that it is sent with a digest only where
-	// the caller has one. To compare it, a hypervisor may want to be read with the token that changes.
+	// free says that it is made by a name of its own: nothing of anybody can be
+	// overwritten, so that it is sent with a digest only where the caller has
+	// one. To compare it, a hypervisor may want to be read with the token that
+	// changes.
 	free bool
 }
 
-// request is what changes something. It is sent once, with a digest, and says when it is about to be.
+// request is what changes something. It is sent once, with a digest, and says
+// when it is about to be.
 type request func(ctx context.Context, digest string, sent func()) error
 
-// requestOf is a request of a firewall that can be changed in the way of A, with the lifecycle token.
+// requestOf is a request of a firewall that can be changed in the way of A,
+// with the lifecycle token.
 func requestOf[A any](s *Store, on Scope, do func(ctx context.Context, able A, scope sdk.Scope, digest string) error) request {
 	return func(ctx context.Context, digest string, sent func()) error {
 		_, err := askAs(ctx, s, endpoint.Lifecycle, on, func(ctx context.Context, able A, scope sdk.Scope) (struct{}, error) {
@@ -91,7 +99,8 @@ func taken() *problem.Error {
 	return problem.New(problem.CodeConflict, "there is one of that name already")
 }
 
-// begin reads the list and holds it against the digest that the caller has, where that is not empty.
+// begin reads the list and holds it against the digest that the caller has,
+// where that is not empty.
 func (l *listing[R]) begin(ctx context.Context, digest string) (state[R], error) {
 	rows, now, err := l.read(ctx)
 	if err != nil {
@@ -110,8 +119,9 @@ func (l *listing[R]) conflict(rows []R, digest string, cause error) error {
 		"and nothing was done", l.things).With("current", l.show(rows, now)).With("digest", now).Because(cause)
 }
 
-// apply makes one change, once, and gives the list afterwards with the place of the row that was changed. Where the answer is lost, the
-// list shows whether it was done.
+// apply makes one change, once, and gives the list afterwards with the place of
+// the row that was changed. Where the answer is lost, the list shows whether it
+// was done.
 func (l *listing[R]) apply(ctx context.Context, was state[R], e edit[R]) (state[R], int, error) {
 	left := false
 	err := e.send(ctx, was.digest, func() { left = true })
@@ -141,7 +151,8 @@ func (l *listing[R]) apply(ctx context.Context, was state[R], e edit[R]) (state[
 	return now, at, nil
 }
 
-// lost judges a request whose answer was lost: done says that the list is as wanted now, and before that it is as before.
+// lost judges a request whose answer was lost: done says that the list is as
+// wanted now, and before that it is as before.
 func (l *listing[R]) lost(err error, done, before bool, unread error) error {
 	if unread == nil && !done && !before {
 		unread = problem.New(problem.CodeConflict, "somebody else has changed them too: they are neither as before nor as wanted")
@@ -155,8 +166,9 @@ func (l *listing[R]) alike(a, b []R) bool {
 	return len(onlyA)+len(onlyB) == 0
 }
 
-// settled reports whether rows are those that are wanted, and where the one is that was changed: the hypervisor may have written that one
-// in a form of its own.
+// settled reports whether rows are those that are wanted, and where the one is
+// that was changed: the hypervisor may have written that one in a form of its
+// own.
 func (l *listing[R]) settled(want, now []R, at int) (int, bool) {
 	onlyWant, onlyNow := l.differences(want, now)
 	switch {
@@ -239,7 +251,8 @@ func (l *listing[R]) told(row *R) any {
 	return l.tell(*row)
 }
 
-// name names the scope in a row of the trail; that of a guest or a cluster is what the operation is on.
+// name names the scope in a row of the trail; that of a guest or a cluster is
+// what the operation is on.
 func (on Scope) name(e *audit.Entry) {
 	e.Detail("scope", string(on.sdk.Kind))
 	switch on.sdk.Kind {
@@ -250,8 +263,10 @@ func (on Scope) name(e *audit.Entry) {
 	}
 }
 
-// perform does what changes the firewall of a scope: other changes of it are kept off, and the audit row is written before anything is
-// sent. A guest that is gone at the hypervisor is not_found: its firewall would take the change all the same.
+// perform does what changes the firewall of a scope: other changes of it are
+// kept off, and the audit row is written before anything is sent. A guest that
+// is gone at the hypervisor is not_found: its firewall would take the change
+// all the same.
 func (s *Store) perform(ctx context.Context, on Scope, do func(ctx context.Context) error) error {
 	exclusive, err := s.Exclusive(ctx, on)
 	if err != nil {
@@ -286,7 +301,8 @@ func row[R any](rows []R, at int) *R {
 	return &rows[at]
 }
 
-// one makes a change of one row that needs one request. decide is given the list as it is, and says what is to be done.
+// one makes a change of one row that needs one request. decide is given the
+// list as it is, and says what is to be done.
 func one[R any](ctx context.Context, s *Store, on Scope, l *listing[R], digest string, decide func(was []R) (edit[R], error)) (
 	now state[R], at int, err error) {
 	was, err := l.begin(ctx, digest)
@@ -308,8 +324,9 @@ func one[R any](ctx context.Context, s *Store, on Scope, l *listing[R], digest s
 	return now, at, err
 }
 
-// editList makes one change of a list whose firewall must be an A, once nothing is wrong with it by itself, and shows the row that was
-// changed: as it is now, or as it was where it is no more.
+// editList makes one change of a list whose firewall must be an A, once nothing
+// is wrong with it by itself, and shows the row that was changed: as it is now,
+// or as it was where it is no more.
 func editList[A, R, V any](ctx context.Context, s *Store, on Scope, l *listing[R], show func(R, *string) V, digest string,
 	faults []problem.Fault, decide func(was []R) (edit[R], error)) (shown V, err error) {
 	if err := invalid(faults); err != nil {

@@ -12,7 +12,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// LogLine is one line of a firewall's log, as the API shows it. Of a line that nobody understands everything but n and text is null.
+// LogLine is one line of a firewall's log, as the API shows it. Of a line that
+// nobody understands everything but n and text is null.
 type LogLine struct {
 	N           int        `json:"n" example:"17" doc:"Number within the times that were asked for, from 1"`
 	Text        string     `json:"text" doc:"The line as it is"`
@@ -33,10 +34,11 @@ type LogLine struct {
 	Out         *string    `json:"iface_out" example:"tap101i0"`
 }
 
-// LogFilter is what lines of a log are wanted. What is empty is not looked at; a line that nobody understands passes no filter but that of
-// times.
+// LogFilter is what lines of a log are wanted. What is empty is not looked at;
+// a line that nobody understands passes no filter but that of times.
 type LogFilter struct {
-	// Start is how many lines of the times are left out at the beginning, and Limit the most that are answered.
+	// Start is how many lines of the times are left out at the beginning, and
+	// Limit the most that are answered.
 	Start, Limit int
 	Since, Until time.Time
 	// Action and Protocol are compared without regard to case.
@@ -48,7 +50,8 @@ type LogFilter struct {
 // LogWindow is a part of a log.
 type LogWindow struct {
 	Lines []LogLine
-	// Total is how many lines the times have, whatever else is asked for; -1 where that is not known.
+	// Total is how many lines the times have, whatever else is asked for; -1
+	// where that is not known.
 	Total int
 	// Next is the Start with which reading goes on, and More whether there is something already.
 	Next int
@@ -80,8 +83,9 @@ func (f *LogFilter) passes(e *sdk.LogEntry) bool {
 		within(f.Source, e.Source) && within(f.Destination, e.Destination)
 }
 
-// Log reads a part of a scope's log, oldest first. Where filters leave out much, it looks at 20,000 lines and says where to go on.
-// Problems: those of Rules.
+// Log reads a part of a scope's log, oldest first. Where filters leave out
+// much, it looks at 20,000 lines and says where to go on. Problems: those of
+// Rules.
 func (s *Store) Log(ctx context.Context, on Scope, f LogFilter) (LogWindow, error) {
 	w := LogWindow{Lines: []LogLine{}, Next: f.Start}
 	for scanned := 0; ; {
@@ -113,8 +117,9 @@ func (s *Store) Log(ctx context.Context, on Scope, f LogFilter) (LogWindow, erro
 	}
 }
 
-// readLog asks for a window of a log with the monitoring token. The log of a guest shows what it sends and receives, so it is read with
-// the token for consoles where the host has one.
+// readLog asks for a window of a log with the monitoring token. The log of a
+// guest shows what it sends and receives, so it is read with the token for
+// consoles where the host has one.
 func (s *Store) readLog(ctx context.Context, on Scope, query sdk.LogQuery) (sdk.Log, error) {
 	question := func(ctx context.Context, able sdk.LogReader, scope sdk.Scope) (sdk.Log, error) {
 		return able.Log(ctx, scope, query)

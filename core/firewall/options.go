@@ -16,7 +16,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Options are the options of a scope's firewall, as the API shows them. What is null is not set: the hypervisor's own default holds.
+// Options are the options of a scope's firewall, as the API shows them. What is
+// null is not set: the hypervisor's own default holds.
 type Options struct {
 	Enable        *int              `json:"enable" minimum:"0" maximum:"1" example:"1" doc:"1 switches the firewall of the scope on. Without that of the cluster most hypervisors do nothing at all"`
 	DHCP          *int              `json:"dhcp" minimum:"0" maximum:"1"`
@@ -36,7 +37,8 @@ type Options struct {
 
 // OptionsPatch is a change of options.
 type OptionsPatch struct {
-	// Flags and Texts are new values by name; nil takes an option away. Other are those of the hypervisor's further options.
+	// Flags and Texts are new values by name; nil takes an option away. Other
+	// are those of the hypervisor's further options.
 	Flags map[string]*bool
 	Texts map[string]*string
 	Other map[string]*string
@@ -121,8 +123,10 @@ func (s *Store) Options(ctx context.Context, on Scope) (Options, error) {
 	return showOptions(rows[0], host.CleanOrNil(digest)), nil
 }
 
-// ChangeOptions changes options in one request, and gives all as they are then. Problems: invalid, digest_conflict with current and
-// digest, guest_busy while another change of the scope is under way, outcome_unknown, capability_missing, and those of Options.
+// ChangeOptions changes options in one request, and gives all as they are then.
+// Problems: invalid, digest_conflict with current and digest, guest_busy while
+// another change of the scope is under way, outcome_unknown,
+// capability_missing, and those of Options.
 func (s *Store) ChangeOptions(ctx context.Context, on Scope, patch OptionsPatch) (Options, error) {
 	c, changed, err := patch.change()
 	if err != nil {
@@ -147,8 +151,8 @@ func (s *Store) ChangeOptions(ctx context.Context, on Scope, patch OptionsPatch)
 // optionName is the form of the names of options of all hypervisors.
 var optionName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 
-// change is the change that a patch asks for, with the names of the options that it is about. All that is wrong with it by itself is one
-// problem invalid.
+// change is the change that a patch asks for, with the names of the options
+// that it is about. All that is wrong with it by itself is one problem invalid.
 func (p *OptionsPatch) change() (c sdk.OptionsChange, names []string, err error) {
 	var faults []problem.Fault
 	note := func(name string, cleared bool) {

@@ -28,9 +28,11 @@ type Rule struct {
 	Digest          *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the whole list, the same on each of its rules: it changes when one of them does. Null where the hypervisor has none"`
 }
 
-// Rules asks the backend for the rules of a scope, in their order, and for their digest, nil where there is none. Problems: not_found for
-// a node, a guest or a group that is not there, capability_missing, unsupported where the backend lists no rules, unsupported_at_scope,
-// and what plugin.Problem makes of the backend's errors.
+// Rules asks the backend for the rules of a scope, in their order, and for
+// their digest, nil where there is none. Problems: not_found for a node, a
+// guest or a group that is not there, capability_missing, unsupported where the
+// backend lists no rules, unsupported_at_scope, and what plugin.Problem makes
+// of the backend's errors.
 func (s *Store) Rules(ctx context.Context, on Scope) ([]Rule, *string, error) {
 	rows, digest, err := s.readRules(ctx, on)
 	if err != nil {
@@ -40,7 +42,8 @@ func (s *Store) Rules(ctx context.Context, on Scope) ([]Rule, *string, error) {
 	return showRules(rows, now), now, nil
 }
 
-// readRules are the rules as the backend has them. A list that is out of order is refused: what is done to a rule names it by its place.
+// readRules are the rules as the backend has them. A list that is out of order
+// is refused: what is done to a rule names it by its place.
 func (s *Store) readRules(ctx context.Context, on Scope) (rows []sdk.Rule, digest string, err error) {
 	rows, err = ask(ctx, s, on, func(ctx context.Context, able sdk.RuleLister, scope sdk.Scope) (found []sdk.Rule, err error) {
 		if found, digest, err = able.Rules(ctx, scope); err != nil {

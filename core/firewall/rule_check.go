@@ -15,7 +15,8 @@ import (
 type RulePatch struct {
 	// Set has the new values.
 	Set sdk.RuleFields
-	// Clear names fields that the rule shall not have any more, and Delete does so too, with commas between them.
+	// Clear names fields that the rule shall not have any more, and Delete does
+	// so too, with commas between them.
 	Clear  []string
 	Delete string
 	// Digest is that of the list that the position was taken from; empty is not checked.
@@ -85,7 +86,8 @@ func ruleFaults(kind sdk.ScopeKind, r *sdk.Rule) (faults []problem.Fault) {
 var clearable = []string{sdk.FieldMacro, sdk.FieldProtocol, sdk.FieldSource, sdk.FieldDestination, sdk.FieldSourcePort,
 	sdk.FieldDestinationPort, sdk.FieldInterface, sdk.FieldLog, sdk.FieldICMPType, sdk.FieldComment}
 
-// change is the change that a patch asks for. All that is wrong with it by itself is one problem invalid.
+// change is the change that a patch asks for. All that is wrong with it by
+// itself is one problem invalid.
 func (p *RulePatch) change(kind sdk.ScopeKind) (sdk.RuleChange, error) {
 	c := sdk.RuleChange{Set: p.Set, Digest: p.Digest}
 	var faults []problem.Fault

@@ -44,7 +44,8 @@ func (s *Store) rules(on Scope, ordered bool) *listing[sdk.Rule] {
 	}
 }
 
-// tellRule is a rule for the trail, field by field: a secret that somebody wrote into a comment hides the comment alone.
+// tellRule is a rule for the trail, field by field: a secret that somebody
+// wrote into a comment hides the comment alone.
 func tellRule(r sdk.Rule) map[string]any {
 	told := map[string]any{"pos": r.Position, sdk.FieldDirection: r.Direction, sdk.FieldAction: r.Action, sdk.FieldEnabled: 0}
 	if r.Enabled {
@@ -106,10 +107,13 @@ func changedRule(now state[sdk.Rule], at int, rule sdk.Rule, notes ...string) Ru
 	return out
 }
 
-// CreateRule makes a rule, which is switched on only where it is Enabled; its Position does not matter. Without a place it stands where
-// the hypervisor puts new rules. With one it is made, moved there, and then switched on, so that it never holds at another place; where a
-// later step fails, the problem is that step's, and its members say what stands: done, failed, pos, digest and rule. Other problems:
-// invalid, digest_conflict with current and digest, guest_busy while another change of the scope is under way, outcome_unknown,
+// CreateRule makes a rule, which is switched on only where it is Enabled; its
+// Position does not matter. Without a place it stands where the hypervisor puts
+// new rules. With one it is made, moved there, and then switched on, so that it
+// never holds at another place; where a later step fails, the problem is that
+// step's, and its members say what stands: done, failed, pos, digest and rule.
+// Other problems: invalid, digest_conflict with current and digest, guest_busy
+// while another change of the scope is under way, outcome_unknown,
 // capability_missing, unsupported, unsupported_at_scope, and those of Rules.
 func (s *Store) CreateRule(ctx context.Context, on Scope, rule sdk.Rule, place *int, digest string) (RuleChanged, error) {
 	if err := invalid(ruleFaults(on.sdk.Kind, &rule)); err != nil {
@@ -196,7 +200,8 @@ func (c *creation) answer(now state[sdk.Rule], at int) RuleChanged {
 	return changedRule(now, at, c.want, notes...)
 }
 
-// create makes the rule where the backend puts it, and gives the list as it is then. At is -1 where the place is not known.
+// create makes the rule where the backend puts it, and gives the list as it is
+// then. At is -1 where the place is not known.
 func (c *creation) create(ctx context.Context, rule sdk.Rule) (now state[sdk.Rule], at int, err error) {
 	after, left := "", false
 	err = requestOf(c.s, c.on, func(ctx context.Context, able sdk.RuleEditor, scope sdk.Scope, digest string) (err error) {
@@ -228,7 +233,8 @@ func (c *creation) create(ctx context.Context, rule sdk.Rule) (now state[sdk.Rul
 	return state[sdk.Rule]{rows: rows, digest: digest, known: unread == nil && at >= 0}, at, nil
 }
 
-// inserted is where a rule stands that a list has besides those that it had before; -1 where more than that was changed.
+// inserted is where a rule stands that a list has besides those that it had
+// before; -1 where more than that was changed.
 func (c *creation) inserted(now []sdk.Rule, rule sdk.Rule) int {
 	if len(now) != len(c.was.rows)+1 {
 		return -1
@@ -241,7 +247,8 @@ func (c *creation) inserted(now []sdk.Rule, rule sdk.Rule) int {
 	return -1
 }
 
-// step does what is left to do once the rule was made: it moves the rule to a place, or switches it on.
+// step does what is left to do once the rule was made: it moves the rule to a
+// place, or switches it on.
 func (c *creation) step(ctx context.Context, was state[sdk.Rule], at int, name string, to int, on bool) (state[sdk.Rule], int, error) {
 	if !was.known || at < 0 {
 		err := problem.New(problem.CodeDigestConflict, "the rules were changed by somebody else meanwhile")
@@ -311,7 +318,8 @@ func moved(rows []sdk.Rule, from, to int) []sdk.Rule {
 	return numbered(slices.Insert(slices.Delete(rows, from, from+1), to, row))
 }
 
-// ChangeRule changes a rule, which stays where it is. Problems: not_found for a place that no rule has, and those of CreateRule.
+// ChangeRule changes a rule, which stays where it is. Problems: not_found for a
+// place that no rule has, and those of CreateRule.
 func (s *Store) ChangeRule(ctx context.Context, on Scope, place int, patch RulePatch) (RuleChanged, error) {
 	c, err := patch.change(on.sdk.Kind)
 	if err != nil {
@@ -345,8 +353,8 @@ func (s *Store) DeleteRule(ctx context.Context, on Scope, place int, digest stri
 	})
 }
 
-// MoveRule moves a rule to a place, as places are counted afterwards. A place that is none then is problem invalid; others are those of
-// ChangeRule.
+// MoveRule moves a rule to a place, as places are counted afterwards. A place
+// that is none then is problem invalid; others are those of ChangeRule.
 func (s *Store) MoveRule(ctx context.Context, on Scope, from, to int, digest string) (RuleChanged, error) {
 	if err := require[sdk.RuleMover](ctx, s, on); err != nil {
 		return RuleChanged{}, err

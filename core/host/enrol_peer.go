@@ -16,7 +16,8 @@ import (
 // EnrolledPeer is the result for one node of a request to add peers.
 type EnrolledPeer struct {
 	Node string `json:"node" example:"pve2"`
-	// HostID and the two after it are of the new host; for already_enrolled HostID is the one there was, for who sees it.
+	// HostID and the two after it are of the new host; for already_enrolled
+	// HostID is the one there was, for who sees it.
 	HostID       *int64   `json:"host_id" example:"2" doc:"The new host, or the one that the node was already; else null"`
 	Name         *string  `json:"name" example:"pve2" doc:"Its name: the node's, or, where another host has that, with the first host's name before it"`
 	Capabilities []string `json:"capabilities" example:"[\"monitoring\",\"lifecycle\"]" doc:"Whose tokens it has: those that the node took"`
@@ -24,7 +25,8 @@ type EnrolledPeer struct {
 	Error  *string `json:"error" example:"already_enrolled" doc:"Code of the problem; null when the node was enrolled"`
 	Detail *string `json:"detail" doc:"Why it was not enrolled, or which tokens the node did not take"`
 	Reason *string `json:"reason" example:"unreachable" doc:"As in GET peers; null when the node was enrolled, or not asked"`
-	// Missing and the two after it are told where a token lacks privileges that are needed to enrol.
+	// Missing and the two after it are told where a token lacks privileges that
+	// are needed to enrol.
 	Missing []string `json:"missing" doc:"Privileges for want of which it was not enrolled"`
 	Path    *string  `json:"path" example:"/" doc:"Where they are lacking"`
 	Remedy  *string  `json:"remedy" doc:"The command that grants them"`

@@ -17,7 +17,8 @@ import (
 // not be read is null and listed in Unreadable.
 type NodeHardware struct {
 	Node string `json:"node" example:"pve1"`
-	// HealthAsked is whether the disks were asked, so that what they do not say is unknown and not merely unasked.
+	// HealthAsked is whether the disks were asked, so that what they do not say
+	// is unknown and not merely unasked.
 	HealthAsked  bool              `json:"health_asked" example:"false" doc:"The disks were asked for health and wear; without it both are null, and no disk was woken"`
 	Disks        []NodeDisk        `json:"disks" nullable:"true"`
 	Interfaces   []NodeInterface   `json:"interfaces" nullable:"true" doc:"Physical ones, bonds, bridges and VLANs, as they are in force: what is staged is not among them"`
@@ -114,10 +115,13 @@ type section struct {
 	err   error
 }
 
-// NodeHardware asks a node for all sections at once, each within three quarters of the store's limit; nothing of it is kept. With
-// health the disks are asked too, which wakes those that sleep. Only when no section could be read is that an error: that of a
-// section, one that came in place of an answer before one that means that none came. It is hypervisor_error also where nothing came in
-// time, or where the node has none of the sections; unsupported is a driver that knows of none.
+// NodeHardware asks a node for all sections at once, each within three quarters
+// of the store's limit; nothing of it is kept. With health the disks are asked
+// too, which wakes those that sleep. Only when no section could be read is that
+// an error: that of a section, one that came in place of an answer before one
+// that means that none came. It is hypervisor_error also where nothing came in
+// time, or where the node has none of the sections; unsupported is a driver
+// that knows of none.
 func (s *Store) NodeHardware(ctx context.Context, id int64, node string, health bool) (NodeHardware, error) {
 	limit := s.timeout * 3 / 4
 	sections, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, r hypervisor.HardwareReader) ([]section, error) {
@@ -163,7 +167,8 @@ func nothingRead(sections []section) error {
 	return sections[says].err
 }
 
-// unread is the error of a node that told of no section for one of the reasons that an unreadable section has.
+// unread is the error of a node that told of no section for one of the reasons
+// that an unreadable section has.
 func unread(err error) error {
 	u := unreadable("", err)
 	return problem.New(problem.CodeHypervisorError, "%s", u.Detail).With("reason", u.Reason).Because(err)

@@ -70,7 +70,8 @@ func (s *Store) readPaste(ctx context.Context, d driver, paste secret.String) (p
 	return p, nil
 }
 
-// need is the fault of a paste without a token for a capability, whose secret the script may not have printed.
+// need is the fault of a paste without a token for a capability, whose secret
+// the script may not have printed.
 func (p pasted) need(c endpoint.Capability) error {
 	for _, a := range p.all {
 		if a.capability == c {

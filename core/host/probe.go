@@ -15,8 +15,9 @@ import (
 
 // Probing is the input of Probe.
 type Probing struct {
-	// Enrolment is as in Create, without a name. Its own credential, its Paste or Tokens are given, and only one of these. Tokens that are
-	// empty and not nil are none to try: only the certificate is looked at.
+	// Enrolment is as in Create, without a name. Its own credential, its Paste
+	// or Tokens are given, and only one of these. Tokens that are empty and not
+	// nil are none to try: only the certificate is looked at.
 	Enrolment
 	Tokens []Token
 }
@@ -34,8 +35,9 @@ type Token struct {
 type Probed struct {
 	Reachable bool `json:"reachable" example:"true" doc:"The endpoint answered over a trusted connection, if only to reject a token"`
 	Verification
-	// Code is nil unless a one-time code was given: what the first one says of itself. Nothing was asked with it, so that all that needs
-	// access is empty.
+	// Code is nil unless a one-time code was given: what the first one says of
+	// itself. Nothing was asked with it, so that all that needs access is
+	// empty.
 	Code   *Code        `json:"one_time_code" doc:"What a one-time code says of itself, which is not used by this; of several the first. Null without one"`
 	Tokens []TokenCheck `json:"tokens" doc:"One entry for each token that was given, in their order"`
 	Kept   []string     `json:"kept" example:"[\"console\"]" doc:"Capabilities whose token the script that printed the paste has found and kept: their secrets are not in it"`

@@ -102,7 +102,8 @@ func (p *Points) AppendJSON(b []byte) []byte {
 // chunk is how much JSON is gathered before it is written.
 const chunk = 64 << 10
 
-// WriteJSON writes the answer as the API has it, piece by piece and without reflection for its points.
+// WriteJSON writes the answer as the API has it, piece by piece and without
+// reflection for its points.
 func (a *Answer) WriteJSON(w io.Writer) error {
 	b := make([]byte, 0, 2*chunk)
 	b = append(b, `{"from":"`...)

@@ -40,7 +40,8 @@ type Value struct {
 const (
 	// exportWindow is how much time one question goes through.
 	exportWindow = 2 * time.Minute
-	// settled is by how much more than the time between two polls samples are left alone: a poll brings some of the time before it.
+	// settled is by how much more than the time between two polls samples are
+	// left alone: a poll brings some of the time before it.
 	settled = 10 * time.Second
 	// slowest is the longest poll that samples wait for.
 	slowest = 10 * time.Minute
@@ -56,7 +57,8 @@ var exportColumns = []struct{ name, value string }{
 	{"storage", "COALESCE(st.name, '')"},
 }
 
-// exportRows reads the samples after $1, $2, $3 and before $4, at most $5. Of what is gone there is no name, and nothing to tell.
+// exportRows reads the samples after $1, $2, $3 and before $4, at most $5. Of
+// what is gone there is no name, and nothing to tell.
 var exportRows = func() string {
 	columns := make([]string, 0, len(exportColumns)+len(measured))
 	for _, c := range exportColumns {
@@ -75,9 +77,11 @@ LEFT JOIN hosts h ON s.target_kind = 'host' AND h.id = s.target_id
 ORDER BY s.at, s.target_kind, s.target_id`
 }()
 
-// Export gives the samples after a place, the oldest first, at most limit of them, and the place up to which it has looked: nothing comes
-// before that any more, but for the samples by which a gap of long ago is filled. When it did not get as far as it may, more is true.
-// Samples are held back for as long as a poll may still add to their time.
+// Export gives the samples after a place, the oldest first, at most limit of
+// them, and the place up to which it has looked: nothing comes before that any
+// more, but for the samples by which a gap of long ago is filled. When it did
+// not get as far as it may, more is true. Samples are held back for as long as
+// a poll may still add to their time.
 func Export(ctx context.Context, d *db.DB, after Place, limit int) (found []Sample, to Place, more bool, err error) {
 	interval, err := setting.Get(ctx, d, setting.PollInterval)
 	if err != nil {
@@ -142,7 +146,8 @@ func readSamples(rows pgx.Rows, each func(Place)) (found []Sample, err error) {
 			}
 		}
 		for i, f := range measured {
-			// A host's traffic is the sum of its guests' counters: it falls when one stops, and readers would take the rest for new.
+			// A host's traffic is the sum of its guests' counters: it falls
+			// when one stops, and readers would take the rest for new.
 			if values[i] == nil || f.counter && place.Kind == string(Host) {
 				continue
 			}

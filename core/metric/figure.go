@@ -1,6 +1,7 @@
 package metric
 
-// Kind is what a target is. These words are those of the API; samples are kept by the words of Kind.table.
+// Kind is what a target is. These words are those of the API; samples are kept
+// by the words of Kind.table.
 type Kind string
 
 // The kinds of targets.

@@ -14,10 +14,12 @@ import (
 // These decide when a straight line through a storage's use says anything:
 // enough time, enough points and a good fit.
 const (
-	// growthWindow is how far back the line goes, and growthSpan how much of it must have been measured.
+	// growthWindow is how far back the line goes, and growthSpan how much of it
+	// must have been measured.
 	growthWindow = 14 * 24 * time.Hour
 	growthSpan   = 3 * 24 * time.Hour
-	// growthPoints is how many hours there must be, and growthFit how much of the ups and downs the line must explain (R²).
+	// growthPoints is how many hours there must be, and growthFit how much of
+	// the ups and downs the line must explain (R²).
 	growthPoints = 60
 	growthFit    = 0.6
 	// growthDays is how far ahead a line is worth anything.
@@ -33,10 +35,12 @@ FROM storages s JOIN (SELECT target_id, regr_slope(disk, x) AS slope FROM
 	HAVING count(*) >= $3 AND max(x) - min(x) >= $4::float8 AND regr_slope(disk, x) > 0 AND regr_r2(disk, x) >= $5) l ON l.target_id = s.id
 WHERE s.used IS NOT NULL AND s.total > 0 AND s.status = 'available'`
 
-// DaysUntilFull is in how many days storages will be full if they go on as in the last two weeks, by the ids of their rows, from one
-// question. A storage is left out where the line through its use, hour by hour, is not worth it: with fewer than 60 hours, over less than
-// three days, that does not rise, from which the use strays (R² below 0.6, as after somebody cleaned up), or that reaches the size only
-// after ten years. One that is full has 0.
+// DaysUntilFull is in how many days storages will be full if they go on as in
+// the last two weeks, by the ids of their rows, from one question. A storage is
+// left out where the line through its use, hour by hour, is not worth it: with
+// fewer than 60 hours, over less than three days, that does not rise, from
+// which the use strays (R² below 0.6, as after somebody cleaned up), or that
+// reaches the size only after ten years. One that is full has 0.
 func DaysUntilFull(ctx context.Context, d *db.DB, ids []int64) (map[int64]float64, error) {
 	return DaysUntilFullAt(ctx, d.Pool, ids, time.Now())
 }

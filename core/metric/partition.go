@@ -26,11 +26,13 @@ const (
 
 // These are the times around now for which partitions exist.
 const (
-	// behind and ahead are the time around now for which partitions are ready: samples that fill a gap may be of
-	// yesterday, and a service that maintains once a day must never run out.
+	// behind and ahead are the time around now for which partitions are ready:
+	// samples that fill a gap may be of yesterday, and a service that maintains
+	// once a day must never run out.
 	behind = 24 * time.Hour
 	ahead  = 48 * time.Hour
-	// lock is the key of the transaction lock that serialises making and dropping partitions ("metric").
+	// lock is the key of the transaction lock that serialises making and
+	// dropping partitions ("metric").
 	lock int64 = 0x6d6574726963
 	// dropWait is how long a drop waits for readers: whoever adds samples waits behind it.
 	dropWait = "3s"
@@ -69,8 +71,9 @@ func nextMonth(t time.Time) time.Time { return month(t).AddDate(0, 1, 0) }
 // partition gives the name of the partition that begins at start.
 func (s series) partition(start time.Time) string { return s.table + "_" + start.Format(s.layout) }
 
-// Ensure makes the partitions of all resolutions for yesterday (samples that fill a gap may be of that day), today and
-// the two days after it, where they are missing.
+// Ensure makes the partitions of all resolutions for yesterday (samples that
+// fill a gap may be of that day), today and the two days after it, where they
+// are missing.
 func Ensure(ctx context.Context, d *db.DB, now time.Time) error {
 	for _, resolution := range []Resolution{Raw, FiveMinutes, OneHour} {
 		if err := kept[resolution].ensure(ctx, d, now.Add(-behind), now.Add(ahead)); err != nil {
@@ -107,11 +110,13 @@ func (s series) ensure(ctx context.Context, d *db.DB, first, last time.Time) err
 	})
 }
 
-// ErrInUse means that a partition could not be dropped because somebody was reading it; another time will do.
+// ErrInUse means that a partition could not be dropped because somebody was
+// reading it; another time will do.
 var ErrInUse = errors.New("the partition is being read")
 
-// Drop removes the partitions of a resolution that ended before the given time, the oldest first, and returns where they
-// began, with an error too. It does not ask whether they were rolled up.
+// Drop removes the partitions of a resolution that ended before the given time,
+// the oldest first, and returns where they began, with an error too. It does
+// not ask whether they were rolled up.
 func Drop(ctx context.Context, d *db.DB, resolution Resolution, before time.Time) ([]time.Time, error) {
 	s := kept[resolution]
 	have, err := s.partitions(ctx, d.Pool)

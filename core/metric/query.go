@@ -26,7 +26,8 @@ const (
 	// maxCells bounds the points of an answer and maxRows what is read for it.
 	maxCells = 2_000_000
 	maxRows  = 4_000_000
-	// gap is the longest time between two samples of a counter whose growth is a rate, where polls are not rarer still.
+	// gap is the longest time between two samples of a counter whose growth is
+	// a rate, where polls are not rarer still.
 	gap = 10 * time.Minute
 )
 
@@ -42,7 +43,8 @@ type Query struct {
 	Metrics []string
 	// From and To are the bounds. Without To it is now, and without From an hour before To.
 	From, To time.Time
-	// Resolution is the finest that holds the span in MaxPoints, and that is kept so long, when it is empty.
+	// Resolution is the finest that holds the span in MaxPoints, and that is
+	// kept so long, when it is empty.
 	Resolution Resolution
 }
 
@@ -52,7 +54,8 @@ type plan struct {
 	figures    []figure
 	from, to   time.Time
 	resolution Resolution
-	// step is the time between two points, and points how many there are; base is the time between two rows.
+	// step is the time between two points, and points how many there are; base
+	// is the time between two rows.
 	step, base time.Duration
 	points     int
 }
@@ -60,9 +63,11 @@ type plan struct {
 // Store answers questions about samples.
 type Store struct{ DB *db.DB }
 
-// Query gives the series that are asked for, in the order of the targets and of the metrics, and what happened to the targets meanwhile.
-// It asks the database once for the figures, however many targets there are. Problems: invalid with all that is wrong, and not_found for
-// a target that is not there or may not be seen.
+// Query gives the series that are asked for, in the order of the targets and of
+// the metrics, and what happened to the targets meanwhile. It asks the database
+// once for the figures, however many targets there are. Problems: invalid with
+// all that is wrong, and not_found for a target that is not there or may not be
+// seen.
 func (s *Store) Query(ctx context.Context, q Query, visible identity.Visible) (*Answer, error) {
 	p, err := s.plan(ctx, q, time.Now())
 	if err != nil {
@@ -80,7 +85,8 @@ func (s *Store) Query(ctx context.Context, q Query, visible identity.Visible) (*
 	return a, err
 }
 
-// Throughput gives what passed through the guests of each host that may be seen, in both directions, in the last hours.
+// Throughput gives what passed through the guests of each host that may be
+// seen, in both directions, in the last hours.
 func (s *Store) Throughput(ctx context.Context, hours int, visible identity.Visible) (*Answer, error) {
 	to := time.Now()
 	p, err := s.plan(ctx, Query{Metrics: []string{"net_in", "net_out"}, From: to.Add(-time.Duration(hours) * time.Hour), To: to}, to)
@@ -266,8 +272,9 @@ func (p *plan) first() time.Time {
 // may fail before it is.
 func (p *plan) gap() time.Duration { return max(gap, 3*p.base) }
 
-// statement reads the number of the target, the time in microseconds since 2000, the number of samples, and the figures; in
-// the order of time where a point is made of several rows.
+// statement reads the number of the target, the time in microseconds since
+// 2000, the number of samples, and the figures; in the order of time where a
+// point is made of several rows.
 func (p *plan) statement() string {
 	columns, samples, order := make([]string, len(p.figures)), "m.samples", ""
 	for i, f := range p.figures {
@@ -294,7 +301,8 @@ type reader struct {
 	series [][]int
 	answer *Answer
 	row    []float64
-	// target is that of the last row, before the last values of its counters and when each was, and last the point of the last row.
+	// target is that of the last row, before the last values of its counters
+	// and when each was, and last the point of the last row.
 	target int
 	before []reading
 	last   int
@@ -339,8 +347,9 @@ func (r *reader) take(raw [][]byte) error {
 	return nil
 }
 
-// window is which points the row is for. Polls are not in step with the points: one without a sample between two with samples that
-// follow one another is no gap.
+// window is which points the row is for. Polls are not in step with the points:
+// one without a sample between two with samples that follow one another is no
+// gap.
 func (r *reader) window(n int, at time.Time) (from, to int) {
 	since := at.Sub(r.plan.from)
 	to = int(since / r.plan.step)
@@ -359,7 +368,8 @@ func (r *reader) window(n int, at time.Time) (from, to int) {
 	return from, to
 }
 
-// rate is bytes per second: of a roll-up by its length, of samples since the one before. A counter that began anew tells of no rate.
+// rate is bytes per second: of a roll-up by its length, of samples since the
+// one before. A counter that began anew tells of no rate.
 func (r *reader) rate(i int, at time.Time, value float64) float64 {
 	if r.plan.resolution != Raw {
 		return value / r.plan.base.Seconds()

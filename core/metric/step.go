@@ -14,7 +14,8 @@ import (
 const rollupColumns = `(at, target_kind, target_id, samples, cpu_avg, cpu_max, memory_avg, memory_max, memory_total, disk, disk_total,
 	net_in, net_out, disk_read, disk_write) `
 
-// rollupConflict writes a row again only where its figures are others: redoing the overlap costs no writes.
+// rollupConflict writes a row again only where its figures are others: redoing
+// the overlap costs no writes.
 const rollupConflict = ` ON CONFLICT (target_kind, target_id, at) DO UPDATE SET samples = excluded.samples, cpu_avg = excluded.cpu_avg,
 	cpu_max = excluded.cpu_max,
 	memory_avg = excluded.memory_avg, memory_max = excluded.memory_max, memory_total = excluded.memory_total, disk = excluded.disk,
@@ -26,8 +27,9 @@ const rollupConflict = ` ON CONFLICT (target_kind, target_id, at) DO UPDATE SET 
 	excluded.memory_total, excluded.disk,
 		excluded.disk_total, excluded.net_in, excluded.net_out, excluded.disk_read, excluded.disk_write)`
 
-// increase is the growth of a counter since the sample before; unknown (null) when the counter began anew,
-// without a sample before, or only one so long before that all of the growth in these five minutes would be a false peak.
+// increase is the growth of a counter since the sample before; unknown (null)
+// when the counter began anew, without a sample before, or only one so long
+// before that all of the growth in these five minutes would be a false peak.
 func increase(counter string) string {
 	before := "lag(" + counter + ") OVER w"
 	return fmt.Sprintf("CASE WHEN at - lag(at) OVER w > $4::interval THEN NULL WHEN %[1]s >= %[2]s THEN %[1]s - %[2]s END AS %[1]s",
@@ -44,9 +46,11 @@ func sum(column string) string {
 	return "CASE WHEN count(" + column + ") > 0 THEN LEAST(sum(" + column + "), 9e18)::bigint END"
 }
 
-// ofSamples takes $1 to $2, and for the first increases samples since $3, which is $4 before. Samples without any counter, such as some of
-// those that fill gaps, do not come between two with counters: they are in a window of their own. Sorting begins with the
-// number, because comparing text by a locale takes most of the time otherwise.
+// ofSamples takes $1 to $2, and for the first increases samples since $3, which
+// is $4 before. Samples without any counter, such as some of those that fill
+// gaps, do not come between two with counters: they are in a window of their
+// own. Sorting begins with the number, because comparing text by a locale takes
+// most of the time otherwise.
 var ofSamples = `INSERT INTO metric_5m AS m ` + rollupColumns + `
 SELECT bucket, target_kind, target_id, count(*), avg(cpu)::real, max(cpu), avg(memory::float8)::bigint, max(memory), ` +
 	last("memory_total") + `, ` + last("disk") + `, ` + last("disk_total") + `, ` +
@@ -97,7 +101,8 @@ func (r roller) take(ctx context.Context, step Step, note func(pgx.Tx) error) er
 	return r.tell(step)
 }
 
-// prepare makes the partitions that are missing, and lets the index by time know of the newest samples.
+// prepare makes the partitions that are missing, and lets the index by time
+// know of the newest samples.
 func (r roller) prepare(ctx context.Context, step Step) error {
 	end := step.To.Add(-time.Nanosecond)
 	if err := kept[step.Resolution].ensure(ctx, r.d, step.From, end); err != nil {
@@ -120,7 +125,8 @@ func (r roller) prepare(ctx context.Context, step Step) error {
 // write rolls one step up in the caller's transaction and returns the number of
 // rows.
 func (r roller) write(ctx context.Context, tx pgx.Tx, step Step) (int64, error) {
-	// Sorting an hour of a large instance on disk takes twice as long; and the statement is run too seldom to compile.
+	// Sorting an hour of a large instance on disk takes twice as long; and the
+	// statement is run too seldom to compile.
 	if _, err := tx.Exec(ctx, "SELECT set_config('work_mem', '64MB', true), set_config('jit', 'off', true)"); err != nil {
 		return 0, fmt.Errorf("preparing: %w", err)
 	}

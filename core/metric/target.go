@@ -13,8 +13,9 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Target is a thing whose figures are asked for: host:1, vm:3, app:2, node:1/alpha (a host and the name of a node of its cluster),
-// storage:1/nas, or storage:1/local/alpha for the storage of one node.
+// Target is a thing whose figures are asked for: host:1, vm:3, app:2,
+// node:1/alpha (a host and the name of a node of its cluster), storage:1/nas,
+// or storage:1/local/alpha for the storage of one node.
 type Target struct {
 	Kind Kind
 	// ID is that of the host, VM or app; of a node and a storage that of a host of their cluster.
@@ -80,8 +81,8 @@ const asked = ` FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALIT
 // allowed are those whose hosts may be seen.
 const allowed = ` WHERE ($4 OR h.team_id = ANY ($5))`
 
-// finders find the targets of a kind: the number of the target, its name, what its samples are kept by, and whether several of these
-// are one thing.
+// finders find the targets of a kind: the number of the target, its name, what
+// its samples are kept by, and whether several of these are one thing.
 var finders = map[Kind]string{
 	Host: `SELECT t.i, h.name, h.id, true` + asked + `JOIN hosts h ON h.id = t.id` + allowed,
 	VM: `SELECT t.i, g.name, g.id, true` + asked + `JOIN guests g ON g.id = t.id AND g.kind = 'vm' JOIN hosts h ON h.id = g.host_id` +
@@ -94,8 +95,8 @@ var finders = map[Kind]string{
 		` AND (t.node = '' OR s.node = t.node)`,
 }
 
-// find finds the targets in as many questions as there are kinds. One that is not there, or that may not be seen, is problem
-// not_found.
+// find finds the targets in as many questions as there are kinds. One that is
+// not there, or that may not be seen, is problem not_found.
 func find(ctx context.Context, d *db.DB, targets []Target, visible identity.Visible) ([]found, error) {
 	all := make([]found, len(targets))
 	at := map[Kind][]int{}

@@ -33,14 +33,17 @@ const resolveLimit = 3 * time.Second
 type applyParams struct {
 	HostID int64  `json:"host_id"`
 	Node   string `json:"node"`
-	// Diff is what was confirmed, without the times in its head; Self that the service may be cut off by it.
+	// Diff is what was confirmed, without the times in its head; Self that the
+	// service may be cut off by it.
 	Diff string `json:"diff"`
 	Self bool   `json:"self"`
-	// Want are the interfaces that there shall be, Gone the names of those that shall not. Restore is for the node's console.
+	// Want are the interfaces that there shall be, Gone the names of those that
+	// shall not. Restore is for the node's console.
 	Want    []hypervisor.Interface `json:"want"`
 	Gone    []string               `json:"gone"`
 	Restore string                 `json:"restore"`
-	// UndoHost is the host whose machine puts the network back by itself after UndoAfterS seconds; 0 for not.
+	// UndoHost is the host whose machine puts the network back by itself after
+	// UndoAfterS seconds; 0 for not.
 	UndoHost   int64 `json:"undo_host,omitempty"`
 	UndoAfterS int64 `json:"undo_after_s,omitempty"`
 }

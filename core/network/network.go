@@ -42,12 +42,16 @@ type Store struct {
 	Self *guest.Self
 	// Resolve gives the addresses of a name; nil asks the system's resolver.
 	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
-	// Answers is how long a node may take to answer again after an apply; 0 is a minute. Steady is how long it has to answer after the
-	// apply has ended before that is believed; 0 is 5 s. Ends is how long the apply may last while the node answers; 0 is 10 minutes.
+	// Answers is how long a node may take to answer again after an apply; 0 is
+	// a minute. Steady is how long it has to answer after the apply has ended
+	// before that is believed; 0 is 5 s. Ends is how long the apply may last
+	// while the node answers; 0 is 10 minutes.
 	Answers, Steady, Ends time.Duration
-	// UndoAfter is after how long a node's machine puts its network back where a request does not say; 0 is two minutes.
+	// UndoAfter is after how long a node's machine puts its network back where
+	// a request does not say; 0 is two minutes.
 	UndoAfter time.Duration
-	// Each is how long one node of a list may take, and All how long all of them may; 0 is 5 s and 90 s.
+	// Each is how long one node of a list may take, and All how long all of
+	// them may; 0 is 5 s and 90 s.
 	Each, All time.Duration
 }
 
@@ -152,8 +156,8 @@ ORDER BY c.name, c.id, n.name, h.id`
 // These bound a question to many nodes, so that one dead node does not hold up
 // the answer of the others.
 const (
-	// atOnce is how many nodes are asked at a time, and eachLimit and allLimit how long one and all of them may take, unless a store says
-	// otherwise.
+	// atOnce is how many nodes are asked at a time, and eachLimit and allLimit
+	// how long one and all of them may take, unless a store says otherwise.
 	atOnce    = 16
 	eachLimit = 5 * time.Second
 	allLimit  = 90 * time.Second

@@ -55,7 +55,8 @@ const (
 type Request struct {
 	HostID     int64
 	Node, Name string
-	// Confirm is the interface's name where a bridge with guests is changed all the same; nil for none.
+	// Confirm is the interface's name where a bridge with guests is changed all
+	// the same; nil for none.
 	Confirm *string
 }
 

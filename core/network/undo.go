@@ -19,8 +19,9 @@ import (
 
 // These are the limits of the time until a node undoes a change on its own.
 const (
-	// usualUndoAfter is how long a node's machine waits before it puts its old network back, where a request does not say. MinUndoAfter
-	// and MaxUndoAfter are what one may say.
+	// usualUndoAfter is how long a node's machine waits before it puts its old
+	// network back, where a request does not say. MinUndoAfter and MaxUndoAfter
+	// are what one may say.
 	usualUndoAfter = 2 * time.Minute
 	MinUndoAfter   = 30 * time.Second
 	MaxUndoAfter   = time.Hour
@@ -47,7 +48,8 @@ echo undone
 
 // armed is a machine that restores its old network unless it is stopped.
 type armed struct {
-	// Host is the one whose machine it is, Run the name of the run there, and Until when it begins, by the service's clock.
+	// Host is the one whose machine it is, Run the name of the run there, and
+	// Until when it begins, by the service's clock.
 	Host  int64     `json:"host"`
 	Run   string    `json:"run"`
 	Until time.Time `json:"until"`

@@ -18,15 +18,17 @@ import (
 const (
 	// step is the name of the job's one request.
 	step = "apply"
-	// answerLimit is how long a node may take to answer again, steadyLimit how long it has to answer before that is believed, and
-	// applyLimit how long its task may last while it answers.
+	// answerLimit is how long a node may take to answer again, steadyLimit how
+	// long it has to answer before that is believed, and applyLimit how long
+	// its task may last while it answers.
 	answerLimit = time.Minute
 	steadyLimit = 5 * time.Second
 	applyLimit  = 10 * time.Minute
 	// lookLimit bounds one look at the node, and lookPause is the time between two.
 	lookLimit = 15 * time.Second
 	lookPause = time.Second
-	// listed is how much earlier than the request its task may have begun by the hypervisor's clock.
+	// listed is how much earlier than the request its task may have begun by
+	// the hypervisor's clock.
 	listed = 2 * time.Minute
 )
 

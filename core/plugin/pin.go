@@ -15,7 +15,8 @@ import (
 // Pin is one registered plugin: what a program serves, and exactly which
 // program it is.
 type Pin struct {
-	// Kind is one of the kinds of sdk/plugin, Name what the plugin calls itself, Version its release.
+	// Kind is one of the kinds of sdk/plugin, Name what the plugin calls
+	// itself, Version its release.
 	Kind    string `gorm:"primaryKey"`
 	Name    string `gorm:"primaryKey"`
 	Version string
@@ -25,7 +26,8 @@ type Pin struct {
 	SHA256 string `gorm:"column:sha256"`
 	// Enabled is false for a plugin that stays registered and is not started.
 	Enabled bool
-	// PinnedAt and PinnedBy are when and by whom it was pinned; PinnedBy is a user's address or "command line".
+	// PinnedAt and PinnedBy are when and by whom it was pinned; PinnedBy is a
+	// user's address or "command line".
 	PinnedAt time.Time
 	PinnedBy string
 }

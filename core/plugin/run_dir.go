@@ -14,7 +14,8 @@ import (
 const (
 	// runPrefix begins the names of the folders that hold one plugin process's socket.
 	runPrefix = "hostler-run-"
-	// runLock is the file in such a folder that its owner has locked: the kernel gives the lock up with the owner's death.
+	// runLock is the file in such a folder that its owner has locked: the
+	// kernel gives the lock up with the owner's death.
 	runLock = "owner"
 )
 

@@ -12,7 +12,8 @@ const (
 	BackingOff State = "backing_off"
 	// Stopped is not enabled, or the service is stopping.
 	Stopped State = "stopped"
-	// Failed broke a rule: its file, digest or what it says of itself is wrong. It is looked at again every MaxBackoff.
+	// Failed broke a rule: its file, digest or what it says of itself is wrong.
+	// It is looked at again every MaxBackoff.
 	Failed State = "failed"
 )
 
@@ -20,7 +21,8 @@ const (
 type Status struct {
 	Pin
 	State State
-	// Abilities are the optional interfaces that the running process satisfies; nil while none runs.
+	// Abilities are the optional interfaces that the running process satisfies;
+	// nil while none runs.
 	Abilities []string
 	// Restarts counts the starts after the first since the service started.
 	Restarts int

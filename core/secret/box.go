@@ -11,7 +11,8 @@ import (
 	"sync"
 )
 
-// What can be wrong with the keys and the values. The texts of the errors that wrap these name the remedy.
+// What can be wrong with the keys and the values. The texts of the errors that
+// wrap these name the remedy.
 var (
 	// ErrKeyMissing: the database holds sealed values and the key file is not there.
 	ErrKeyMissing = errors.New("the key file is missing")
@@ -25,8 +26,9 @@ var (
 	ErrNotOpened = errors.New("the sealed value cannot be opened")
 )
 
-// A sealed value is: this version, the master key's id in four bytes, and tink's envelope (length of the sealed data key,
-// the sealed data key, the value under it).
+// A sealed value is: this version, the master key's id in four bytes, and
+// tink's envelope (length of the sealed data key, the sealed data key, the
+// value under it).
 const (
 	sealedVersion = 1
 	headerSize    = 5

@@ -23,10 +23,12 @@ const (
 
 // These are the times of the hold.
 const (
-	// copyLook is how often a service looks whether its hold is still there, and copyRetry how soon it tries to have it again.
+	// copyLook is how often a service looks whether its hold is still there,
+	// and copyRetry how soon it tries to have it again.
 	copyLook  = 5 * time.Second
 	copyRetry = time.Second
-	// copyLeaves is how long a rotation waits for services that have just ended: the server notices a moment later.
+	// copyLeaves is how long a rotation waits for services that have just
+	// ended: the server notices a moment later.
 	copyLeaves = 5 * time.Second
 )
 

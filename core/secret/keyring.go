@@ -26,8 +26,9 @@ func (id KeyID) String() string { return fmt.Sprintf("%08x", uint32(id)) }
 type keyNote struct {
 	ID      string    `json:"id"`
 	Created time.Time `json:"created"`
-	// Retired is when a rotation had found no more values under the key. It stays for a while, for a value that was sealed
-	// before the rotation and committed after it.
+	// Retired is when a rotation had found no more values under the key. It
+	// stays for a while, for a value that was sealed before the rotation and
+	// committed after it.
 	Retired *time.Time `json:"retired,omitempty"`
 }
 

@@ -19,8 +19,9 @@ var ErrRotating = errors.New("another key rotation is running")
 // Rotation describes what to rotate. DB and Tables are required.
 type Rotation struct {
 	DB *db.DB
-	// Tables are all columns with sealed values. A column that is left out keeps its old key and loses it at the next
-	// rotation but one, so the list must be whole.
+	// Tables are all columns with sealed values. A column that is left out
+	// keeps its old key and loses it at the next rotation but one, so the list
+	// must be whole.
 	Tables []Table
 	Logger hclog.Logger
 	// Batch is how many rows one transaction rewrites; zero means 200.
@@ -36,11 +37,13 @@ type Rotation struct {
 type Report struct {
 	// Primary is the key that seals from now on.
 	Primary KeyID
-	// Resumed is set when an earlier rotation that was cut short was finished, and no further key was made.
+	// Resumed is set when an earlier rotation that was cut short was finished,
+	// and no further key was made.
 	Resumed bool
 	// Rewritten counts the values that were sealed anew.
 	Rewritten int
-	// Dropped are old keys that were removed from the key file: retired by an earlier rotation, used by nothing.
+	// Dropped are old keys that were removed from the key file: retired by an
+	// earlier rotation, used by nothing.
 	Dropped []KeyID
 }
 

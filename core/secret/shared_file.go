@@ -15,8 +15,9 @@ import (
 // about the group.
 const sharedMode = 0o440
 
-// The parts of system.posix_acl_access, of the kernel's linux/posix_acl_xattr.h: a version, then entries of tag,
-// permissions and id, all little-endian.
+// The parts of system.posix_acl_access, of the kernel's
+// linux/posix_acl_xattr.h: a version, then entries of tag, permissions and id,
+// all little-endian.
 const (
 	aclVersion = 2
 	aclEntry   = 8

@@ -34,7 +34,8 @@ type Store struct {
 	Hosts  *host.Store
 	Actor  *guest.Actor
 	Guests *guest.Store
-	// Deleted is told when a backup was deleted, so that other lists of backups show it; nil tells nobody.
+	// Deleted is told when a backup was deleted, so that other lists of backups
+	// show it; nil tells nobody.
 	Deleted func(ctx context.Context, hostID int64, storage, node string) error
 }
 
@@ -199,7 +200,8 @@ type place struct {
 	name                      string
 	// entry is the node by which the host is connected; it may be one that is not known.
 	entry string
-	// nodes are those of the cluster with their states, and known the storage as the inventory has it; nil for none.
+	// nodes are those of the cluster with their states, and known the storage
+	// as the inventory has it; nil for none.
 	nodes []clusterNode
 	known *Storage
 }

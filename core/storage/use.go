@@ -34,7 +34,8 @@ type User struct {
 // These bound the questions that are asked before a volume is deleted. Beyond
 // them nobody can tell whether it is in use.
 const (
-	// maxAsked is how many guests are asked for their configurations before a volume is deleted, and askedAtOnce how many of them at a time.
+	// maxAsked is how many guests are asked for their configurations before a
+	// volume is deleted, and askedAtOnce how many of them at a time.
 	maxAsked    = 1000
 	askedAtOnce = 4
 	// askLimit bounds all of these questions.

@@ -12,7 +12,8 @@ import (
 	"github.com/hostler/hostler/core/plan"
 )
 
-// Planned is embedded into the input of an operation whose Spec has a Plan. The noun tells the plan; see package plan.
+// Planned is embedded into the input of an operation whose Spec has a Plan. The
+// noun tells the plan; see package plan.
 type Planned struct {
 	Plan       bool   `query:"plan" doc:"Answer 200 with what would happen, and do nothing"`
 	PlanDigest string `query:"plan_digest" maxLength:"64" example:"5f2b0c9e81d4a7f3" doc:"A plan's digest: 409 plan_stale once it is another"`
@@ -30,7 +31,8 @@ func (o *Operation) planned(query url.Values) bool {
 	return o.Spec.Plan && err == nil && only
 }
 
-// plannedAnswer is a plan on its way through huma, which lets an error have a status and a body of its own.
+// plannedAnswer is a plan on its way through huma, which lets an error have a
+// status and a body of its own.
 type plannedAnswer struct{ plan *plan.Plan }
 
 var _ huma.StatusError = plannedAnswer{}

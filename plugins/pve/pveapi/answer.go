@@ -46,7 +46,8 @@ func (a *Answer) Rows(d RowDecoder, each func() error) error {
 			return a.readError(err)
 		}
 		if !more {
-			// What stands behind the JSON text is nothing, but reading it gives the connection back.
+			// What stands behind the JSON text is nothing, but reading it gives
+			// the connection back.
 			_, _ = io.CopyN(io.Discard, a.body, 1<<10)
 			return nil
 		}
@@ -91,7 +92,8 @@ func (a *Answer) readError(err error) error {
 
 // protocol says that the answer is not one of the hypervisor's.
 func (a *Answer) protocol(err error) error {
-	// Some servers still answer something when the caller gives up and the connection is being closed.
+	// Some servers still answer something when the caller gives up and the
+	// connection is being closed.
 	if ctx := a.resp.Request.Context(); ctx.Err() != nil {
 		return netError(ctx, ctx.Err())
 	}

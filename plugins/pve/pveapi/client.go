@@ -18,16 +18,18 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Client sends the requests of one target with its one token. Its methods may be called at the same time. It needs no
-// closing: connections belong to the Pool.
+// Client sends the requests of one target with its one token. Its methods may
+// be called at the same time. It needs no closing: connections belong to the
+// Pool.
 type Client struct {
 	base   string
 	token  string // value of the Authorization header
 	secret string
 	ways   *transports
 	waits  Timeouts
-	// Remedy gives the command that grants the privileges at the path; nil gives none. It may ask the endpoint by the client that it is
-	// given. It is set before the client is used.
+	// Remedy gives the command that grants the privileges at the path; nil
+	// gives none. It may ask the endpoint by the client that it is given. It is
+	// set before the client is used.
 	Remedy func(ctx context.Context, c *Client, missing []string, path string) string
 }
 
@@ -61,7 +63,8 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, into an
 	return a.decode(into)
 }
 
-// Stream opens an answer with many rows. It is tried again as long as no answer has come. The caller closes it.
+// Stream opens an answer with many rows. It is tried again as long as no answer
+// has come. The caller closes it.
 func (c *Client) Stream(ctx context.Context, path string, query url.Values) (*Answer, error) {
 	return c.send(ctx, http.MethodGet, path, query, nil)
 }
@@ -111,7 +114,8 @@ func (c *Client) send(ctx context.Context, method, path string, query, form url.
 	ctx, stop := context.WithCancelCause(ctx)
 	var body any
 	if len(form) > 0 {
-		// Of known length: a chunked body would be refused. An empty one that is not nil would be chunked.
+		// Of known length: a chunked body would be refused. An empty one that
+		// is not nil would be chunked.
 		body = []byte(form.Encode())
 	}
 	req, err := retryablehttp.NewRequestWithContext(ctx, method, target, body)

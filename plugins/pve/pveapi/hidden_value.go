@@ -9,13 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// minBareValue is the length from which on a value that was sent is also cut out where it stands without quotes: a shorter one may be part
-// of any word.
+// minBareValue is the length from which on a value that was sent is also cut
+// out where it stands without quotes: a shorter one may be part of any word.
 const minBareValue = 8
 
-// HideValues takes out of a refusal of a parameter the values that it quotes: they may be anything, secrets too. What the hypervisor
-// itself says stays, such as the values that there may be. sent are the parameters of the request, whose values are found whatever is in
-// them.
+// HideValues takes out of a refusal of a parameter the values that it quotes:
+// they may be anything, secrets too. What the hypervisor itself says stays,
+// such as the values that there may be. sent are the parameters of the request,
+// whose values are found whatever is in them.
 func HideValues(text string, sent url.Values) string {
 	var values []string
 	for _, all := range sent {
@@ -57,7 +58,8 @@ func HideValues(text string, sent url.Values) string {
 	}
 }
 
-// partsOf are those of a value that the hypervisor may tell alone, such as the address of "bridge=vmbr0,ip=192.0.2.5/24".
+// partsOf are those of a value that the hypervisor may tell alone, such as the
+// address of "bridge=vmbr0,ip=192.0.2.5/24".
 func partsOf(value string) (parts []string) {
 	for property := range strings.SplitSeq(value, ",") {
 		if _, of, named := strings.Cut(property, "="); named {
@@ -71,8 +73,9 @@ func partsOf(value string) (parts []string) {
 	return parts
 }
 
-// quotedPart finds the first text in quotes, with these; begin is -1 when there is none. One that does not end goes on to the end. A quote
-// within a word is an apostrophe.
+// quotedPart finds the first text in quotes, with these; begin is -1 when there
+// is none. One that does not end goes on to the end. A quote within a word is
+// an apostrophe.
 func quotedPart(text string) (begin, end int) {
 	last := ' '
 	for i, r := range text {

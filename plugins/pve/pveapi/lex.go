@@ -12,7 +12,8 @@ var (
 	errDeep   = errors.New("the JSON text is nested too deeply")
 )
 
-// lexer reads JSON values from a buffer that may end anywhere. It accepts exactly what RFC 8259 allows.
+// lexer reads JSON values from a buffer that may end anywhere. It accepts
+// exactly what RFC 8259 allows.
 type lexer struct {
 	b []byte
 	i int

@@ -16,14 +16,17 @@ const (
 
 // RowDecoder takes the fields of one row.
 type RowDecoder interface {
-	// Reset starts a row. It may be called again for the same row when the row was not complete in memory.
+	// Reset starts a row. It may be called again for the same row when the row
+	// was not complete in memory.
 	Reset()
-	// Field takes one member. Name and value point into a buffer and must not be kept beyond the row.
+	// Field takes one member. Name and value point into a buffer and must not
+	// be kept beyond the row.
 	Field(name []byte, value Scalar)
 }
 
-// Rows reads an answer whose `data` is an array of objects, as a stream: the memory needed does not grow with the number
-// of rows. An answer with `data: {"data": [...]}` is read the same, and `data: null` has no rows.
+// Rows reads an answer whose `data` is an array of objects, as a stream: the
+// memory needed does not grow with the number of rows. An answer with `data:
+// {"data": [...]}` is read the same, and `data: null` has no rows.
 type Rows struct {
 	src      io.Reader
 	buf      []byte
@@ -47,7 +50,8 @@ func NewRows(src io.Reader) *Rows {
 	return &Rows{src: src, buf: make([]byte, rowBuffer)}
 }
 
-// Next reads the next row into d. It returns false after the last one, when the rest of the answer was found complete.
+// Next reads the next row into d. It returns false after the last one, when the
+// rest of the answer was found complete.
 func (r *Rows) Next(d RowDecoder) (bool, error) {
 	if r.state == rowsBefore {
 		if err := r.open(); err != nil {
@@ -277,7 +281,8 @@ func (r *Rows) fill() error {
 		copy(grown, r.buf)
 		r.buf = grown
 	}
-	// As much again as there is, so that a row that comes in small pieces is not looked through for each of them.
+	// As much again as there is, so that a row that comes in small pieces is
+	// not looked through for each of them.
 	want := min(max(r.end-r.off, minFill), len(r.buf)-r.end)
 	for idle := 0; idle < 100; {
 		n, err := r.src.Read(r.buf[r.end:])
@@ -294,7 +299,8 @@ func (r *Rows) fill() error {
 	return io.ErrNoProgress
 }
 
-// Object decodes one complete JSON object, such as the data of a small answer, with the same decoder as a row.
+// Object decodes one complete JSON object, such as the data of a small answer,
+// with the same decoder as a row.
 func Object(data json.RawMessage, d RowDecoder) error {
 	d.Reset()
 	return object(&lexer{b: data}, d)

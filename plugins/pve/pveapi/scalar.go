@@ -25,9 +25,10 @@ const (
 	formCompound
 )
 
-// Scalar is one value of an answer as it stood there. It points into the reader's buffer and is good until the next row
-// is read. The same field is a number in one release and a string in another, so each accessor takes every form that
-// makes sense for it.
+// Scalar is one value of an answer as it stood there. It points into the
+// reader's buffer and is good until the next row is read. The same field is a
+// number in one release and a string in another, so each accessor takes every
+// form that makes sense for it.
 type Scalar struct {
 	form    form
 	escaped bool
@@ -45,7 +46,8 @@ func TextScalar(raw []byte) Scalar { return Scalar{form: formText, raw: raw} }
 // Null reports whether there is no value.
 func (s Scalar) Null() bool { return s.form == formNull }
 
-// Bytes is the text of a string or number without escapes resolved; nil for anything else. It is for comparing.
+// Bytes is the text of a string or number without escapes resolved; nil for
+// anything else. It is for comparing.
 func (s Scalar) Bytes() []byte {
 	if s.form == formText || s.form == formNumber {
 		return s.raw
@@ -53,8 +55,9 @@ func (s Scalar) Bytes() []byte {
 	return nil
 }
 
-// Text is the value as text: strings as they are, numbers as they were written, booleans as 1 and 0, anything else
-// empty. It is valid UTF-8 and holds no NUL, which neither protobuf nor PostgreSQL would take.
+// Text is the value as text: strings as they are, numbers as they were written,
+// booleans as 1 and 0, anything else empty. It is valid UTF-8 and holds no NUL,
+// which neither protobuf nor PostgreSQL would take.
 func (s Scalar) Text() string {
 	switch s.form {
 	case formTrue:
@@ -72,7 +75,8 @@ func (s Scalar) Text() string {
 	return ""
 }
 
-// Int is the value as a whole number. Fractions are cut off. ok is false when there is no number or it is too large.
+// Int is the value as a whole number. Fractions are cut off. ok is false when
+// there is no number or it is too large.
 func (s Scalar) Int() (n int64, ok bool) {
 	switch s.form {
 	case formTrue:
@@ -117,7 +121,8 @@ func (s Scalar) Float() (f float64, ok bool) {
 	return 0, false
 }
 
-// Bool takes what the hypervisor writes and reads as true: 1, true, on, yes, as a string or not. Anything else is false.
+// Bool takes what the hypervisor writes and reads as true: 1, true, on, yes, as
+// a string or not. Anything else is false.
 func (s Scalar) Bool() bool {
 	switch s.form {
 	case formTrue:

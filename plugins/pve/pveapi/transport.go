@@ -14,17 +14,21 @@ import (
 
 // These bound the connections to one host.
 const (
-	// maxConns is how many connections there may be to one host for reading, and as many for writing. pveproxy has three
-	// workers; more connections would only wait there.
+	// maxConns is how many connections there may be to one host for reading,
+	// and as many for writing. pveproxy has three workers; more connections
+	// would only wait there.
 	maxConns = 4
-	// idleTime is longer than a poll cycle, so that polling keeps its connection where the server does.
+	// idleTime is longer than a poll cycle, so that polling keeps its
+	// connection where the server does.
 	idleTime = 75 * time.Second
-	// maxTargets is how many targets have connections at a time; the one unused for longest goes first.
+	// maxTargets is how many targets have connections at a time; the one unused
+	// for longest goes first.
 	maxTargets = 256
 )
 
-// Timeouts are the waits of one request. A failed log-in is answered 3 s late on purpose, and pveproxy waits up to 30 s
-// for another node: every wait for an answer must be longer.
+// Timeouts are the waits of one request. A failed log-in is answered 3 s late
+// on purpose, and pveproxy waits up to 30 s for another node: every wait for an
+// answer must be longer.
 type Timeouts struct {
 	Dial   time.Duration // TCP and, again, TLS
 	Header time.Duration // from the request to the first line of the answer
@@ -52,8 +56,9 @@ func policyOf(target endpoint.Target) policy {
 	}
 }
 
-// transports are the ways to one target. Reading shares connections; a write has one of its own, so that it never
-// goes out on a connection that the server is just closing.
+// transports are the ways to one target. Reading shares connections; a write
+// has one of its own, so that it never goes out on a connection that the server
+// is just closing.
 type transports struct {
 	read  *http.Transport
 	write *http.Transport
@@ -68,7 +73,8 @@ func (t *transports) closeIdle() {
 	t.socket.CloseIdleConnections()
 }
 
-// Pool keeps the connections of all targets of a process. Its methods may be called at the same time.
+// Pool keeps the connections of all targets of a process. Its methods may be
+// called at the same time.
 type Pool struct {
 	timeouts Timeouts
 
@@ -152,8 +158,10 @@ func (p *Pool) get(target endpoint.Target) (*transports, error) {
 	return t, nil
 }
 
-// lingering is a connection that tells late of what could not be written. Who refuses a file before all of it has arrived answers and
-// closes the connection; the transport would give up at the failed write, before it has read the answer that says why.
+// lingering is a connection that tells late of what could not be written. Who
+// refuses a file before all of it has arrived answers and closes the
+// connection; the transport would give up at the failed write, before it has
+// read the answer that says why.
 type lingering struct{ net.Conn }
 
 // lingerTime is longer than the way of an answer that was sent before the connection was closed.

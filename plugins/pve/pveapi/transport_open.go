@@ -10,9 +10,11 @@ import (
 	"sync/atomic"
 )
 
-// overOpen sends writes, each on a connection of its own. A write to a firewall for which none can be made, so that nothing of it was
-// sent, goes out on one that is open for reading, where there is such a one: a firewall that has locked its client out lets those pass
-// which it let in before, and so the client can undo that.
+// overOpen sends writes, each on a connection of its own. A write to a firewall
+// for which none can be made, so that nothing of it was sent, goes out on one
+// that is open for reading, where there is such a one: a firewall that has
+// locked its client out lets those pass which it let in before, and so the
+// client can undo that.
 type overOpen struct{ write, read *http.Transport }
 
 // openOnly is the key of a context in which only open connections are used.

@@ -17,7 +17,8 @@ import (
 
 // Upload is a file to send, with the fields that go before it.
 type Upload struct {
-	// Fields are name and value, in the order in which they are sent. They must come before the file: those behind it are not seen.
+	// Fields are name and value, in the order in which they are sent. They must
+	// come before the file: those behind it are not seen.
 	Fields [][2]string
 	// Name is the file's. It needs no quoting.
 	Name string
@@ -35,9 +36,11 @@ func (u *Upload) sent() url.Values {
 	return sent
 }
 
-// Upload sends a file once, as it is read, and reads the small answer. Nothing of it is kept in memory. A file that is shorter or longer
-// than it should be, or that cannot be read on, breaks the request off before its end, so that the hypervisor does not take it. A
-// connection that takes nothing for the time of a stalled answer is broken off too.
+// Upload sends a file once, as it is read, and reads the small answer. Nothing
+// of it is kept in memory. A file that is shorter or longer than it should be,
+// or that cannot be read on, breaks the request off before its end, so that the
+// hypervisor does not take it. A connection that takes nothing for the time of
+// a stalled answer is broken off too.
 func (c *Client) Upload(ctx context.Context, path string, upload Upload, into any) (*Meta, error) {
 	head, tail, kind, err := upload.frame()
 	if err != nil {

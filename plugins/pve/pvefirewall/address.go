@@ -32,8 +32,9 @@ func setReference(s string) (reference, bool) {
 	return reference{"", s}, isName(s)
 }
 
-// parseCIDR reads an address or network as an alias or a member has it. Bits of the host are taken. bits is what stands behind the
-// slash, or -1: it may be longer than the address, which the kernel refuses.
+// parseCIDR reads an address or network as an alias or a member has it. Bits of
+// the host are taken. bits is what stands behind the slash, or -1: it may be
+// longer than the address, which the kernel refuses.
 func parseCIDR(s string) (address netip.Addr, bits int, err error) {
 	text, length, slash := strings.Cut(s, "/")
 	address, err = netip.ParseAddr(text)

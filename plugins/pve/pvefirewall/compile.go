@@ -17,7 +17,8 @@ type Firewall struct {
 	failures []*NotJudgedError
 }
 
-// Problems are what Proxmox skips, in the order of the configuration. Those of aliases and sets come before those of rules.
+// Problems are what Proxmox skips, in the order of the configuration. Those of
+// aliases and sets come before those of rules.
 func (f *Firewall) Problems() []Problem { return slices.Clone(f.problems) }
 
 // Failures are why packets on some way are not judged.
@@ -40,7 +41,8 @@ type node struct {
 
 	multicast bool
 	pairs     []pair
-	// refused4 and refused6 say why packets of that family are not judged on this node; broken, why its own chains are not.
+	// refused4 and refused6 say why packets of that family are not judged on
+	// this node; broken, why its own chains are not.
 	refused4, refused6, broken *NotJudgedError
 }
 
@@ -113,8 +115,9 @@ func (c *compiler) refuse(list ...refusal) {
 	}
 }
 
-// Compile makes a Firewall of a configuration, which it neither changes nor keeps. What Proxmox skips is no error: Problems has it. A
-// LimitError or a ConfigError says what cannot be worked on.
+// Compile makes a Firewall of a configuration, which it neither changes nor
+// keeps. What Proxmox skips is no error: Problems has it. A LimitError or a
+// ConfigError says what cannot be worked on.
 func Compile(config *Config) (*Firewall, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
@@ -147,7 +150,8 @@ func Compile(config *Config) (*Firewall, error) {
 	return f, nil
 }
 
-// addShared makes groups and the rules of the cluster. A node has its own, for the set management has another member on each.
+// addShared makes groups and the rules of the cluster. A node has its own, for
+// the set management has another member on each.
 func (c *compiler) addShared() []ruleBuilt {
 	c.groups = map[string]*group{}
 	for _, g := range c.config.Cluster.Groups {
@@ -417,7 +421,8 @@ func (c *compiler) addNodeRule(r *ruleBuilt) {
 	n.out.add(&one, "out", device, g)
 }
 
-// addLocalNetwork makes what may always manage the node: its network, or the alias local_network of the cluster, and the set management.
+// addLocalNetwork makes what may always manage the node: its network, or the
+// alias local_network of the cluster, and the set management.
 func (c *compiler) addLocalNetwork(own netip.Prefix, management IPSet) {
 	n := c.node
 	local := netip.MustParsePrefix("127.0.0.0/8")

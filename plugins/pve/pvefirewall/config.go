@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Limits of a configuration. More is refused by Compile with a LimitError: far above what Proxmox itself could hold.
+// Limits of a configuration. More is refused by Compile with a LimitError: far
+// above what Proxmox itself could hold.
 const (
 	MaxNodes   = 1024
 	MaxGuests  = 100_000
@@ -21,7 +22,8 @@ type Config struct {
 	Nodes   []Node
 	// Corosync is nil where the cluster has no corosync configuration.
 	Corosync *Corosync
-	// Now is the time at which Cluster.Options.Enable is judged when it holds an epoch. The zero time counts as before it.
+	// Now is the time at which Cluster.Options.Enable is judged when it holds
+	// an epoch. The zero time counts as before it.
 	Now time.Time
 }
 
@@ -36,14 +38,17 @@ type Cluster struct {
 	Rules  []Rule
 }
 
-// Node is a host with its own rules, and the guests that are on it now: Proxmox makes rules for a guest on its own node only.
+// Node is a host with its own rules, and the guests that are on it now: Proxmox
+// makes rules for a guest on its own node only.
 type Node struct {
 	Name    string
 	Options NodeOptions
 	Rules   []Rule
-	// Addresses are those of the node's interfaces, with the length of their networks. They say what is a broadcast.
+	// Addresses are those of the node's interfaces, with the length of their
+	// networks. They say what is a broadcast.
 	Addresses []netip.Prefix
-	// LocalNetwork is the network of the node's cluster address. It may always manage the node. Without one Proxmox takes 127.0.0.0/8.
+	// LocalNetwork is the network of the node's cluster address. It may always
+	// manage the node. Without one Proxmox takes 127.0.0.0/8.
 	LocalNetwork netip.Prefix
 	// AltNames are other names of interfaces, with the name that the kernel uses.
 	AltNames map[string]string
@@ -67,8 +72,9 @@ type NIC struct {
 	Bridge   string // the device of the node that it hangs on
 	MAC      MAC    // zero when it is not known: then there is no filter of MAC addresses
 	Firewall bool   // the flag firewall=1
-	// Addresses are those that are configured on the NIC of a container. They count for the filter of addresses; what a virtual
-	// machine has is not configured, so Proxmox does not know it.
+	// Addresses are those that are configured on the NIC of a container. They
+	// count for the filter of addresses; what a virtual machine has is not
+	// configured, so Proxmox does not know it.
 	Addresses []netip.Addr
 }
 
@@ -96,7 +102,8 @@ type Group struct {
 	Rules []Rule
 }
 
-// Rule is a line of a scope, as the API gives it; empty fields are absent. Its position is its place in the list.
+// Rule is a line of a scope, as the API gives it; empty fields are absent. Its
+// position is its place in the list.
 type Rule struct {
 	Type     string // in, out, forward, group
 	Action   string // ACCEPT, DROP, REJECT, or the name of a group
@@ -117,7 +124,8 @@ type Corosync struct {
 	Nodes     []CorosyncNode
 }
 
-// CorosyncNode has the addresses of one node, by ring. The zero address stands for a ring that it is not on.
+// CorosyncNode has the addresses of one node, by ring. The zero address stands
+// for a ring that it is not on.
 type CorosyncNode struct {
 	Name  string
 	Rings []netip.Addr

@@ -2,8 +2,9 @@ package pvefirewall
 
 import "fmt"
 
-// Evaluate judges a packet. A NotJudgedError says why there can be no verdict; an error with the cause ErrPacket, what is wrong with
-// the packet. Stages have no Steps.
+// Evaluate judges a packet. A NotJudgedError says why there can be no verdict;
+// an error with the cause ErrPacket, what is wrong with the packet. Stages have
+// no Steps.
 func (f *Firewall) Evaluate(packet Packet) (Result, error) { return f.judge(&packet, false) }
 
 // Trace is Evaluate with the Steps of all stages.
@@ -480,10 +481,12 @@ func (e *entry) match(p *probe) Reason {
 // ref returns the reference of a rule.
 func (e *entry) ref() RuleRef { return RuleRef{*e.scope, int(e.position)} }
 
-// run holds the packet against a chain, of a node or of a guest. The action is 0 when no rule decides.
+// run holds the packet against a chain, of a node or of a guest. The action is
+// 0 when no rule decides.
 //
-// On a node, the test for the mark of a group stands also where the group is not asked for its interface is another. Rules of guests are
-// made for each NIC, and those of other NICs are not there at all.
+// On a node, the test for the mark of a group stands also where the group is
+// not asked for its interface is another. Rules of guests are made for each
+// NIC, and those of other NICs are not there at all.
 func (w *walk) run(c *chain, in, onNode bool) (Decision, Verdict) {
 	if w.trace {
 		return w.runTraced(c, in, onNode)
@@ -575,7 +578,8 @@ func (w *walk) runTraced(c *chain, in, onNode bool) (Decision, Verdict) {
 	return Decision{}, 0
 }
 
-// hasPart says whether the macro of a line has a part for the family: then those for the other are nothing to tell of.
+// hasPart says whether the macro of a line has a part for the family: then
+// those for the other are nothing to tell of.
 func (c *chain) hasPart(l *line, family uint8) bool {
 	for i := l.first; i < l.last; i++ {
 		if c.entries[i].families&family != 0 {

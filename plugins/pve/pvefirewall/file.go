@@ -8,8 +8,9 @@ import (
 // MaxText is how much of a .fw file is read: Proxmox's own file system for them ends at a mebibyte.
 const MaxText = 4 << 20
 
-// ParseCluster reads the text of /etc/pve/firewall/cluster.fw. Lines that Proxmox drops with a warning are Problems and have no
-// position; the rest counts. The only error is a LimitError.
+// ParseCluster reads the text of /etc/pve/firewall/cluster.fw. Lines that
+// Proxmox drops with a warning are Problems and have no position; the rest
+// counts. The only error is a LimitError.
 func ParseCluster(text string) (Cluster, []Problem, error) {
 	var c Cluster
 	p := parser{scope: Scope{Kind: ScopeCluster}, option: c.Options.Set, aliases: &c.Aliases, sets: &c.IPSets, groups: &c.Groups,
@@ -18,7 +19,8 @@ func ParseCluster(text string) (Cluster, []Problem, error) {
 	return c, p.problems, err
 }
 
-// ParseNode reads the text of /etc/pve/nodes/NAME/host.fw as ParseCluster does. It sets options and rules only.
+// ParseNode reads the text of /etc/pve/nodes/NAME/host.fw as ParseCluster does.
+// It sets options and rules only.
 func ParseNode(name, text string) (Node, []Problem, error) {
 	n := Node{Name: name}
 	p := parser{scope: Scope{Kind: ScopeNode, Node: name}, option: n.Options.Set, rules: &n.Rules}
@@ -26,7 +28,8 @@ func ParseNode(name, text string) (Node, []Problem, error) {
 	return n, p.problems, err
 }
 
-// ParseGuest reads the text of /etc/pve/firewall/ID.fw as ParseCluster does. It sets no NICs, for they are not in it.
+// ParseGuest reads the text of /etc/pve/firewall/ID.fw as ParseCluster does. It
+// sets no NICs, for they are not in it.
 func ParseGuest(id int, text string) (Guest, []Problem, error) {
 	g := Guest{ID: id}
 	p := parser{scope: Scope{Kind: ScopeGuest, Guest: id}, option: g.Options.Set, aliases: &g.Aliases, sets: &g.IPSets, rules: &g.Rules}

@@ -104,7 +104,8 @@ func hasPorts(protocol uint8) bool {
 	return false
 }
 
-// isExtension says whether the protocol is an extension header of IPv6. Those are walked over, so no rule meets them.
+// isExtension says whether the protocol is an extension header of IPv6. Those
+// are walked over, so no rule meets them.
 func isExtension(protocol uint8) bool {
 	switch protocol {
 	case 0, 43, 44, 51, 60:
@@ -141,7 +142,8 @@ var protocols = sync.OnceValue(func() protocolTable {
 	return t
 })
 
-// ParseProtocol reads a protocol by name or number, as a rule and a packet name it. Any number of a byte is one.
+// ParseProtocol reads a protocol by name or number, as a rule and a packet name
+// it. Any number of a byte is one.
 func ParseProtocol(s string) (uint8, error) {
 	if n, ok := smallNumber(s, 255); ok {
 		return uint8(n), nil
@@ -228,7 +230,8 @@ var macros = sync.OnceValue(func() map[string]macro {
 	return all
 })
 
-// checked are the parts against which Proxmox checks the fields of a rule of that family; 0 is a rule for both.
+// checked are the parts against which Proxmox checks the fields of a rule of
+// that family; 0 is a rule for both.
 func (m macro) checked(family int) []macroPart {
 	if m.IPv4 == nil || family == 6 && m.IPv6 != nil {
 		return m.IPv6

@@ -32,8 +32,8 @@ type environment struct {
 	own     *names // of a guest, else nil
 }
 
-// alias finds what a reference stands for: the guest's own first. exists says that the name exists in any scope, where the
-// reference does not look perhaps.
+// alias finds what a reference stands for: the guest's own first. exists says
+// that the name exists in any scope, where the reference does not look perhaps.
 func (e *environment) alias(r reference) (a alias, found, exists bool) {
 	name := strings.ToLower(r.name)
 	shared, inCluster := e.cluster.aliases[name]
@@ -96,8 +96,9 @@ func (c *compiler) addSet(env *environment, set IPSet, extra []addition) *ipSet 
 		address netip.Addr
 		bits    int
 	}
-	// Equal members count once, and what they say is said by the last. Members that are equal only after masking are two for
-	// Proxmox and one for the kernel, which then refuses all sets.
+	// Equal members count once, and what they say is said by the last. Members
+	// that are equal only after masking are two for Proxmox and one for the
+	// kernel, which then refuses all sets.
 	members := map[key]bool{}
 	literal := map[string]bool{}
 	for i, m := range set.Members {

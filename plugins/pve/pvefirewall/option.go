@@ -27,7 +27,8 @@ func (s Switch) or(otherwise bool) bool {
 
 // ClusterOptions are the options of the cluster that decide about packets.
 type ClusterOptions struct {
-	// Enable is 0 for off and 1 for on; more is the second since 1970 until a minute after which the firewall is on.
+	// Enable is 0 for off and 1 for on; more is the second since 1970 until a
+	// minute after which the firewall is on.
 	Enable int64
 	// PolicyIn and PolicyOut are the policies of nodes. Unset are Drop and Accept.
 	PolicyIn, PolicyOut Verdict
@@ -53,7 +54,8 @@ type GuestOptions struct {
 	RADV      Switch
 	MACFilter Switch // on unless Off
 	IPFilter  Switch
-	// IPS hands accepted packets to a program, which may still drop them. They are judged as accepted.
+	// IPS hands accepted packets to a program, which may still drop them. They
+	// are judged as accepted.
 	IPS Switch
 	// PolicyIn and PolicyOut are Drop and Accept when they are not set.
 	PolicyIn, PolicyOut Verdict
@@ -67,8 +69,10 @@ var (
 	guestIgnored = []string{"log_level_in", "log_level_out", "ips_queues", "layer2_protocols"}
 )
 
-// Set sets one option by its name and value as the API or a .fw file gives them. Those that decide nothing are accepted and
-// forgotten; one that Proxmox does not know, or whose value it does not take, is a TextError and changes nothing.
+// Set sets one option by its name and value as the API or a .fw file gives
+// them. Those that decide nothing are accepted and forgotten; one that Proxmox
+// does not know, or whose value it does not take, is a TextError and changes
+// nothing.
 func (o *ClusterOptions) Set(key, value string) error {
 	switch key = strings.ToLower(key); key {
 	case "enable":

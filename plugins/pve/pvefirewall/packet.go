@@ -10,7 +10,8 @@ type EndpointKind uint8
 
 // The kinds of ends.
 const (
-	// Outside is whatever is behind a device of a node and has no firewall there: the network, or a NIC that is not known.
+	// Outside is whatever is behind a device of a node and has no firewall
+	// there: the network, or a NIC that is not known.
 	Outside EndpointKind = iota + 1
 	// Host is a node itself.
 	Host
@@ -21,17 +22,20 @@ const (
 // Endpoint is where a packet comes from or goes to.
 type Endpoint struct {
 	Kind EndpointKind
-	// Node is the node of a Host or of the device of an Outside. It may be empty where the cluster has one node, and for an Outside where the
-	// other end has a node.
+	// Node is the node of a Host or of the device of an Outside. It may be
+	// empty where the cluster has one node, and for an Outside where the other
+	// end has a node.
 	Node string
-	// Device is what an Outside is behind (vmbr0). For a Host it is the device that packets of or for other nodes pass; rules
-	// that name an interface do not match when it is empty.
+	// Device is what an Outside is behind (vmbr0). For a Host it is the device
+	// that packets of or for other nodes pass; rules that name an interface do
+	// not match when it is empty.
 	Device string
 	Guest  int    // of GuestNIC
 	NIC    string // of GuestNIC: net0
 }
 
-// Flags are the flags of a TCP segment. The zero value stands for a plain SYN, as it opens a connection.
+// Flags are the flags of a TCP segment. The zero value stands for a plain SYN,
+// as it opens a connection.
 type Flags uint8
 
 // The flags of a TCP header (RFC 9293 section 3.1).

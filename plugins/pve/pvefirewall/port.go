@@ -34,8 +34,8 @@ type portSpec struct {
 // two.
 const maxPorts = 15
 
-// checkPorts reads the ports of a rule as Proxmox checks them; types says that names of ICMP types are taken, too. A nil portSpec is
-// such a name.
+// checkPorts reads the ports of a rule as Proxmox checks them; types says that
+// names of ICMP types are taken, too. A nil portSpec is such a name.
 func checkPorts(s string, types bool) (*portSpec, error) {
 	spec := &portSpec{}
 	if strings.HasSuffix(s, ",") {
@@ -97,7 +97,8 @@ func checkPorts(s string, types bool) (*portSpec, error) {
 	return spec, nil
 }
 
-// loads says why the kernel's program would refuse these ports, or nothing. Then no rule is loaded at all.
+// loads says why the kernel's program would refuse these ports, or nothing.
+// Then no rule is loaded at all.
 func (s *portSpec) loads(protocol int) string {
 	name := map[int]string{protoTCP: "tcp", protoUDP: "udp", protoSCTP: "sctp", protoDCCP: "dccp", protoUDPLite: "udplite"}[protocol]
 	for _, n := range s.names {

@@ -58,7 +58,8 @@ var sectionNames = [...]string{"", "options", "aliases", "ipset", "group", "rule
 // String returns the name of the section.
 func (s Section) String() string { return nameOf(sectionNames[:], int(s)) }
 
-// Place is where in a configuration something stands. What does not apply is zero, but Position, which counts from 0 and is then -1.
+// Place is where in a configuration something stands. What does not apply is
+// zero, but Position, which counts from 0 and is then -1.
 type Place struct {
 	Scope    Scope
 	Section  Section
@@ -121,7 +122,8 @@ var stepNames = [...]string{"", "IP sets", "IPv4 rules", "IPv6 rules", "making r
 // String returns the name of the step.
 func (s Step) String() string { return nameOf(stepNames[:], int(s)) }
 
-// NotJudgedError says why there is no verdict: on that node the configuration is not what is in force.
+// NotJudgedError says why there is no verdict: on that node the configuration
+// is not what is in force.
 type NotJudgedError struct {
 	Node  string
 	Step  Step

@@ -11,7 +11,8 @@ import (
 const (
 	// MaxSources is how many senders one question of Reach may have.
 	MaxSources = 10_000
-	// MaxReachWork is how many rules one question of Reach may look at, some seconds of work. It ends with a LimitError beyond it.
+	// MaxReachWork is how many rules one question of Reach may look at, some
+	// seconds of work. It ends with a LimitError beyond it.
 	MaxReachWork = 1_000_000_000
 	// ephemeralPort is a source port that no default rule names.
 	ephemeralPort = 40000
@@ -41,7 +42,8 @@ type OpenPorts struct {
 // Reachable is the answer for one sender.
 type Reachable struct {
 	From Source
-	// Open is sorted by protocol and port, and ranges do not touch: tcp and udp, and other protocols with ports that a rule names.
+	// Open is sorted by protocol and port, and ranges do not touch: tcp and
+	// udp, and other protocols with ports that a rule names.
 	Open []OpenPorts
 	// Echo says whether an ICMP echo request is accepted.
 	Echo bool
@@ -49,8 +51,10 @@ type Reachable struct {
 	Err error
 }
 
-// Reach answers for each sender, in the order of the question. All ports are covered: between those that rules name the verdict is the
-// same, so one of them stands for all. The only error is a LimitError; what is wrong with one sender is in its answer.
+// Reach answers for each sender, in the order of the question. All ports are
+// covered: between those that rules name the verdict is the same, so one of
+// them stands for all. The only error is a LimitError; what is wrong with one
+// sender is in its answer.
 func (f *Firewall) Reach(q ReachQuestion) ([]Reachable, error) {
 	if len(q.From) > MaxSources {
 		return nil, &LimitError{"senders", MaxSources}
@@ -204,7 +208,8 @@ func portedProtocols(chains ...*chain) []uint8 {
 	return found
 }
 
-// shortened is a chain with what is left of it for packets that differ in their destination port only.
+// shortened is a chain with what is left of it for packets that differ in their
+// destination port only.
 type shortened struct{ of, chain *chain }
 
 // shorten removes from a chain what can never match the packets of a question.
@@ -221,7 +226,8 @@ func shorten(c *chain, p *probe, e end, in bool) shortened {
 	return shortened{c, c.shorten(&one, in)}
 }
 
-// shorten leaves out the entries that do not match for another reason than the destination port or the interface of a node.
+// shorten leaves out the entries that do not match for another reason than the
+// destination port or the interface of a node.
 func (c *chain) shorten(p *probe, in bool) *chain {
 	short := &chain{}
 	for i := range c.entries {

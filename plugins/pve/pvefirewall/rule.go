@@ -51,7 +51,8 @@ type entry struct {
 	repeated bool
 }
 
-// line is one rule of a scope as a trace shows it: why it is not among the entries, or which of them it is.
+// line is one rule of a scope as a trace shows it: why it is not among the
+// entries, or which of them it is.
 type line struct {
 	rule        RuleRef
 	reason      Reason
@@ -66,7 +67,8 @@ type chain struct {
 	jumps   map[jump]bool
 }
 
-// head is what of an entry most packets do not match: it is small, so that a long chain stays in the cache of the processor.
+// head is what of an entry most packets do not match: it is small, so that a
+// long chain stays in the cache of the processor.
 type head struct {
 	families  uint8
 	protocol  int16
@@ -74,7 +76,8 @@ type head struct {
 	low, high uint16 // the least and the greatest destination port
 }
 
-// head is that of an entry. One with a group lets everything through to the entry itself, and a repeated one nothing.
+// head is that of an entry. One with a group lets everything through to the
+// entry itself, and a repeated one nothing.
 func (e *entry) head() head {
 	switch {
 	case e.repeated:
@@ -153,7 +156,8 @@ var directions = map[ScopeKind][]string{
 // environmentNames are the names of scopes in the original's error texts.
 var environmentNames = map[ScopeKind]string{ScopeGuest: "vm", ScopeGroup: "group", ScopeCluster: "cluster", ScopeNode: "host"}
 
-// check says what Proxmox finds wrong with a rule, and to which family its fields bind it: 4, 6, or 0 for both.
+// check says what Proxmox finds wrong with a rule, and to which family its
+// fields bind it: 4, 6, or 0 for both.
 func (e *environment) check(r *Rule) (family int, errs ruleErrors) {
 	kind := e.scope.Kind
 	bind := func(field string, to int) {
@@ -235,7 +239,8 @@ func (e *environment) check(r *Rule) (family int, errs ruleErrors) {
 	return family, errs
 }
 
-// CheckRule says what Proxmox refuses of a rule in a scope of a kind, whatever names there are: the field and why, or nothing.
+// CheckRule says what Proxmox refuses of a rule in a scope of a kind, whatever
+// names there are: the field and why, or nothing.
 func CheckRule(kind ScopeKind, r Rule) (field, text string) {
 	for _, address := range []*string{&r.Source, &r.Dest} {
 		if _, alias := aliasReference(*address); alias || strings.HasPrefix(*address, "+") {

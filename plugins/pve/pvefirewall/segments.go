@@ -40,14 +40,16 @@ func wideOf(a netip.Addr) wide {
 	return wide{binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])}
 }
 
-// segments are the addresses of one family, cut where the answer changes: from start[i] to the next start, at[i] holds. Before the
-// first start all is outside.
+// segments are the addresses of one family, cut where the answer changes: from
+// start[i] to the next start, at[i] holds. Before the first start all is
+// outside.
 type segments[T any] struct {
 	start []T
 	at    []state
 }
 
-// add cuts at start. A cut at the same place replaces the one before; one that changes nothing is left out.
+// add cuts at start. A cut at the same place replaces the one before; one that
+// changes nothing is left out.
 func (s *segments[T]) add(start T, at state, same func(a, b T) bool) {
 	if n := len(s.start); n > 0 && same(s.start[n-1], start) {
 		s.start, s.at = s.start[:n-1], s.at[:n-1]
@@ -188,7 +190,8 @@ type network struct {
 	at     state
 }
 
-// longest is the set in which the longest network that holds an address decides about it. The networks are masked, and none is twice.
+// longest is the set in which the longest network that holds an address decides
+// about it. The networks are masked, and none is twice.
 func longest(networks []network) *addressSet {
 	set := &addressSet{}
 	slices.SortFunc(networks, func(a, b network) int {
@@ -197,7 +200,8 @@ func longest(networks []network) *addressSet {
 		}
 		return cmp.Compare(a.prefix.Bits(), b.prefix.Bits())
 	})
-	// Networks contain each other or have nothing in common, so those around the place that is reached are a stack.
+	// Networks contain each other or have nothing in common, so those around
+	// the place that is reached are a stack.
 	type open struct {
 		last netip.Addr
 		at   state

@@ -1,7 +1,8 @@
 package pvefirewall
 
-// Verdict is what happens to a packet. Reject means that the sender is told; a rule with the action REJECT that answers nothing, as
-// for ICMP, has the verdict Drop.
+// Verdict is what happens to a packet. Reject means that the sender is told; a
+// rule with the action REJECT that answers nothing, as for ICMP, has the
+// verdict Drop.
 type Verdict uint8
 
 // The verdicts. The zero value is none.
@@ -46,8 +47,9 @@ const (
 	LocalNetwork
 	CorosyncTraffic
 	ConntrackInvalid
-	// MarkLeft is an oddity: a rule with a group and an interface on a node or the cluster accepts whatever the rules of the
-	// sending guest accepted before, although the interface is another and the group is not asked.
+	// MarkLeft is an oddity: a rule with a group and an interface on a node or
+	// the cluster accepts whatever the rules of the sending guest accepted
+	// before, although the interface is another and the group is not asked.
 	MarkLeft
 	Loopback
 	ClusterOff
@@ -98,7 +100,8 @@ type RuleRef struct {
 type Decision struct {
 	// Rule decided, when Builtin is 0.
 	Rule RuleRef
-	// Via is the rule that led into the group that Rule stands in; with MarkLeft the rule at which it happened.
+	// Via is the rule that led into the group that Rule stands in; with
+	// MarkLeft the rule at which it happened.
 	Via       RuleRef
 	Builtin   Builtin
 	Exception Exception // of Policy
@@ -113,7 +116,8 @@ const (
 	NodeOut
 	GuestIn
 	GuestOut
-	// Forward is what is left between two that have no firewall: packets that connection tracking finds invalid are dropped.
+	// Forward is what is left between two that have no firewall: packets that
+	// connection tracking finds invalid are dropped.
 	Forward
 )
 
@@ -135,7 +139,8 @@ type Stage struct {
 	Steps []LookedAt
 }
 
-// LookedAt is a rule or a check of Proxmox that a packet came to. A rule with a macro has one for each of its parts.
+// LookedAt is a rule or a check of Proxmox that a packet came to. A rule with a
+// macro has one for each of its parts.
 type LookedAt struct {
 	Rule    RuleRef
 	Via     RuleRef // as in Decision
@@ -180,8 +185,10 @@ func (r Reason) String() string { return nameOf(reasonNames[:], int(r)) }
 // Result is the answer for one packet.
 type Result struct {
 	Verdict Verdict
-	// By decided: what dropped the packet, or what accepted it last. It is zero when nothing checks packets on that way.
+	// By decided: what dropped the packet, or what accepted it last. It is zero
+	// when nothing checks packets on that way.
 	By Decision
-	// Stages are the checks, in order. The first that does not accept is the last. None: nothing checks packets on that way.
+	// Stages are the checks, in order. The first that does not accept is the
+	// last. None: nothing checks packets on that way.
 	Stages []Stage
 }
