@@ -16,7 +16,8 @@ const (
 	MaxField   = 64 << 10  // bytes of one field of a rule
 )
 
-// Config is everything that decides about packets in one cluster. Names are as the API gives them.
+// Config is everything that decides about packets in one cluster. Names are
+// those of the API.
 type Config struct {
 	Cluster Cluster
 	Nodes   []Node
@@ -38,8 +39,8 @@ type Cluster struct {
 	Rules  []Rule
 }
 
-// Node is a host with its own rules, and the guests that are on it now: Proxmox
-// makes rules for a guest on its own node only.
+// Node is a host with its rules, and the guests that are on it now: Proxmox VE
+// makes rules for a guest only on the guest's node.
 type Node struct {
 	Name    string
 	Options NodeOptions
@@ -90,20 +91,21 @@ type IPSet struct {
 	Members []Member
 }
 
-// Member is an entry of an IP set. NoMatch takes it out of a larger network of the same set.
+// Member is an entry of an IP set. NoMatch excludes it from a larger network in
+// the same set.
 type Member struct {
 	CIDR    string
 	NoMatch bool
 }
 
-// Group is a security group: rules that others jump into.
+// Group is a security group: rules into which other rules jump.
 type Group struct {
 	Name  string
 	Rules []Rule
 }
 
-// Rule is a line of a scope, as the API gives it; empty fields are absent. Its
-// position is its place in the list.
+// Rule is a rule of a scope, with the fields of the API; empty fields are
+// absent. Its position is its index in the list.
 type Rule struct {
 	Type     string // in, out, forward, group
 	Action   string // ACCEPT, DROP, REJECT, or the name of a group
@@ -118,14 +120,15 @@ type Rule struct {
 	ICMPType string
 }
 
-// Corosync are the addresses that the nodes of a cluster talk on.
+// Corosync holds the addresses through which the nodes of a cluster
+// communicate.
 type Corosync struct {
 	Transport string // knet, udp, udpu
 	Nodes     []CorosyncNode
 }
 
-// CorosyncNode has the addresses of one node, by ring. The zero address stands
-// for a ring that it is not on.
+// CorosyncNode holds the addresses of one node, by ring. The zero address
+// stands for a ring on which it is not.
 type CorosyncNode struct {
 	Name  string
 	Rings []netip.Addr
@@ -163,7 +166,8 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// linkLocal is the address that a NIC gives itself in IPv6 (modified EUI-64).
+// linkLocal returns the IPv6 address that a NIC assigns itself (modified
+// EUI-64, RFC 4291, appendix A).
 func (m MAC) linkLocal() netip.Addr {
 	return netip.AddrFrom16([16]byte{0: 0xfe, 1: 0x80, 8: m[0] ^ 2, 9: m[1], 10: m[2], 11: 0xff, 12: 0xfe, 13: m[3], 14: m[4], 15: m[5]})
 }

@@ -1,7 +1,7 @@
 package pvefirewall
 
-// Verdict is what happens to a packet. Reject means that the sender is told; a
-// rule with the action REJECT that answers nothing, as for ICMP, has the
+// Verdict is the fate of a packet. Reject means that the sender is notified. A
+// rule with the action REJECT that sends no answer, as for ICMP, has the
 // verdict Drop.
 type Verdict uint8
 
@@ -28,7 +28,7 @@ func verdictOf(s string) Verdict {
 	return 0
 }
 
-// Builtin is a check of Proxmox that no rule stands for.
+// Builtin is a check that Proxmox VE makes without a rule.
 type Builtin uint8
 
 // Decisions that no rule makes.
@@ -67,7 +67,8 @@ var builtinNames = [...]string{"", "policy", "dhcp", "ndp", "radv", "macfilter",
 // String returns the name of the decision.
 func (b Builtin) String() string { return nameOf(builtinNames[:], int(b)) }
 
-// Exception says which part of a policy decided: one of DROP or REJECT is no flat verdict.
+// Exception is the part of a policy that decided: a policy of DROP or REJECT
+// does not treat all packets alike.
 type Exception uint8
 
 // Packets for which a policy makes an exception.
@@ -96,7 +97,7 @@ type RuleRef struct {
 	Position int
 }
 
-// Decision is what decided: a rule, or a check that no rule stands for.
+// Decision is what decided: a rule or a built-in check.
 type Decision struct {
 	// Rule decided, when Builtin is 0.
 	Rule RuleRef
@@ -107,7 +108,7 @@ type Decision struct {
 	Exception Exception // of Policy
 }
 
-// Check says which chain of rules a packet passes.
+// Check is the chain of rules that a packet passes.
 type Check uint8
 
 // The checks on the path of a packet.
@@ -127,7 +128,7 @@ var checkNames = [...]string{"", "host-in", "host-out", "guest-in", "guest-out",
 // String returns the name of the check.
 func (c Check) String() string { return nameOf(checkNames[:], int(c)) }
 
-// Stage is one check that a packet passed, with its outcome.
+// Stage is one check on the path of a packet, with its outcome.
 type Stage struct {
 	Check   Check
 	Node    string
@@ -139,8 +140,8 @@ type Stage struct {
 	Steps []LookedAt
 }
 
-// LookedAt is a rule or a check of Proxmox that a packet came to. A rule with a
-// macro has one for each of its parts.
+// LookedAt is a rule or a built-in check that a packet met. A rule with a macro
+// has one for each part of the macro.
 type LookedAt struct {
 	Rule    RuleRef
 	Via     RuleRef // as in Decision
@@ -149,7 +150,7 @@ type LookedAt struct {
 	Reason  Reason
 }
 
-// Reason says why a rule did not decide, or that it did.
+// Reason is why a rule decided or did not.
 type Reason uint8
 
 // Why a rule decided, or did not.
