@@ -41,8 +41,8 @@ func (f *Feed) Run(ctx context.Context) {
 	}
 }
 
-// Prune deletes what could be seen by all for so long, and marks what can be
-// now. While another instance does so it does nothing.
+// Prune deletes rows that everybody could see for that long, and marks those
+// that everybody can see now. While another instance does so it does nothing.
 func (f *Feed) Prune(ctx context.Context, keep time.Duration) error {
 	return f.DB.Tx(ctx, func(tx *db.Tx) error {
 		var one bool
