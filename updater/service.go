@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Service is how the service is stopped and started.
+// Service stops and starts the service.
 type Service interface {
 	// Stop returns when no process of the service is left.
 	Stop(ctx context.Context) error
@@ -18,7 +18,7 @@ type Service interface {
 	State(ctx context.Context) (State, error)
 }
 
-// State tells one start of the service from another.
+// State distinguishes one start of the service from another.
 type State struct {
 	// Process is the main process's id; 0 when none runs.
 	Process int
@@ -36,7 +36,8 @@ type Systemd struct{ Unit string }
 
 var _ Service = Systemd{}
 
-// Stop implements Service; systemctl waits until the unit's processes have ended.
+// Stop implements Service. systemctl waits until the processes of the unit have
+// ended.
 func (s Systemd) Stop(ctx context.Context) error { return s.call(ctx, "stop") }
 
 // Start implements Service. A unit that failed too often is refused by systemd
