@@ -15,12 +15,15 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// dumpName is the file of a backup that holds the database, in pg_dump's custom format.
+// dumpName is the file of a backup with the database, in the custom format of
+// pg_dump.
 const dumpName = "database.dump"
 
-// backup dumps the database and copies the service's secrets, before anything is fetched. Backups are root's.
+// backup dumps the database and copies the service's secrets, before anything
+// is downloaded. Backups belong to root.
 func (r *run) backup(ctx context.Context) error {
-	// First of all: it may be why the service does not run.
+	// This comes first: unknown databases may be the reason why the service
+	// does not run.
 	if _, err := r.leftovers(ctx); err != nil {
 		return err
 	}
@@ -45,8 +48,9 @@ func (r *run) backup(ctx context.Context) error {
 	return installation.SyncDir(dir)
 }
 
-// dump writes the dump to our own file. The program, whose user may be anybody's by now, gets a pipe: the file would let
-// that user destroy the backup later. It could also wait for ever for a table that somebody keeps locked.
+// dump writes the dump to a file of root. The program, which runs as another
+// user, gets a pipe: with the file that user could destroy the backup later. It
+// could also wait for ever for a table that somebody keeps locked.
 func (r *run) dump(ctx context.Context, path string) (err error) {
 	ctx, cancel := contextWithin(ctx, r.cfg.MigrateTime)
 	defer cancel()
@@ -66,11 +70,11 @@ func (r *run) dump(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// maxSecret bounds a file of secrets, in bytes.
+// maxSecret limits a file of secrets, in bytes.
 const maxSecret = 1 << 20
 
-// copyFile copies a regular file of up to so many bytes. It may lie in another user's folder: no link is followed, and
-// nothing is waited for.
+// copyFile copies a regular file up to a size. It may be in a folder of another
+// user: links are not followed, and a pipe is not waited for.
 func copyFile(from, to string, most int64) (err error) {
 	in, err := os.OpenFile(from, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -103,8 +107,8 @@ func copyFile(from, to string, most int64) (err error) {
 var ErrUnknownDatabase = errors.New("there are databases of an update that the journal does not know: drop them when the service has " +
 	"all its data, or else give the one with _before_ in its name the name of the live one")
 
-// sweep removes what earlier runs could not, and old backups. Earlier runs are at their end: their databases are of no
-// use to anyone.
+// sweep removes what earlier runs could not remove, and old backups. Earlier
+// runs have ended, so that nobody needs their databases.
 func (r *run) sweep(ctx context.Context) error {
 	useless, err := r.leftovers(ctx)
 	if err != nil {
@@ -121,7 +125,7 @@ func (r *run) sweep(ctx context.Context) error {
 	return r.keepNewest()
 }
 
-// leftovers lists the databases that runs have left which are at their end.
+// leftovers lists the databases of runs that have ended.
 func (u *Updater) leftovers(ctx context.Context) ([]string, error) {
 	names, err := u.cfg.Database.names(ctx)
 	if err != nil {
@@ -149,7 +153,7 @@ func (u *Updater) leftovers(ctx context.Context) ([]string, error) {
 	return useless, nil
 }
 
-// backupNames lists the backups, the newest last; newID sees to that order.
+// backupNames lists the backups, the newest last; newID ensures that order.
 func (u *Updater) backupNames() ([]string, error) {
 	entries, err := os.ReadDir(u.cfg.Layout.backups())
 	if err != nil {
@@ -165,9 +169,10 @@ func (u *Updater) backupNames() ([]string, error) {
 	return names, nil
 }
 
-// keepNewest removes all backups but the newest, and that of the update which could be taken back. Of the runs that have
-// changed nothing for good only the last one's stays, and none of the others makes room for it: whoever can ask for runs
-// that come to nothing must not be able to wear the backups out.
+// keepNewest removes all backups except the newest, and that of the update
+// which could be reverted. Of runs without a lasting change only the last one's
+// backup stays, and none of the others replaces it: somebody who can request
+// failing runs must not be able to use up the backups.
 func (r *run) keepNewest() error {
 	names, err := r.backupNames()
 	if err != nil {

@@ -30,11 +30,12 @@ type command struct {
 	terse bool
 }
 
-// maxStderr is how much of a program's words goes into an error.
+// maxStderr is how much of a program's output becomes part of an error.
 const maxStderr = 2000
 
-// run waits for the program. It gets no environment of ours but PATH: what the updater was started with is nobody's
-// business. Its last words are in the error.
+// run runs the program and waits for it. Of the updater's environment it gets
+// only PATH, because the rest may contain secrets. The end of its output is in
+// the error.
 func (c command) run(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, c.name, c.args...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8"}, c.env...)
@@ -46,9 +47,11 @@ func (c command) run(ctx context.Context) error {
 	}
 	cmd.Stderr = words
 	cmd.WaitDelay = 5 * time.Second
-	// A session of its own: another user's program must not write to the terminal that root has started us from.
+	// The program has its own session: a program of another user must not write
+	// to the terminal from which root has started the updater.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-	// A program's children must not outlive it: a migration that nobody waits for would go on behind a roll-back.
+	// The children of a program must not outlive it: a forgotten migration
+	// would continue during a rollback.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if c.as != "" {
 		credential, err := credentialOf(c.as)
@@ -59,7 +62,8 @@ func (c command) run(ctx context.Context) error {
 	}
 	err := cmd.Run()
 	if cmd.Process != nil {
-		// What the program has left behind ends with it: it may still be at work on the database.
+		// What the program has left running ends with it; it might still use
+		// the database.
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
 	if err != nil {
@@ -74,7 +78,7 @@ func (c command) run(ctx context.Context) error {
 	return nil
 }
 
-// output is run for a program whose answer is short.
+// output is run for a program with a short answer.
 func (c command) output(ctx context.Context) (string, error) {
 	var out bytes.Buffer
 	c.out = &out
@@ -100,7 +104,8 @@ func credentialOf(name string) (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-// tail keeps the end of what is written; with a prefix only lines that begin with it, and only the message in them.
+// tail keeps the end of a text; with a prefix only the lines that begin with
+// it, and of these the message.
 type tail struct {
 	most   int
 	prefix []byte
@@ -117,7 +122,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is one line of what can be printed.
+// String returns the text as one printable line.
 func (t *tail) String() string {
 	text := t.text
 	if len(text) > t.most {

@@ -12,15 +12,17 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// Database is the service's database, reached by PostgreSQL's own programs, which must be of the server's version or
-// newer. No password is ever given to them: it is peer authentication, or trust in a test.
+// Database is the service's database, reached by PostgreSQL's own programs,
+// which must have the server's version or a newer one. They never get a
+// password: they use peer authentication, or trust in tests.
 type Database installation.Database
 
 // databaseName is the form of names that need no quotes and no escapes
 // anywhere.
 var databaseName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
-// databaseRoom is what the names of the databases beside the live one add to its name.
+// databaseRoom is the length of what the names of the updater's databases add
+// to the service's.
 const databaseRoom = len("_failed_20060102t150405_abcdef")
 
 // check refuses a configuration with which names of databases could not be
@@ -41,7 +43,7 @@ func (d Database) check() error {
 	return nil
 }
 
-// environment is libpq's.
+// environment returns the environment for libpq.
 func (d Database) environment(role, name string) []string {
 	return []string{
 		"PGHOST=" + d.Host, "PGPORT=" + strconv.Itoa(d.Port), "PGUSER=" + role, "PGDATABASE=" + name,
@@ -49,30 +51,34 @@ func (d Database) environment(role, name string) []string {
 	}
 }
 
-// application is by what the server knows our connections. A longer name would be cut.
+// application is the name of the updater's connections at the server, which
+// cuts a longer name.
 func (d Database) application() string { return "hostler-updater " + d.Name }
 
-// url is a connection string for the service.
+// url returns a connection string for the service.
 func (d Database) url(name string) string {
 	u := url.URL{Scheme: "postgres", Path: "/" + name, User: url.User(d.Owner)}
 	u.RawQuery = url.Values{"host": {d.Host}, "port": {strconv.Itoa(d.Port)}}.Encode()
 	return u.String()
 }
 
-// owner is a program that works as the owner, admin one that works as the administrator.
+// owner returns a program that runs as the owner of the database.
 func (d Database) owner(name, program string, args ...string) command {
 	return command{as: d.OwnerUser, env: d.environment(d.Owner, name), name: program, args: args}
 }
 
-// admin's connections look for nothing outside pg_catalog: where everybody may create in the schema public of the database
-// postgres, as on servers that began before PostgreSQL 15, a role could lay an operator there that a bare name finds. They
-// wait for no lock for ever.
+// admin returns a program that runs as the administrator. Its connections look
+// up names only in pg_catalog: if everybody may create objects in the schema
+// public of the database postgres, as on servers from before PostgreSQL 15, a
+// role could place an operator there that a bare name finds. They also do not
+// wait for locks for ever.
 func (d Database) admin(program string, args ...string) command {
 	return command{as: d.AdminUser, env: append(d.environment(d.Admin, "postgres"), "PGOPTIONS=-c search_path= -c lock_timeout=20s"),
 		name: program, args: args}
 }
 
-// sql runs statements as the administrator, each in a transaction of its own, and stops at the first that fails.
+// sql runs statements as the administrator, each in a separate transaction, and
+// stops at the first error.
 func (d Database) sql(ctx context.Context, statements ...string) (string, error) {
 	args := []string{"--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--set=ON_ERROR_STOP=1"}
 	for _, s := range statements {
@@ -81,7 +87,7 @@ func (d Database) sql(ctx context.Context, statements ...string) (string, error)
 	return d.admin("psql", args...).output(ctx)
 }
 
-// names lists the databases of the live one's name and of that with something behind it.
+// names lists the databases whose name is the live one's or begins with it.
 func (d Database) names(ctx context.Context) ([]string, error) {
 	list, err := d.sql(ctx, `SELECT datname FROM pg_database WHERE datname ~ '^`+d.Name+`(_|$)'`)
 	if err != nil {
@@ -90,15 +96,17 @@ func (d Database) names(ctx context.Context) ([]string, error) {
 	return strings.Fields(list), nil
 }
 
-// silence ends the statements of an updater that was killed: its program is gone, and the server carries them out all the
-// same. Whoever calls it holds the lock, so there is no other updater.
+// silence ends the statements of an updater that was killed: the server
+// continues them although the program is gone. The caller holds the lock, so
+// that there is no other updater.
 func (d Database) silence(ctx context.Context) error {
 	_, err := d.sql(ctx, "SELECT count(pg_terminate_backend(pid, 30000)) FROM pg_stat_activity WHERE application_name = '"+d.application()+
 		"' AND pid <> pg_backend_pid()")
 	return err
 }
 
-// create makes an empty database of the owner, into which nobody else may look.
+// create creates an empty database of the owner to which nobody else can
+// connect.
 func (d Database) create(ctx context.Context, name string) error {
 	_, err := d.sql(ctx, fmt.Sprintf(`CREATE DATABASE %q OWNER %q TEMPLATE template0 ENCODING 'UTF8'`, name, d.Owner), closed(name))
 	return err
@@ -107,7 +115,8 @@ func (d Database) create(ctx context.Context, name string) error {
 // closed is the statement that lets nobody but owner and superusers in.
 func closed(name string) string { return fmt.Sprintf(`REVOKE ALL ON DATABASE %q FROM PUBLIC`, name) }
 
-// admit lets those into a database who may use another one: what takes the live one's place is as open as that was.
+// admit gives everybody access to a database who has it to another one: the
+// database that replaces the live one must be as open.
 func (d Database) admit(ctx context.Context, like, name string) error {
 	_, err := d.sql(ctx, admission(like, name))
 	return err
@@ -127,24 +136,25 @@ func admission(like, name string) string {
 	END $do$`, like, name)
 }
 
-// drop removes a database, whoever still uses it; one that is not there is well.
+// drop drops a database, also while it is used. A missing one is no error.
 func (d Database) drop(ctx context.Context, name string) error {
 	_, err := d.sql(ctx, terminate(name), fmt.Sprintf(`DROP DATABASE IF EXISTS %q WITH (FORCE)`, name))
 	return err
 }
 
-// copy copies a database inside the server, file by file: as fast as the disk, and as exact. Nobody may use it meanwhile.
-// The server does not copy who may use it.
+// copy copies a database inside the server, file by file. Nobody may use it
+// meanwhile. The server does not copy the rights.
 func (d Database) copy(ctx context.Context, from, to string) error {
 	_, err := d.sql(ctx, terminate(from), fmt.Sprintf(`CREATE DATABASE %q OWNER %q TEMPLATE %q STRATEGY FILE_COPY`, to, d.Owner, from),
 		closed(to), admission(from, to))
 	return err
 }
 
-// renameTries is how often somebody may come back between being sent away and the renaming.
+// renameTries is how often somebody may reconnect between the end of all
+// sessions and the renaming.
 const renameTries = 5
 
-// rename gives a database another name, whoever uses it.
+// rename renames a database, also while it is used.
 func (d Database) rename(ctx context.Context, from, to string) (err error) {
 	for range renameTries {
 		_, err = d.sql(ctx, terminate(from), fmt.Sprintf(`ALTER DATABASE %q RENAME TO %q`, from, to))
@@ -155,8 +165,9 @@ func (d Database) rename(ctx context.Context, from, to string) (err error) {
 	return err
 }
 
-// terminate ends all sessions that use a database, and those elsewhere that keep it locked, as one with an open transaction
-// that comments on it: a session may outlive the program that began it.
+// terminate ends all sessions that use a database, and those in other databases
+// that keep it locked, for example by an open transaction that comments on it.
+// A session may outlive the program that began it.
 func terminate(name string) string {
 	return `SELECT count(pg_terminate_backend(pid)) FROM (
 		SELECT pid FROM pg_stat_activity WHERE datname = '` + name + `'
@@ -168,7 +179,8 @@ func terminate(name string) string {
 // leftover finds the databases that runs of the updater leave.
 var leftover = regexp.MustCompile(`^_(trial|before|failed)_([0-9]{8}t[0-9]{6}_[a-z0-9]{6})$`)
 
-// left takes a name apart: which kind of database the updater has made for which run. kind is empty for all others.
+// left parses a name: which kind of database the updater made for which run.
+// kind is empty for every other name.
 func (d Database) left(name string) (kind, run string) {
 	if parts := leftover.FindStringSubmatch(strings.TrimPrefix(name, d.Name)); parts != nil {
 		return parts[1], parts[2]
@@ -181,8 +193,7 @@ func (r *run) database(kind string) string {
 	return r.cfg.Database.Name + "_" + kind + "_" + strings.ToLower(r.id)
 }
 
-// trialDatabase is where migrations are tried, beforeDatabase the copy of the live one before them, failedDatabase the
-// live one that is put aside: while it is copied and migrated, and when that has failed.
+// trialDatabase is where migrations are tried.
 func (r *run) trialDatabase() string { return r.database("trial") }
 
 // beforeDatabase is where the backup is restored for a comparison and for the

@@ -12,8 +12,9 @@ import (
 // tarballName is the tarball in quarantine, until it is verified and unpacked.
 const tarballName = "release.tar.gz"
 
-// download fetches manifest, signature and tarball into the quarantine. The manifest is verified before the tarball is
-// asked for: nobody but a trusted key decides what is downloaded, and how much of it.
+// download fetches manifest, signature and tarball into the quarantine. The
+// manifest is verified before the tarball is requested: only a trusted key
+// decides what is downloaded, and how much of it.
 func (r *run) download(ctx context.Context, only string) error {
 	source, err := r.source()
 	if err != nil {
@@ -54,7 +55,8 @@ func (r *run) download(ctx context.Context, only string) error {
 		return err
 	}
 	r.tarball, r.plan.To = true, m.Version
-	// What was seen is noted before it is used: a crash must not make an older manifest good again.
+	// It is stored before it is used: a crash must not make an older manifest
+	// valid again.
 	if err := r.cfg.Layout.storeSeen(seen); err != nil {
 		return err
 	}

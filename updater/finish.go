@@ -16,7 +16,8 @@ import (
 // manifestName is the verified manifest, kept with the run's backup.
 const manifestName = "manifest.json"
 
-// finish tidies up behind an update that is healthy. Nothing here can undo it: what fails is logged, and done by the next.
+// finish cleans up after an update that is healthy. Nothing in it can undo the
+// update; what fails is logged and repeated by the next run.
 func (r *run) finish(ctx context.Context) {
 	if err := r.cfg.Database.drop(ctx, r.beforeDatabase()); err != nil {
 		r.log.Warn("the copy of the old database stays until the next run", "error", err)
@@ -40,8 +41,8 @@ func (r *run) finish(ctx context.Context) {
 	r.hook("finished")
 }
 
-// overdueKeys changes the keys as the installed release says where its own run could not: a key that is withdrawn must not
-// decide over what is installed next.
+// overdueKeys changes the keys for the installed release if its own run could
+// not: a withdrawn key must not decide about the next release.
 func (r *run) overdueKeys() error {
 	done, err := r.lastDone()
 	if err != nil || done == nil {
@@ -53,8 +54,8 @@ func (r *run) overdueKeys() error {
 	return nil
 }
 
-// changeKeys adds and removes trusted keys as the release says that a run has installed, once. It never leaves the folder
-// without a key.
+// changeKeys adds and removes trusted keys as the release of a run says, once.
+// It never leaves the folder without a key.
 func (r *run) changeKeys(of string) error {
 	path := filepath.Join(r.cfg.Layout.backup(of), manifestName)
 	raw, err := os.ReadFile(path)
@@ -82,7 +83,8 @@ func (r *run) changeKeys(of string) error {
 	if err := r.withdrawKeys(m.Withdrawn); err != nil {
 		return err
 	}
-	// From here on the keys are the administrator's.
+	// From here on the keys are the administrator's: the file is never applied
+	// again.
 	if err := os.Rename(path, path+".done"); err != nil {
 		return fmt.Errorf("noting that the keys were changed: %w", err)
 	}
@@ -126,7 +128,8 @@ func (r *run) withdrawKeys(ids []string) error {
 	return nil
 }
 
-// pruneReleases removes all releases but the present one, the one before it, and the newest beside them.
+// pruneReleases removes all releases except the present one, the one before it,
+// and the newest of the others.
 func (r *run) pruneReleases() error {
 	installed, err := r.cfg.Layout.installed()
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 // lookEvery is how often the service is asked while it comes up.
 const lookEvery = 100 * time.Millisecond
 
-// health waits until the new version is ready, and then until it has been so for Settled, in one and the same process.
+// health waits until the new version is ready, and then until it has been so
+// for Settled, in one and the same process.
 func (r *run) health(ctx context.Context) error { return r.healthy(ctx, r.plan.To, r.cfg.Settled) }
 
 // healthy waits until the service of the new version is ready, and then as long
@@ -46,11 +47,12 @@ func (r *run) healthy(ctx context.Context, version string, settled time.Duration
 	}
 }
 
-// maxRestarts is how often the service may end while it comes up. Once may be the database's fault; a version that does
-// so again and again is not waited for.
+// maxRestarts is how often the service may end while it starts. One end may be
+// the database's fault; a version that ends again and again is not waited for.
 const maxRestarts = 5
 
-// becomeReady asks until the answer is good, and says which process gave it.
+// becomeReady asks until the answer is good, and returns the process that gave
+// it.
 func (r *run) becomeReady(ctx context.Context, version string) (State, error) {
 	var last error
 	restarts := -1
@@ -75,7 +77,8 @@ func (r *run) becomeReady(ctx context.Context, version string) (State, error) {
 	}
 }
 
-// ready asks once. The version in the answer must be the one that was started: the old one may answer still.
+// ready asks once. The version in the answer must be that of the started
+// release, because the old one may still answer.
 func (r *run) ready(ctx context.Context, version string) error {
 	status, answers, err := r.ask(ctx)
 	if err == nil && (status != http.StatusOK || answers != version) {
@@ -84,8 +87,9 @@ func (r *run) ready(ctx context.Context, version string) error {
 	return err
 }
 
-// reachable asks the old version, ready or not, before anything is done. Where it cannot be asked the new one could not be
-// either, and every update would end with a roll-back.
+// reachable asks the old version, ready or not, before anything is done. If it
+// cannot be asked, the new one could not be either, and every update would end
+// with a rollback.
 func (r *run) reachable(ctx context.Context) error {
 	within, cancel := contextWithin(ctx, min(r.cfg.ReadyTime, programTime))
 	defer cancel()
@@ -128,8 +132,10 @@ func (r *run) ask(ctx context.Context) (status int, version string, err error) {
 	return answer.StatusCode, firstWord(body.Version), nil
 }
 
-// local asks a service on this machine. Its certificate is mostly its own; nothing secret is sent, and the answer decides
-// no more than whoever can listen at that address could.
+// local returns a client for a service on this machine. It does not verify the
+// certificate, which is usually self-signed: nothing secret is sent, and the
+// answer decides nothing that somebody who can listen at that address could not
+// decide anyway.
 func local() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}

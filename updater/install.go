@@ -25,11 +25,13 @@ var (
 	ErrOffline = errors.New("the service cannot be stopped and started now")
 )
 
-// Install makes the release of a folder the installed one, as a package does with what it has brought: whoever can write
-// the folder is trusted with it. The first release is put into its place. The same version is put there anew when its
-// files differ. A newer one is a run with all steps of an update, but that its release comes from the folder; offline
-// says that the service can neither be stopped nor started, as in the root of an image that is being built, and then it
-// is ErrOffline. An older one is ErrOlder.
+// Install makes the release in a folder the installed one, for packages;
+// whoever can write the folder is trusted. The first release is only put into
+// its place. The same version is put there again if its files differ. A newer
+// version is a run with all steps of an update, except that its release comes
+// from the folder. offline says that the service can neither be stopped nor
+// started, as in an image that is being built; then a newer version is
+// ErrOffline. An older one is ErrOlder.
 func (u *Updater) Install(ctx context.Context, tree string, offline bool) (*Result, error) {
 	version, err := treeVersion(tree)
 	if err != nil {
@@ -79,7 +81,8 @@ func treeVersion(tree string) (string, error) {
 	return version, nil
 }
 
-// place puts a release where no other serves. What runs of the same version goes on with the files that it has open.
+// place installs a release when no other one runs. Programs of the same version
+// continue with their open files.
 func (u *Updater) place(ctx context.Context, tree, from, version string) (*Result, error) {
 	id, err := u.newID()
 	if err != nil {
@@ -114,7 +117,7 @@ func (u *Updater) place(ctx context.Context, tree, from, version string) (*Resul
 	return &Result{From: from, To: version, Step: installation.StepDone}, nil
 }
 
-// takeTree is download for a release that is on this machine.
+// takeTree replaces download for a release in a folder.
 func (r *run) takeTree(ctx context.Context, tree string) error {
 	version, err := treeVersion(tree)
 	if err != nil {
@@ -128,7 +131,7 @@ func (r *run) takeTree(ctx context.Context, tree string) error {
 	return copyTree(ctx, tree, filepath.Join(quarantine, treeName))
 }
 
-// copyTree copies a folder of regular files to the disk, with their right to be executed.
+// copyTree copies a folder of regular files, with their right to be executed.
 func copyTree(ctx context.Context, from, to string) error {
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err = errors.Join(err, ctx.Err()); err != nil {

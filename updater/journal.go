@@ -12,17 +12,20 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// journal is the file to which every step is written, and on the disk before the step begins.
+// journal is the file into which every step is written and synced before the
+// step begins.
 type journal struct {
 	path    string
 	ballast string
 	file    *os.File
 }
 
-// ballastSize is kept free for the journal: a full disk must not keep a roll-back from being recorded.
+// ballastSize is reserved for the journal: a full disk must not prevent that a
+// rollback is recorded.
 const ballastSize = 256 << 10
 
-// openJournal opens the journal for writing. Half a line at its end, from a power cut, is cut off.
+// openJournal opens the journal for writing. An incomplete line at its end,
+// after a power cut, is removed.
 func openJournal(path string) (*journal, error) {
 	j := &journal{path: path, ballast: path + ".reserve"}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
@@ -36,7 +39,8 @@ func openJournal(path string) (*journal, error) {
 	return j, nil
 }
 
-// mend cuts off half a line: what is written next must not be added to it.
+// mend removes an incomplete last line, so that the next line is not appended
+// to it.
 func (j *journal) mend() error {
 	text, err := os.ReadFile(j.path)
 	if err != nil {
@@ -52,7 +56,8 @@ func (j *journal) mend() error {
 	return nil
 }
 
-// reserve writes the ballast where there is none. When there is no room for it, no update should begin.
+// reserve writes the ballast if it is missing. Without space for it no update
+// should begin.
 func (j *journal) reserve() error {
 	if info, err := os.Stat(j.ballast); err == nil && info.Size() == ballastSize {
 		return nil
@@ -65,7 +70,8 @@ func (j *journal) reserve() error {
 	return nil
 }
 
-// add writes one line to the disk. On a full disk it gives up the ballast first.
+// add writes one line and syncs it. On a full disk it deletes the ballast
+// first.
 func (j *journal) add(line installation.Line) error {
 	text, err := json.Marshal(line)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// Layout is where things are. All folders are on one file system with their neighbours: what is renamed within Prefix and
-// within StateDir must not cross one.
+// Layout holds the places of files. What is renamed within Prefix, and within
+// StateDir, must be on one file system.
 type Layout struct {
 	// Prefix holds releases/<version>, the link current to one of them, and quarantine.
 	Prefix string
@@ -21,7 +21,8 @@ type Layout struct {
 	StateDir string
 	// Keys is the folder of trusted public keys.
 	Keys string
-	// Secrets are files of the service that a backup copies beside the database's dump: above all the key of its secrets.
+	// Secrets are files of the service that a backup copies beside the
+	// database's dump: above all the key of its secrets.
 	Secrets []string
 }
 
@@ -62,12 +63,12 @@ func (l Layout) backup(run string) string { return filepath.Join(l.backups(), ru
 // a server that offers an old one.
 func (l Layout) seen() string { return filepath.Join(l.StateDir, "seen.json") }
 
-// program is a release's service.
+// program returns the path of a release's service.
 func (l Layout) program(version string) string {
 	return filepath.Join(l.release(version), "bin", "hostlerd")
 }
 
-// installed is the version that current points to.
+// installed returns the version to which current points.
 func (l Layout) installed() (string, error) {
 	target, err := os.Readlink(l.current())
 	if err != nil {
@@ -80,7 +81,8 @@ func (l Layout) installed() (string, error) {
 	return version, nil
 }
 
-// updaterVersion is the release that the updater in use comes from; empty when there is no such link.
+// updaterVersion returns the release of the updater in use; empty if the link
+// does not exist.
 func (l Layout) updaterVersion() string {
 	target, err := os.Readlink(l.updater())
 	if err != nil {
@@ -89,7 +91,8 @@ func (l Layout) updaterVersion() string {
 	return filepath.Base(filepath.Dir(filepath.Dir(target)))
 }
 
-// point makes current point to a release, in one step: whoever starts the service meets the old or the new one.
+// point makes current point to a release, in one step: a start meets the old or
+// the new one.
 func (l Layout) point(version string) error {
 	if _, err := os.Stat(l.program(version)); err != nil {
 		return fmt.Errorf("the release %s is not there: %w", version, err)
@@ -97,8 +100,9 @@ func (l Layout) point(version string) error {
 	return l.link(l.current(), filepath.Join("releases", version))
 }
 
-// pointUpdater makes the link by which the updater is started point into a release. It moves only once the release has
-// shown itself healthy, so that what brings a broken update to its end is the program that began it.
+// pointUpdater makes the updater's link point into a release. It moves only
+// after the release has been healthy, so that the program that ends a broken
+// update is the one that began it.
 func (l Layout) pointUpdater(version string) error {
 	target := filepath.Join("releases", version, "bin", "hostler-updater")
 	if _, err := os.Stat(filepath.Join(l.Prefix, target)); err != nil {
@@ -107,7 +111,8 @@ func (l Layout) pointUpdater(version string) error {
 	return l.link(l.updater(), target)
 }
 
-// link replaces a link in one step. What it was stays beside it: the way back needs no room on the disk.
+// link replaces a link in one step. The old link stays beside it, so that the
+// way back needs no space on the disk.
 func (l Layout) link(path, target string) error {
 	if have, err := os.Readlink(path); err == nil && have == target {
 		return nil
@@ -134,8 +139,9 @@ func (l Layout) link(path, target string) error {
 	return nil
 }
 
-// makeQuarantine makes a run's folder in quarantine. The one around it is open: what is verified there is tried as the
-// service's user.
+// makeQuarantine makes the folder of a run in the quarantine. The folder around
+// it is readable, because verified programs are tried there as the service's
+// user.
 func (l Layout) makeQuarantine(run string) (string, error) {
 	dir := l.quarantine(run)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {

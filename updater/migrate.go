@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// programTime bounds programs that should answer at once.
+// programTime limits programs that should answer at once.
 const programTime = 30 * time.Second
 
 // contextWithin is a context that ends after a time, with a cause that people
@@ -28,8 +28,9 @@ func firstWord(text string) string {
 	return word
 }
 
-// trial restores the backup into a database of its own and lets the new release migrate that. A backup that cannot be
-// restored, and a migration that fails or takes too long, end the update here, with the old version serving all the time.
+// trial restores the backup into a separate database and lets the new release
+// migrate that. A backup that cannot be restored, and a migration that fails or
+// takes too long, end the update here, while the old version still serves.
 func (r *run) trial(ctx context.Context) error {
 	d := r.cfg.Database
 	name := r.trialDatabase()
@@ -55,7 +56,7 @@ func (r *run) trial(ctx context.Context) error {
 	return nil
 }
 
-// restore fills a database from a dump; everything in it belongs to the owner.
+// restore fills a database from a dump. Everything in it belongs to the owner.
 func (r *run) restore(ctx context.Context, dump, name string) error {
 	ctx, cancel := contextWithin(ctx, r.cfg.MigrateTime)
 	defer cancel()
@@ -72,7 +73,8 @@ func (r *run) restore(ctx context.Context, dump, name string) error {
 	return nil
 }
 
-// migrateDatabase runs the new release's migrations on a database, as its owner.
+// migrateDatabase runs the migrations of the new release on a database, as its
+// owner.
 func (r *run) migrateDatabase(ctx context.Context, name string) error {
 	return r.migrateBy(ctx, r.plan.To, name, "--pin-plugins")
 }
@@ -95,7 +97,8 @@ func (r *run) migrateBy(ctx context.Context, version, name string, options ...st
 	}.run(ctx)
 }
 
-// stop ends the service: from here on nobody writes to the database, and time without service begins.
+// stop stops the service: from here on nobody writes to the database, and the
+// time without service begins.
 func (r *run) stop(ctx context.Context) error {
 	ctx, cancel := contextWithin(ctx, r.cfg.StopTime)
 	defer cancel()
@@ -105,8 +108,8 @@ func (r *run) stop(ctx context.Context) error {
 	return nil
 }
 
-// snapshot puts the live database aside, where nobody but us looks for it, and copies it inside the server: the copy is
-// what a roll-back puts in its place.
+// snapshot renames the live database, so that only the updater finds it, and
+// copies it inside the server. The copy replaces it in a rollback.
 func (r *run) snapshot(ctx context.Context) error {
 	ctx, cancel := contextWithin(ctx, r.cfg.MigrateTime)
 	defer cancel()
@@ -140,7 +143,8 @@ func (r *run) migrate(ctx context.Context) error {
 	return nil
 }
 
-// change switches the link, gives the migrated database its name back and starts the new version.
+// change switches the link, gives the migrated database its name back, and
+// starts the new version.
 func (r *run) change(ctx context.Context) error {
 	if err := r.cfg.Layout.point(r.plan.To); err != nil {
 		return err
@@ -153,7 +157,8 @@ func (r *run) change(ctx context.Context) error {
 	return r.start(ctx)
 }
 
-// start forgets earlier failed starts, so that systemd does not refuse this one, and starts the service.
+// start resets earlier failed starts, so that systemd does not refuse this one,
+// and starts the service.
 func (r *run) start(ctx context.Context) error {
 	ctx, cancel := contextWithin(ctx, r.cfg.ReadyTime)
 	defer cancel()

@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// Resume brings a run to its end that was cut off, by a kill or a power cut. Without one it does nothing and returns nil.
+// Resume completes a run that was interrupted by a kill or a power cut. Without
+// one it returns nil.
 func (u *Updater) Resume(ctx context.Context) (*Result, error) {
 	release, err := u.begin()
 	if err != nil {
@@ -34,7 +35,7 @@ func (u *Updater) Resume(ctx context.Context) (*Result, error) {
 	}
 	r := &run{Updater: u, id: line.Run, plan: *line.Plan}
 	u.log.Info("an update was cut off", "run", r.id, "step", line.Step, "event", line.Event)
-	// What is begun here must come to an end: a signal does not cut it off again.
+	// From here on the run must end: a signal does not interrupt it again.
 	ctx = context.WithoutCancel(ctx)
 	reason := fmt.Errorf("the updater was cut off in the step %s", line.Step)
 	if text, err := u.begunBecause(*line); err != nil {
@@ -62,8 +63,8 @@ func (u *Updater) Resume(ctx context.Context) (*Result, error) {
 	}
 }
 
-// confirmed ends an update whose health was found good: the copy of the old database may be gone, and there is only the
-// way forward.
+// confirmed ends an update that was found healthy: the copy of the old database
+// may be gone, so that there is only the way forward.
 func (r *run) confirmed(ctx context.Context) *Result {
 	if err := r.start(ctx); err != nil {
 		return &Result{Run: r.id, From: r.plan.From, To: r.plan.To, Step: installation.StepHealth, Reason: err}
@@ -72,7 +73,8 @@ func (r *run) confirmed(ctx context.Context) *Result {
 	return r.end(installation.StepDone, nil)
 }
 
-// begunBecause is the reason for which a run began to put things back; empty when it did not.
+// begunBecause returns the reason for which a run began to roll back; empty if
+// it did not.
 func (u *Updater) begunBecause(last installation.Line) (string, error) {
 	lines, err := installation.ReadJournal(installation.Journal(u.cfg.Layout.StateDir))
 	for _, line := range slices.Backward(lines) {
@@ -83,8 +85,9 @@ func (u *Updater) begunBecause(last installation.Line) (string, error) {
 	return "", err
 }
 
-// unknown looks for databases of updates when there is no journal. A server that does not answer has nothing to say: the
-// machine may have no update and no database yet.
+// unknown looks for databases of updates when there is no journal. If the
+// server does not answer, that is no error: the machine may have no database
+// yet.
 func (u *Updater) unknown(ctx context.Context) error {
 	if _, err := u.leftovers(ctx); errors.Is(err, ErrUnknownDatabase) {
 		return err
@@ -92,7 +95,8 @@ func (u *Updater) unknown(ctx context.Context) error {
 	return nil
 }
 
-// again is the health check of a service that may not run yet after a power cut.
+// again is the health check of a service that may not run yet after a power
+// cut.
 func (r *run) again(ctx context.Context) error {
 	if err := r.start(ctx); err != nil {
 		return err

@@ -12,18 +12,21 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// ErrAskedFor is the reason of a roll-back that somebody wanted.
+// ErrAskedFor is the reason of a rollback that a user requested.
 var ErrAskedFor = errors.New("it was asked for")
 
-// ErrNothingToRevert: the last run was no update that went well, or what it replaced is not there any more.
+// ErrNothingToRevert: the last run was no update that went well, or what it
+// replaced is not there any more.
 var ErrNothingToRevert = errors.New("there is no update that could be taken back")
 
 // ErrNeedsRestore: the old version cannot work with the database as it is now.
 var ErrNeedsRestore = errors.New("the old version does not know the database as it is now: it needs the backup from before the " +
 	"update, and what was written since is lost")
 
-// Revert takes the last update back though it went well. Where the old version knows the database as it is, the data
-// stay; otherwise restore must be true, and the backup from before the update takes the database's place.
+// Revert reverts the last update although it succeeded. If the old version
+// knows the present database, the data stay. Otherwise restore must be true,
+// and the backup from before the update replaces the database: everything since
+// then is lost.
 func (u *Updater) Revert(ctx context.Context, restore bool) (*Result, error) {
 	end, err := u.beginNew()
 	if err != nil {
@@ -48,7 +51,8 @@ func (u *Updater) Revert(ctx context.Context, restore bool) (*Result, error) {
 		return nil, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	// Without this line nobody would know after a power cut that there is something to put back.
+	// Without this line nobody would know after a power cut that a rollback has
+	// begun.
 	if err := r.write(installation.Line{Step: installation.StepRollback, Event: installation.Begun, Text: ErrAskedFor.Error(),
 		Plan: &r.plan}); err != nil {
 		r.abandon(installation.StepBackup, err)
@@ -57,7 +61,8 @@ func (u *Updater) Revert(ctx context.Context, restore bool) (*Result, error) {
 	return r.putBack(ctx, backward, ErrAskedFor), nil
 }
 
-// lastDone is the end of the last run that changed something when that was an update that went well, and else nil.
+// lastDone returns the end of the last run that changed something, if that was
+// a successful update; else nil.
 func (u *Updater) lastDone() (*installation.Line, error) {
 	lines, err := installation.ReadJournal(installation.Journal(u.cfg.Layout.StateDir))
 	for _, line := range slices.Backward(lines) {
@@ -71,7 +76,8 @@ func (u *Updater) lastDone() (*installation.Line, error) {
 	return nil, err
 }
 
-// revertible is lastDone when it can be taken back: what it installed is there still, and what was before it too.
+// revertible returns lastDone if it can be reverted: its release is still
+// installed, and the one before still exists.
 func (u *Updater) revertible() (*installation.Line, error) {
 	last, err := u.last()
 	if err != nil {
@@ -97,10 +103,10 @@ func (u *Updater) revertible() (*installation.Line, error) {
 	return done, nil
 }
 
-// knows asks a release whether it can work with the live database: its migrations have nothing to do, or refuse, and then
-// it is ErrNeedsRestore.
+// knows asks a release whether it can work with the live database: either its
+// migrations have nothing to do, or the error is ErrNeedsRestore.
 func (r *run) knows(ctx context.Context, version string) error {
-	// A server that is away says nothing about what a release knows.
+	// A server that does not answer says nothing about what a release knows.
 	if _, err := r.cfg.Database.names(ctx); err != nil {
 		return err
 	}
@@ -112,8 +118,9 @@ func (r *run) knows(ctx context.Context, version string) error {
 	return err
 }
 
-// restoreBefore makes the database that a roll-back puts into the live one's place from the backup of an earlier run. The
-// journal tells of it, so that what is left of it when it is cut off is known for what it is.
+// restoreBefore makes from the backup of an earlier run the database that a
+// rollback puts in place of the live one. The journal records it, so that the
+// remains of an interruption are recognised.
 func (r *run) restoreBefore(ctx context.Context, of string) error {
 	if err := r.write(installation.Line{Step: installation.StepBackup, Event: installation.Begun, Plan: &r.plan}); err != nil {
 		return err

@@ -11,8 +11,9 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// putBack undoes what a run has changed, as far as its remedy says, and ends the run once the old version is healthy. When
-// that does not come true the run stays unfinished, and Resume tries again.
+// putBack undoes the changes of a run as far as its remedy says, and ends the
+// run when the old version is healthy. If it never is, the run stays
+// unfinished, and Resume tries again.
 func (r *run) putBack(ctx context.Context, how remedy, reason error) *Result {
 	step := installation.StepFailed
 	if how == backward {
@@ -38,7 +39,7 @@ func (r *run) putBack(ctx context.Context, how remedy, reason error) *Result {
 	return r.end(step, reason)
 }
 
-// undoing is the step under which a journal tells what is going on.
+// undoing returns the step under which the journal records the rollback.
 func (r *run) undoing(how remedy) installation.Step {
 	if how == backward {
 		return installation.StepRollback
@@ -64,7 +65,7 @@ func (r *run) undo(ctx context.Context, how remedy) error {
 	if err := r.healthy(ctx, r.plan.From, min(r.cfg.Settled, 2*time.Second)); err != nil {
 		return err
 	}
-	// Only now the copy, or what it has replaced, is of no use.
+	// Only now nobody needs the copy, or the database that it has replaced.
 	for _, name := range []string{r.beforeDatabase(), r.failedDatabase()} {
 		if err := r.cfg.Database.drop(ctx, name); err != nil {
 			r.log.Warn("a database stays until the next run", "database", name, "error", err)
@@ -73,7 +74,8 @@ func (r *run) undo(ctx context.Context, how remedy) error {
 	return nil
 }
 
-// isBack reports that only the start is left: a try after the one that failed at it must not stop a service that runs.
+// isBack reports that only the start is missing: a later attempt must not stop
+// a running service.
 func (r *run) isBack(ctx context.Context) bool {
 	installed, err := r.cfg.Layout.installed()
 	if err != nil || installed != r.plan.From {
@@ -83,9 +85,10 @@ func (r *run) isBack(ctx context.Context) bool {
 	return err == nil && slices.Contains(names, r.cfg.Database.Name) && !slices.Contains(names, r.beforeDatabase())
 }
 
-// goBack puts link and database back, and does what is left of that when it was cut off. The live database is out of reach
-// while the link moves: the machine may start the service at any moment, after a power cut, and neither version may meet
-// the other one's database.
+// goBack restores link and database, and completes an interrupted attempt. The
+// live database is unreachable while the link moves: after a power cut the
+// machine may start the service at any moment, and neither version may meet the
+// other one's database.
 func (r *run) goBack(ctx context.Context) error {
 	if err := r.stop(ctx); err != nil {
 		return err
@@ -106,7 +109,7 @@ func (r *run) goBack(ctx context.Context) error {
 	return nil
 }
 
-// patiently does a thing with the database that may be away for a while.
+// patiently repeats an action on the database, which may be away for a while.
 func (r *run) patiently(ctx context.Context, do func(context.Context) error) error {
 	deadline := time.Now().Add(r.cfg.DatabaseWait)
 	for {
@@ -125,7 +128,7 @@ func (r *run) patiently(ctx context.Context, do func(context.Context) error) err
 	}
 }
 
-// putAside takes the live database away where there is a copy to put into its place.
+// putAside renames the live database if there is a copy to replace it.
 func (r *run) putAside(ctx context.Context) error {
 	d := r.cfg.Database
 	names, err := d.names(ctx)
@@ -141,8 +144,9 @@ func (r *run) putAside(ctx context.Context) error {
 	return nil
 }
 
-// reveal gives the live one's name to its copy from before the migrations. Without a copy nothing was migrated, and it is
-// given to the database that was put aside.
+// reveal gives the live name to the copy from before the migrations. Without a
+// copy nothing was migrated, and the database that was put aside gets its name
+// back.
 func (r *run) reveal(ctx context.Context) error {
 	d := r.cfg.Database
 	names, err := d.names(ctx)

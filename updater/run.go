@@ -16,7 +16,7 @@ import (
 	"github.com/hostler/hostler/updater/release"
 )
 
-// run is one update on its way.
+// run is one update.
 type run struct {
 	*Updater
 	id   string
@@ -29,7 +29,8 @@ type run struct {
 type Options struct {
 	// Request is the id of the request that asks for the update.
 	Request string
-	// Version, when set, is the only one to install: what somebody agreed to must not become another one meanwhile.
+	// Version, when set, is the only one to install: what somebody agreed to
+	// must not become another one meanwhile.
 	Version string
 	// DryRun stops after the trial of the migrations and leaves nothing behind.
 	DryRun bool
@@ -47,8 +48,9 @@ type Result struct {
 	Reason error
 }
 
-// Run installs the newest release. The error says that it could not even begin: installation.ErrBusy, ErrUnfinished, a damaged
-// journal. Everything that happens from the first step on is in the result.
+// Run installs the newest release. The error means that it could not begin:
+// installation.ErrBusy, ErrUnfinished, a damaged journal. Everything from the
+// first step on is in the result.
 func (u *Updater) Run(ctx context.Context, options Options) (*Result, error) {
 	end, err := u.beginNew()
 	if err != nil {
@@ -62,14 +64,14 @@ func (u *Updater) Run(ctx context.Context, options Options) (*Result, error) {
 	return u.run(ctx, from, options)
 }
 
-// run makes a run from the installed version; begin was called.
+// run makes a run from the installed version. The caller has called begin.
 func (u *Updater) run(ctx context.Context, from string, options Options) (*Result, error) {
 	if line, err := u.last(); err != nil {
 		return nil, err
 	} else if line != nil && !line.Step.Final() {
 		return nil, ErrUnfinished
 	}
-	// Without it there would be no way back.
+	// Without the present release there would be no way back.
 	if _, err := os.Stat(u.cfg.Layout.program(from)); err != nil {
 		return nil, fmt.Errorf("the installed release %s is not whole, install it again: %w", from, err)
 	}
@@ -84,7 +86,7 @@ func (u *Updater) run(ctx context.Context, from string, options Options) (*Resul
 	return r.update(ctx, options), nil
 }
 
-// beginNew is begin for what is not begun yet, and should not be where there is no room for it.
+// beginNew is begin for a new run, which needs space for its folders.
 func (u *Updater) beginNew() (func(), error) {
 	end, err := u.begin()
 	if err != nil {
@@ -110,8 +112,9 @@ func (u *Updater) makeRoom() error {
 	return u.journal.reserve()
 }
 
-// begin takes the lock and opens the journal; the returned function gives both back. It needs no room on the disk where
-// there was a run before: what was begun must come to its end on a full one too.
+// begin takes the lock and opens the journal; the returned function releases
+// both. After an earlier run it needs no space on the disk, because an
+// unfinished run must be completed on a full disk too.
 func (u *Updater) begin() (func(), error) {
 	if err := os.MkdirAll(u.cfg.Layout.StateDir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the updater's folder: %w", err)
@@ -130,7 +133,7 @@ func (u *Updater) begin() (func(), error) {
 	}, nil
 }
 
-// last is the journal's last line, or nil.
+// last returns the last line of the journal, or nil.
 func (u *Updater) last() (*installation.Line, error) {
 	lines, err := installation.ReadJournal(installation.Journal(u.cfg.Layout.StateDir))
 	if err != nil || len(lines) == 0 {
@@ -142,8 +145,9 @@ func (u *Updater) last() (*installation.Line, error) {
 // idTime is the beginning of a run's id.
 const idTime = "20060102t150405"
 
-// newID is a name for a run that also fits into a database's name. The names are in the order of the runs, though the
-// clock may have been put back: backups are kept and removed in that order.
+// newID returns a name for a run that can also be a part of a database's name.
+// The names are in the order of the runs, even if the clock was set back:
+// backups are kept and removed in that order.
 func (u *Updater) newID() (string, error) {
 	known, err := u.backupNames()
 	if err != nil {
@@ -165,13 +169,14 @@ func (u *Updater) newID() (string, error) {
 	return at.Format(idTime) + "_" + rand.Text()[:6], nil
 }
 
-// stage is one step with what it does.
+// stage is one step with its function.
 type stage struct {
 	step installation.Step
 	do   func(context.Context) error
 }
 
-// update makes all steps. Up to the stop a fault ends the run; from then on it puts back what was changed.
+// update makes all steps. Up to the stop an error ends the run; from then on
+// the run undoes its changes.
 func (r *run) update(ctx context.Context, options Options) *Result {
 	safe := []stage{
 		{installation.StepBackup, r.backup},
@@ -192,11 +197,13 @@ func (r *run) update(ctx context.Context, options Options) *Result {
 	if options.DryRun {
 		return r.unmake(context.WithoutCancel(ctx))
 	}
-	// A journal on a full disk has given up its reserve by now, and a service that runs is not stopped without it.
+	// A journal on a full disk has used its reserve by now, and a running
+	// service is not stopped without it.
 	if err := r.journal.reserve(); err != nil {
 		return r.abandon(installation.StepTrial, err)
 	}
-	// From here on a signal must not leave things half done: only time-outs end a step.
+	// From here on a signal must not leave a half-finished change; only time
+	// limits end a step.
 	ctx = context.WithoutCancel(ctx)
 	for _, s := range []stage{{installation.StepStop, r.stop}, {installation.StepSnapshot, r.snapshot}} {
 		if err := r.make(ctx, s); err != nil {
@@ -213,7 +220,8 @@ func (r *run) update(ctx context.Context, options Options) *Result {
 	return r.end(installation.StepDone, nil)
 }
 
-// unmake ends a dry run: it has shown that the update would get as far as the stop, and leaves nothing behind.
+// unmake ends a dry run: it has shown that the update would get as far as the
+// stop, and leaves nothing.
 func (r *run) unmake(ctx context.Context) *Result {
 	r.clean(ctx)
 	dirs := []string{r.cfg.Layout.backup(r.id)}
@@ -249,8 +257,8 @@ func (r *run) write(line installation.Line) error {
 	return r.journal.add(line)
 }
 
-// writeOnce is write for what is tried again and again: the journal must not grow with every try. How a later try fails
-// is in the log.
+// writeOnce is write for repeated attempts, with which the journal must not
+// grow. Later failures are only in the log.
 func (r *run) writeOnce(line installation.Line) error {
 	line.Text = installation.Words(line.Text)
 	lines, err := installation.ReadJournal(installation.Journal(r.cfg.Layout.StateDir))
@@ -274,7 +282,8 @@ func (r *run) abandon(step installation.Step, reason error) *Result {
 	return r.end(installation.StepFailed, reason)
 }
 
-// end writes the last line. Where that cannot be written the run is not at its end for anyone, and resume brings it there.
+// end writes the last line. If that fails, the run counts as unfinished, and
+// Resume completes it.
 func (r *run) end(step installation.Step, reason error) *Result {
 	line := installation.Line{Step: step, Event: installation.Ended, Plan: &r.plan}
 	if reason != nil {
@@ -291,7 +300,8 @@ func (r *run) end(step installation.Step, reason error) *Result {
 	return &Result{Run: r.id, From: r.plan.From, To: r.plan.To, Step: step, Reason: reason}
 }
 
-// clean removes what a run leaves beside the releases. What cannot be removed is tried again by the next run.
+// clean removes what a run leaves besides the releases. What cannot be removed
+// is left to the next run.
 func (r *run) clean(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -317,7 +327,8 @@ func (l Layout) loadSeen() (release.Channels, error) {
 		err = errors.New("it is null")
 	}
 	if err != nil {
-		// Going on would let a server bring back an old release: somebody must want that.
+		// Going on would let a server bring back an old release; an
+		// administrator must decide that.
 		return seen, fmt.Errorf("%s, which says what release was seen last, is damaged (%w): remove it to trust the next release whatever "+
 			"its date", l.seen(), err)
 	}

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Service is how the service is stopped and started.
+// Service stops and starts the service.
 type Service interface {
 	// Stop returns when no process of the service is left.
 	Stop(ctx context.Context) error
-	// Start forgets failed starts and begins a new one. It may return before the service is ready, and succeeds when the
-	// service runs already.
+	// Start forgets failed starts and begins a new one. It may return before
+	// the service is ready, and succeeds when the service runs already.
 	Start(ctx context.Context) error
 	// State is that of the running process.
 	State(ctx context.Context) (State, error)
 }
 
-// State tells one start of the service from another.
+// State distinguishes one start of the service from another.
 type State struct {
 	// Process is the main process's id; 0 when none runs.
 	Process int
@@ -36,10 +36,12 @@ type Systemd struct{ Unit string }
 
 var _ Service = Systemd{}
 
-// Stop implements Service; systemctl waits until the unit's processes have ended.
+// Stop implements Service. systemctl waits until the processes of the unit have
+// ended.
 func (s Systemd) Stop(ctx context.Context) error { return s.call(ctx, "stop") }
 
-// Start implements Service. A unit that failed too often is refused by systemd until reset-failed clears its counter.
+// Start implements Service. A unit that failed too often is refused by systemd
+// until reset-failed clears its counter.
 func (s Systemd) Start(ctx context.Context) error {
 	if err := s.call(ctx, "reset-failed"); err != nil && !strings.Contains(err.Error(), "not loaded") {
 		return err

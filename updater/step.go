@@ -2,7 +2,7 @@ package updater
 
 import "github.com/hostler/hostler/updater/installation"
 
-// remedy is what becomes of a run that was cut off in a step.
+// remedy is the way back of a run that was interrupted in a step.
 type remedy int
 
 // These are the ways back, from the least to the most.

@@ -1,24 +1,32 @@
-// Package updater replaces one release of the service by a newer one, and puts the old one back when anything fails.
+// Package updater replaces one release of the service by a newer one, and puts
+// the old one back when anything fails.
 //
-// It is a program of its own that runs outside the service's process group, and it imports nothing of the service: what
-// it does must work while the service is broken. The steps, as users see them, are
+// It is a program of its own that runs outside the service's process group, and
+// it imports nothing of the service: what it does must work while the service
+// is broken. The steps, as users see them, are
 //
 //	backup → download → verify → migrate → switch → health-check → done
 //
-// Until migrate touches the live database, nothing that runs has changed: a fault ends the run and the old version has
-// never stopped serving. migrate first restores the backup into a database of its own and lets the new release migrate
-// that; only then it stops the service, puts the live database aside under another name, copies it inside the server, and
-// migrates it. switch moves the link and gives the database its name back. From the stop on a fault rolls back: the copy
-// takes the live database's place by renaming, so nothing that was written before the stop is lost, the link goes back,
-// and the old version is started.
+// Until migrate touches the live database, nothing that runs has changed: a
+// fault ends the run and the old version has never stopped serving. migrate
+// first restores the backup into a database of its own and lets the new release
+// migrate that; only then it stops the service, puts the live database aside
+// under another name, copies it inside the server, and migrates it. switch
+// moves the link and gives the database its name back. From the stop on a fault
+// rolls back: the copy takes the live database's place by renaming, so nothing
+// that was written before the stop is lost, the link goes back, and the old
+// version is started.
 //
-// While link and database do not belong together there is no database of the live one's name. A service that the machine
-// starts after a power cut, before anybody could resume, finds none: it can neither migrate a database that is about to be
-// replaced nor take writes that would be lost with it.
+// While link and database do not belong together there is no database of the
+// live one's name. A service that the machine starts after a power cut, before
+// anybody could resume, finds none: it can neither migrate a database that is
+// about to be replaced nor take writes that would be lost with it.
 //
-// A journal records every step before and after it. Whoever finds a journal that is not at an end, at the next start or
-// after a power cut, abandons the run where nothing has changed yet, goes on where only the health check is left, and
-// rolls back everywhere else. All actions are such that doing them twice does no harm.
+// A journal records every step before and after it. Whoever finds a journal
+// that is not at an end, at the next start or after a power cut, abandons the
+// run where nothing has changed yet, goes on where only the health check is
+// left, and rolls back everywhere else. All actions are such that doing them
+// twice does no harm.
 package updater
 
 import (
@@ -34,8 +42,8 @@ import (
 // Config says how an installation is laid out. The zero values of times take the defaults.
 type Config struct {
 	Layout Layout
-	// Source is the place of the releases, see release.NewSource, and Channel the stream that is followed. Only Run needs
-	// them.
+	// Source is the place of the releases, see release.NewSource, and Channel
+	// the stream that is followed. Only Run needs them.
 	Source        string
 	SourceOptions release.SourceOptions
 	Channel       string
@@ -47,17 +55,23 @@ type Config struct {
 	Ready string
 	// HTTP asks Ready; nil for one that trusts whatever certificate it meets there.
 	HTTP *http.Client `json:"-"`
-	// StopTime, ReadyTime and MigrateTime bound how long the service may take to stop (1 min) and to become ready (1 min),
-	// and the migrations (30 min, on the copy and on the live database each, and as long for the dump and its restoring).
+	// StopTime, ReadyTime and MigrateTime bound how long the service may take
+	// to stop (1 min) and to become ready (1 min), and the migrations (30 min,
+	// on the copy and on the live database each, and as long for the dump and
+	// its restoring).
 	StopTime, ReadyTime, MigrateTime time.Duration
-	// Settled is how long the new version must stay ready, in one process, until the update counts as done; 10 s.
+	// Settled is how long the new version must stay ready, in one process,
+	// until the update counts as done; 10 s.
 	Settled time.Duration
-	// DatabaseWait is how long to wait for a database that is away when something must be put back; 5 min.
+	// DatabaseWait is how long to wait for a database that is away when
+	// something must be put back; 5 min.
 	DatabaseWait time.Duration
-	// Now is the clock; time.Now when nil. It may be wrong and jump: it only dates things, and time-outs do not follow it.
+	// Now is the clock; time.Now when nil. It may be wrong and jump: it only
+	// dates things, and time-outs do not follow it.
 	Now func() time.Time `json:"-"`
-	// KeepReleases and KeepBackups are how many old ones stay beside the present; 2 and 5. Of runs that have changed nothing
-	// for good one more backup may stay.
+	// KeepReleases and KeepBackups are how many old ones stay beside the
+	// present; 2 and 5. Of runs that have changed nothing for good one more
+	// backup may stay.
 	KeepReleases, KeepBackups int
 	Log                       *slog.Logger `json:"-"`
 }

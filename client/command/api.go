@@ -111,7 +111,8 @@ func (s *session) api(ctx context.Context, method, path string, a call) error {
 	return s.answer(ctx, answer.Body, s.screen.Fields)
 }
 
-// raw writes what is no JSON: as it is to a file or a program, and to a terminal only a text, which cannot act there.
+// raw writes what is no JSON: as it is to a file or a program, and to a
+// terminal only a text, which cannot act there.
 func (s *session) raw(body []byte) error {
 	text := string(body)
 	if s.screen.Columns > 0 {
@@ -162,8 +163,8 @@ func (s *session) callBody(a call) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// fieldValue returns the value of --field. One that can hold secrets comes from a file or standard input; null, which clears it, may be
-// on the command line.
+// fieldValue returns the value of --field. One that can hold secrets comes from
+// a file or standard input; null, which clears it, may be on the command line.
 func (s *session) fieldValue(name, value string) (any, error) {
 	secret := slices.Contains(secretFields, name)
 	if value != "null" && (secret || slices.Contains(mixedFields, name)) {
@@ -184,7 +185,8 @@ func (s *session) fieldValue(name, value string) (any, error) {
 	return value, nil
 }
 
-// download writes an answer to a file as it comes. A file that is there stays; one that did not come whole goes.
+// download writes an answer to a file as it comes. A file that is there stays;
+// one that did not come whole goes.
 func (s *session) download(ctx context.Context, r transport.Request, path string) (err error) {
 	client, err := s.connection()
 	if err != nil {

@@ -35,8 +35,9 @@ func (s *session) completeArguments(args arguments) cobra.CompletionFunc {
 	}
 }
 
-// names are those of all things of a kind that begin with a word, asked for anew or as they were a moment ago. Those that a shell could
-// take for something else are not offered.
+// names are those of all things of a kind that begin with a word, asked for
+// anew or as they were a moment ago. Those that a shell could take for
+// something else are not offered.
 func (s *session) names(ctx context.Context, of, word string) []string {
 	k, ok := kinds[of]
 	if !ok || k.op == "" {
@@ -97,7 +98,8 @@ func (s *session) allNames(ctx context.Context, of string, k kind) ([]string, er
 	return names, nil
 }
 
-// keepNames writes the file of names, which is only a help: when that fails the next one asks again.
+// keepNames writes the file of names, which is only a help: when that fails the
+// next one asks again.
 func keepNames(file string, names []string) {
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return

@@ -13,7 +13,8 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// connection is the client of the chosen context, or of the environment's service: HOSTLER_URL, with HOSTLER_KEY_FILE and HOSTLER_CA.
+// connection is the client of the chosen context, or of the environment's
+// service: HOSTLER_URL, with HOSTLER_KEY_FILE and HOSTLER_CA.
 func (s *session) connection() (*transport.Client, error) {
 	if s.client != nil {
 		return s.client, nil
@@ -74,7 +75,8 @@ func openContexts() (*contexts.File, error) {
 	return contexts.Open(path)
 }
 
-// serviceURL reads the address of a service. Without a scheme it is https://, and http:// for localhost and loopback addresses.
+// serviceURL reads the address of a service. Without a scheme it is https://,
+// and http:// for localhost and loopback addresses.
 func serviceURL(text string) (*url.URL, error) {
 	full := text
 	if !strings.Contains(text, "://") {
@@ -95,7 +97,8 @@ func serviceURL(text string) (*url.URL, error) {
 	return at, nil
 }
 
-// refusePlain returns an error when a key would go over the network without TLS, unless the user allowed that.
+// refusePlain returns an error when a key would go over the network without
+// TLS, unless the user allowed that.
 func refusePlain(at *url.URL, allowed bool) error {
 	if at.Scheme != "http" || loopback(at.Hostname()) || allowed {
 		return nil

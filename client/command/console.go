@@ -93,7 +93,8 @@ func readTicket(ctx context.Context, client *transport.Client, path string, quer
 	return read(ctx, client, transport.Request{Method: http.MethodPost, Path: path, Query: query}, out)
 }
 
-// connectConsole opens the socket of a ticket, at the service alone, whatever the ticket says. Its errors do not show the ticket.
+// connectConsole opens the socket of a ticket, at the service alone, whatever
+// the ticket says. Its errors do not show the ticket.
 func connectConsole(ctx context.Context, client *transport.Client, ticket api.ConsoleTicket) (*websocket.Conn, error) {
 	base := client.URL()
 	path, err := url.Parse(ticket.Path)

@@ -31,9 +31,11 @@ type fieldFlag struct {
 	flag string
 	// kind of thing whose name or id it takes; empty for other values.
 	kind string
-	// secret is read from a file and never from the command line, which other users of a machine can see.
+	// secret is read from a file and never from the command line, which other
+	// users of a machine can see.
 	secret bool
-	// mixed can hold secrets beside other values. It is read from @FILE or standard input, and never from the command line.
+	// mixed can hold secrets beside other values. It is read from @FILE or
+	// standard input, and never from the command line.
 	mixed bool
 	query bool
 }
@@ -46,7 +48,8 @@ var secretFields = []string{
 	"password", "token_secret", "paste", "secret", "code", "bearer_token", "client_secret", "current", "new", "pending", "setup_token",
 }
 
-// mixedFields can hold secrets beside other values, so they are never taken from the command line either.
+// mixedFields can hold secrets beside other values, so they are never taken
+// from the command line either.
 var mixedFields = []string{"answers", "config", "credential", "options", "overrides", "secrets", "tokens"}
 
 // addFieldFlags gives a command the flags of an operation's fields that no argument stands for.
@@ -149,7 +152,8 @@ func (s *session) addFieldFlag(c *cobra.Command, f fieldFlag) {
 	}
 }
 
-// take puts what the flags say into the request. A secret that is needed and was not given is asked for.
+// take puts what the flags say into the request. A secret that is needed and
+// was not given is asked for.
 func (s *session) take(ctx context.Context, f *fieldFlags, t target) error {
 	for _, field := range f.fields {
 		flag := f.set.Lookup(field.flag)
@@ -262,7 +266,8 @@ func (s *session) value(ctx context.Context, field fieldFlag, flag *pflag.Flag) 
 	return text, nil
 }
 
-// readReference reads what @FILE, or - for standard input, refers to. Any other text is returned unchanged, with referenced false.
+// readReference reads what @FILE, or - for standard input, refers to. Any other
+// text is returned unchanged, with referenced false.
 func (s *session) readReference(text string) (content []byte, referenced bool, err error) {
 	path, file := strings.CutPrefix(text, "@")
 	if !file && text != "-" {
@@ -272,7 +277,8 @@ func (s *session) readReference(text string) (content []byte, referenced bool, e
 	return content, true, err
 }
 
-// exposed is the error for a value that can hold secrets and was given on the command line. before is what precedes the reference.
+// exposed is the error for a value that can hold secrets and was given on the
+// command line. before is what precedes the reference.
 func exposed(name, before string) error {
 	return &failure{statusUsage, fmt.Sprintf("cannot take %s from the command line: it can hold secrets, and other users of this machine "+
 		"can read the command line; put the value in a file and use %s@FILE, or pipe it in and use %s-", name, before, before)}

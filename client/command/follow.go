@@ -19,8 +19,9 @@ import (
 // errTimeout is the cause when --timeout has passed.
 var errTimeout = errors.New("the time is over")
 
-// followToEnd follows a job: its transcript as it comes, how far it is below that, and in the end an error that says how it ended, nil for
-// one that succeeded. A timeout of zero waits as long as it takes.
+// followToEnd follows a job: its transcript as it comes, how far it is below
+// that, and in the end an error that says how it ended, nil for one that
+// succeeded. A timeout of zero waits as long as it takes.
 func (s *session) followToEnd(ctx context.Context, id int64, timeout time.Duration) error {
 	outer := ctx
 	if timeout > 0 {
@@ -75,10 +76,12 @@ func took(job *api.JobView) string {
 	return " in " + output.Span(*job.DurationS)
 }
 
-// patience is how often a stream that breaks is opened again in a row, a second apart: a service that restarts is back by then.
+// patience is how often a stream that breaks is opened again in a row, a second
+// apart: a service that restarts is back by then.
 const patience = 90
 
-// followJob reads a job's events until it has ended, and comes back to them when a connection breaks. It gives the job and its JSON.
+// followJob reads a job's events until it has ended, and comes back to them
+// when a connection breaks. It gives the job and its JSON.
 func (s *session) followJob(ctx context.Context, id int64) (*api.JobView, []byte, error) {
 	if _, err := s.connection(); err != nil { // made once, before two goroutines want it
 		return nil, nil, err

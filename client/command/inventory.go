@@ -84,8 +84,9 @@ func (s *session) inventory(ctx context.Context, host string) error {
 	return s.answer(ctx, text, func(any) {})
 }
 
-// ansible gives the groups, and the variables by host. Names of guests and groups are made of what Ansible takes as such: whoever may
-// name a guest must not choose what else a pattern of hosts means, nor an option of ssh.
+// ansible gives the groups, and the variables by host. Names of guests and
+// groups are made of what Ansible takes as such: whoever may name a guest must
+// not choose what else a pattern of hosts means, nor an option of ssh.
 func ansible(guests []api.GuestEntry) (groups map[string]any, vars map[string]map[string]any) {
 	members := map[string][]int64{}
 	named := map[string]int{}
@@ -138,10 +139,12 @@ func ansible(guests []api.GuestEntry) (groups map[string]any, vars map[string]ma
 	return groups, vars
 }
 
-// numericName matches IPv4 addresses in every spelling that resolvers accept, such as 127.1, 2130706433 and 0x7f.0.0.1.
+// numericName matches IPv4 addresses in every spelling that resolvers accept,
+// such as 127.1, 2130706433 and 0x7f.0.0.1.
 var numericName = regexp.MustCompile(`^(\pN|\.|0[xX][0-9a-fA-F]*)+$`)
 
-// reserved reports whether a name means something else to Ansible or to a resolver: a group, the machine that runs Ansible, or an address.
+// reserved reports whether a name means something else to Ansible or to a
+// resolver: a group, the machine that runs Ansible, or an address.
 func reserved(name string) bool {
 	if slices.Contains([]string{"all", "ungrouped", "_meta", "localhost"}, strings.ToLower(name)) {
 		return true
@@ -168,10 +171,13 @@ func variables(g *api.GuestEntry) map[string]any {
 	return v
 }
 
-// address returns where Ansible connects to: the first usable address that the guest reported. The guest chooses what it reports, so
-// anything but a unicast address is skipped: it could lead to the machine that runs Ansible. Without a usable address the result is a
-// name that never resolves, because ssh would otherwise resolve the guest's name, and perhaps reach another machine. The name ends in a
-// dot, so that resolvers do not try it below their search domains.
+// address returns where Ansible connects to: the first usable address that the
+// guest reported. The guest chooses what it reports, so anything but a unicast
+// address is skipped: it could lead to the machine that runs Ansible. Without a
+// usable address the result is a name that never resolves, because ssh would
+// otherwise resolve the guest's name, and perhaps reach another machine. The
+// name ends in a dot, so that resolvers do not try it below their search
+// domains.
 func address(g *api.GuestEntry) string {
 	var reported []string
 	if g.Addresses != nil {
@@ -186,7 +192,8 @@ func address(g *api.GuestEntry) string {
 	return fmt.Sprintf("%d.without-address.invalid.", g.Id)
 }
 
-// unsafe marks a text so that Ansible never runs it as a template. Ansible has several ways to mark a template, so every text is unsafe.
+// unsafe marks a text so that Ansible never runs it as a template. Ansible has
+// several ways to mark a template, so every text is unsafe.
 func unsafe(text string) map[string]string { return map[string]string{"__ansible_unsafe": text} }
 
 // unsafeTexts marks each text so that Ansible does not expand it as a template:
@@ -199,13 +206,15 @@ func unsafeTexts(texts []string) []map[string]string {
 	return all
 }
 
-// hostName is a name that Ansible takes for a host and nothing else: letters, digits, dots, hyphens and underscores, of which the first
-// is no dot and no hyphen.
+// hostName is a name that Ansible takes for a host and nothing else: letters,
+// digits, dots, hyphens and underscores, of which the first is no dot and no
+// hyphen.
 func hostName(text string) string {
 	return strings.TrimLeft(safe(text, "._-"), ".-")
 }
 
-// groupName is a name that Ansible takes for a group and for a variable: letters, digits and underscores.
+// groupName is a name that Ansible takes for a group and for a variable:
+// letters, digits and underscores.
 func groupName(text string) string { return safe(text, "_") }
 
 // safe has an underscore in the place of all but letters, digits and what else is allowed.

@@ -120,7 +120,8 @@ func (s *session) login(ctx context.Context, where string, l login) error {
 	return nil
 }
 
-// replace ends the key that another one has taken the place of. When that fails the key is shown at least.
+// replace ends the key that another one has taken the place of. When that fails
+// the key is shown at least.
 func (s *session) replace(ctx context.Context, o transport.Options, key string, id int64) {
 	o.Key = key
 	client, err := transport.New(o)
@@ -132,7 +133,8 @@ func (s *session) replace(ctx context.Context, o transport.Options, key string, 
 	}
 }
 
-// trust gives the fingerprint to pin: none where the authorities vouch for the certificate and none was asked for.
+// trust gives the fingerprint to pin: none where the authorities vouch for the
+// certificate and none was asked for.
 func (s *session) trust(ctx context.Context, o transport.Options, want string) (string, error) {
 	client, err := transport.New(o)
 	if err != nil {
@@ -304,7 +306,8 @@ func keyRequest(l login, now time.Time) ([]byte, error) {
 	return json.Marshal(in)
 }
 
-// moment reads a date, a time or a duration. A duration counts from now on, or back from now if back is set.
+// moment reads a date, a time or a duration. A duration counts from now on, or
+// back from now if back is set.
 func moment(text string, now time.Time, back bool) (string, error) {
 	if span, err := time.ParseDuration(text); err == nil && span > 0 {
 		if back {

@@ -21,7 +21,8 @@ import (
 type kind struct {
 	// word is what people call one, in the plural too.
 	word, plural string
-	// op lists them; filter is the parameter of its query that narrows the list to a name; empty where it has none.
+	// op lists them; filter is the parameter of its query that narrows the list
+	// to a name; empty where it has none.
 	op, filter string
 	// names are the fields by which one is called.
 	names []string
@@ -57,7 +58,8 @@ type thing struct {
 	app  bool
 }
 
-// resolve finds what a word names: an id, or a name, which must be that of one thing alone. name: before it says that it is a name.
+// resolve finds what a word names: an id, or a name, which must be that of one
+// thing alone. name: before it says that it is a name.
 func (s *session) resolve(ctx context.Context, of, word string) (thing, error) {
 	k := kinds[of]
 	name, forced := strings.CutPrefix(word, "name:")
@@ -184,8 +186,9 @@ const maxPages = 2000
 // maxListing bounds the pages of one list together, in bytes, where the session has no other bound.
 const maxListing = 256 << 20
 
-// pages reads a list, page by page when it has pages, up to limit entries or all of them when that is zero. path is the operation's own
-// when empty. It gives the list as JSON, and how many entries there are in all.
+// pages reads a list, page by page when it has pages, up to limit entries or
+// all of them when that is zero. path is the operation's own when empty. It
+// gives the list as JSON, and how many entries there are in all.
 func (s *session) pages(ctx context.Context, op *api.Operation, path string, query url.Values, limit int) (
 	body []byte, total int, err error,
 ) {

@@ -31,15 +31,18 @@ type verb struct {
 	aliases []string
 	// op is the operation's id; appOp that of apps, where the thing is a guest and op that of VMs.
 	op, appOp string
-	// args are what the arguments stand for, with spaces between: the name of a path's parameter, behind a colon the kind of thing that
-	// it names (resolve.go); with + before it, a field of the body. The last one may end in ... and be given several times.
+	// args are what the arguments stand for, with spaces between: the name of a
+	// path's parameter, behind a colon the kind of thing that it names
+	// (resolve.go); with + before it, a field of the body. The last one may end
+	// in ... and be given several times.
 	args string
 	// path are parameters that are always the same, and body fields.
 	path map[string]string
 	body map[string]any
 	// columns are those of a list (output.Columns); empty shows one thing by its fields.
 	columns string
-	// short stands in the place of the operation's summary; example is a line without the program's name.
+	// short stands in the place of the operation's summary; example is a line
+	// without the program's name.
 	short, example string
 }
 
@@ -69,7 +72,8 @@ func (s *session) nounCommand(n noun) *cobra.Command {
 	return c
 }
 
-// group makes a command that only holds others: by itself it shows them, and a word that is none of them is refused.
+// group makes a command that only holds others: by itself it shows them, and a
+// word that is none of them is refused.
 func group(c *cobra.Command) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, words []string) error {
 		if len(words) > 0 {

@@ -20,8 +20,9 @@ func inOrder(events []Event) {
 	slices.SortStableFunc(events, func(a, b Event) int { return a.At.Compare(b.At) })
 }
 
-// Acknowledge notes that the context's caller has seen an alert, instead of who did before, who stays in its history. One that is
-// resolved is problem invalid_state.
+// Acknowledge records that the caller has seen an alert. An earlier
+// acknowledgement stays in the history. The problem is invalid_state for a
+// resolved alert.
 func (s *Store) Acknowledge(ctx context.Context, id int64, note string, visible identity.Visible) (*Detail, error) {
 	return s.act(ctx, id, visible, func(tx *db.Tx, by *int64) (pgx.Rows, error) {
 		return tx.Pgx.Query(ctx, `WITH changed AS (UPDATE alerts SET acknowledged_at = now(), acknowledged_by = $2, ack_note = $3
@@ -32,8 +33,10 @@ func (s *Store) Acknowledge(ctx context.Context, id int64, note string, visible 
 	})
 }
 
-// Silence has nobody told of an alert until a time, or for one where until is nil, nor of the next ones of its rule about the same
-// thing. A time that has come ends a silence. Silences before stay in its history. One that is resolved is problem invalid_state.
+// Silence suppresses messages about an alert until a time, or for a duration if
+// until is nil, and about the next alerts of its rule on the same object. A
+// time in the past ends a silence. Earlier silences stay in the history. The
+// problem is invalid_state for a resolved alert.
 func (s *Store) Silence(ctx context.Context, id int64, until *time.Time, lasts time.Duration, note string,
 	visible identity.Visible) (*Detail, error) {
 	return s.act(ctx, id, visible, func(tx *db.Tx, by *int64) (pgx.Rows, error) {
@@ -46,8 +49,8 @@ func (s *Store) Silence(ctx context.Context, id int64, until *time.Time, lasts t
 	})
 }
 
-// Resolve ends an alert by hand. It is not raised again before what it is about was over. One that is resolved already is problem
-// invalid_state.
+// Resolve ends an alert by hand. It is not raised again before the breach was
+// over once. The problem is invalid_state for a resolved alert.
 func (s *Store) Resolve(ctx context.Context, id int64, note string, visible identity.Visible) (*Detail, error) {
 	if note == "" {
 		note = "Resolved by hand."
@@ -58,7 +61,8 @@ func (s *Store) Resolve(ctx context.Context, id int64, note string, visible iden
 	})
 }
 
-// act changes an open alert that may be seen, with its audit row.
+// act changes an open alert that the caller may see, together with its audit
+// entry.
 func (s *Store) act(ctx context.Context, id int64, visible identity.Visible, change func(tx *db.Tx, by *int64) (pgx.Rows, error)) (
 	d *Detail, err error) {
 	var by *int64

@@ -1,15 +1,32 @@
-// Package alert watches what is measured and known, by rules, and keeps the record of what people should look at.
+// Package alert evaluates rules about what is measured and known, and keeps a
+// record of the alerts.
 //
-// A cycle evaluates all rules at once, by a few statements whose number depends on neither rules nor things: one over the newest samples,
-// one over the states that core/cluster knows as problems, and some over what is looked at seldom. They give what is a breach. What of it
-// lasts as long as its rule wants becomes an alert, of which there is one for a rule and a thing at a time; it is resolved when the breach
-// has been over as long as the rule wants. What nothing is known of is no breach, and no end of one either.
+// # Cycles
 //
-// Times are counted over the cycles and not read from a clock: a clock that is set, or a service that was down, makes no breach longer.
-// Several instances share one row that says when the last cycle was; who holds it evaluates, in one transaction.
+// A cycle evaluates all rules at once, by a few statements whose number depends
+// neither on the number of rules nor on that of objects: one over the newest
+// samples, one over the states that core/cluster reports as problems, and some
+// over facts that change rarely. They return the breaches. A breach that lasts
+// as long as its rule wants becomes an alert; there is at most one for a rule
+// and an object. The alert is resolved when the breach has been over for as
+// long as the rule wants. What is unknown is neither a breach nor the end of
+// one.
 //
-// What follows from something greater is folded under it: see causes. Nobody is told of alerts that are folded, in a maintenance window or
-// silenced. What is to be told to people outside is written as rows for core/notify to send.
+// Durations are summed over cycles and not read from a clock: a clock that is
+// set, or a service that was down, makes no breach longer. All instances share
+// one row with the time of the last cycle; the instance that locks it
+// evaluates, in one transaction.
+//
+// # Messages
+//
+// An alert that follows from a greater one is folded under it; see cause.
+// Nobody gets a message about an alert that is folded, silenced or in a
+// maintenance window. Messages are written as rows, which core/notify sends.
+//
+// # Main types
+//
+// Engine runs the cycles. Store reads and writes alerts, rules and windows.
+// Rule and Window are what people write; Alert and Detail what they read.
 package alert
 
 import (
@@ -17,7 +34,7 @@ import (
 	"time"
 )
 
-// Severity is how much an alert matters.
+// Severity is the importance of an alert.
 type Severity string
 
 // The severities.
@@ -27,7 +44,8 @@ const (
 	Critical Severity = "critical"
 )
 
-// Alert is one matter that people should look at, or should have; the JSON names are those of the API.
+// Alert is a matter that people should look at; the JSON names are those of the
+// API.
 type Alert struct {
 	ID       int64    `json:"id" example:"31"`
 	RuleID   *int64   `json:"rule_id" example:"3" doc:"ID of the rule; null if the rule was deleted"`
@@ -58,7 +76,7 @@ type Alert struct {
 	Resolution     string     `json:"resolution" example:"The condition has cleared." doc:"Why it was resolved; empty while it is open"`
 }
 
-// Target is what an alert is about.
+// Target is the object of an alert.
 type Target struct {
 	Kind string `json:"kind" example:"node" doc:"host, node, cluster, vm, app, container, storage, service, or the kind of object that a job works on"`
 	ID   int64  `json:"id" example:"1" doc:"ID of the object; for a node or a storage, ID of a host of its cluster"`
@@ -72,7 +90,7 @@ type Person struct {
 	Email string `json:"email" example:"ann@example.org" doc:"Email address of the user; empty if the user was deleted"`
 }
 
-// Why is what raised an alert.
+// Why is the reason for which an alert was raised.
 type Why struct {
 	Threshold  *float64 `json:"threshold" example:"95" doc:"Threshold of the rule when the alert was raised; null for kinds without one"`
 	ClearLevel *float64 `json:"clear_level" example:"85"`
@@ -87,7 +105,7 @@ type Why struct {
 	JobID  *int64     `json:"job_id" doc:"The job that failed; null for other kinds"`
 }
 
-// Sample is one value.
+// Sample is one measured value.
 type Sample struct {
 	At    time.Time `json:"at"`
 	Value float64   `json:"value" example:"97.4"`

@@ -8,11 +8,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// cause is something that other matters follow from: a cluster without quorum, a host that does not answer, a node that is off.
+// cause is a matter from which others follow: a cluster without quorum, a host
+// that does not answer, a node that is off.
 //
-// What follows is what is at it: of a cluster all, of a host and of a node what is on that node. Of two causes the greater one folds the
-// other. What is a breach of a rule about a cause waits for that to be raised; while the cause's alert is open, and until the things at it
-// had time to come back, what is raised is folded.
+// Everything at the object of a cause follows from it: all objects of a
+// cluster; for a host and a node the objects on that node. Of two causes the
+// greater one folds the other. A breach of a rule at such an object waits until
+// the cause is raised. While the cause's alert is open, and until the objects
+// had time to come back, new alerts are folded.
 type cause struct {
 	key
 	kind          Kind
@@ -22,10 +25,11 @@ type cause struct {
 	open          bool
 }
 
-// ranks say which kinds are causes, and which of two is the greater.
+// ranks are the kinds that are causes. The higher one is the greater.
 var ranks = map[Kind]int{NodeAway: 1, HostAway: 2, QuorumLost: 3}
 
-// independent are the kinds that follow from nothing: they are as true of a thing that is away.
+// independent are the kinds that follow from nothing, because they are as true
+// for an object that is away.
 var independent = []Kind{CertificateEnding, TokenEnding, TokenPrivileges, BackupStale, VersionsDiffer, SubscriptionEnded, StorageFills,
 	UpdateAvailable, ClockSkew}
 
@@ -33,7 +37,8 @@ var independent = []Kind{CertificateEnding, TokenEnding, TokenPrivileges, Backup
 // higher rank is the cause of those of a lower one.
 func (c *cycle) rank(o *observation) int { return ranks[c.rules[o.rule].Kind] }
 
-// readCauses reads the causes that have an alert, or had one until lately.
+// readCauses reads the causes with an open alert, or with one that was open
+// until recently.
 func (c *cycle) readCauses(ctx context.Context) error {
 	rows, err := c.tx.Query(ctx, `SELECT rule_id, subject, kind, id, host_id, cluster_id, node, resolved_at IS NULL FROM (
 		SELECT * FROM alerts WHERE resolved_at IS NULL UNION ALL SELECT * FROM alerts WHERE resolved_at > $1) a
@@ -52,7 +57,8 @@ func (c *cycle) readCauses(ctx context.Context) error {
 	return nil
 }
 
-// raisedCause makes what was raised in this cycle a cause of what is raised after it.
+// raisedCause makes an alert of this cycle a cause of those that are raised
+// after it.
 func (c *cycle) raisedCause(o *observation, alert int64) {
 	if c.rank(o) > 0 {
 		c.causes = append(c.causes, &cause{key: o.key, kind: c.rules[o.rule].Kind, alert: alert, host: o.host, cluster: o.clusterID,
@@ -60,7 +66,7 @@ func (c *cycle) raisedCause(o *observation, alert int64) {
 	}
 }
 
-// pendingCauses are those that are a breach and not raised.
+// pendingCauses returns the causes that are breached and not raised yet.
 func (c *cycle) pendingCauses() (pending []*cause) {
 	for k, o := range c.observed {
 		s := c.states[k]
@@ -75,7 +81,7 @@ func (c *cycle) pendingCauses() (pending []*cause) {
 	return pending
 }
 
-// explains reports whether what was observed follows from the cause.
+// explains reports whether an observation follows from the cause.
 func (w *cause) explains(o *observation, kind Kind) bool {
 	if ranks[w.kind] <= ranks[kind] || slices.Contains(independent, kind) {
 		return false
@@ -92,7 +98,7 @@ func (w *cause) explains(o *observation, kind Kind) bool {
 	return false
 }
 
-// causeOf is the greatest cause of what was observed; nil when there is none.
+// causeOf returns the greatest cause of an observation, or nil.
 func (c *cycle) causeOf(among []*cause, o *observation) (greatest *cause) {
 	kind := c.rules[o.rule].Kind
 	for _, w := range among {
@@ -106,14 +112,16 @@ func (c *cycle) causeOf(among []*cause, o *observation) (greatest *cause) {
 	return greatest
 }
 
-// unfold lets alerts stand alone whose cause is over for so long that they do not follow from it.
+// unfold separates alerts from a cause that has been over for so long that they
+// do not follow from it.
 func (c *cycle) unfold(ctx context.Context) error {
 	return c.exec(ctx, "unfolding alerts",
 		`UPDATE alerts a SET cause_id = NULL FROM alerts w WHERE a.resolved_at IS NULL AND w.id = a.cause_id
 		AND w.resolved_at <= $1`, c.now.Add(-settle))
 }
 
-// foldEarlier folds what was raised by itself, and told to nobody yet, under a greater matter that is raised after it.
+// foldEarlier folds alerts that were raised before their cause, if nobody has
+// got a message about them yet.
 func (c *cycle) foldEarlier(ctx context.Context, raised []raisedAlert) error {
 	for _, r := range raised {
 		kind := c.rules[r.o.rule].Kind
@@ -150,7 +158,7 @@ func kindWords(kinds []Kind) []string {
 	return words
 }
 
-// prune removes alerts that were resolved long ago.
+// prune deletes alerts that were resolved long ago.
 func (c *cycle) prune(ctx context.Context) error {
 	if !c.seldom {
 		return nil

@@ -38,7 +38,8 @@ type cycle struct {
 	changes changes
 }
 
-// state is what is kept of a rule and a thing from one cycle to the next.
+// state is what is stored about a rule and an object from one cycle to the
+// next.
 type state struct {
 	key
 	breach float64
@@ -52,7 +53,8 @@ type state struct {
 // isSampled reports whether a kind is about a measured value.
 func isSampled(kind Kind) bool { return slices.Contains(sampled, string(kind)) }
 
-// begin forgets what an attempt before has found: a transaction may be run again.
+// begin forgets the findings of an earlier attempt: the transaction may be
+// repeated.
 func (c *cycle) begin(tx pgx.Tx) {
 	c.tx = tx
 	c.rules, c.states, c.observed, c.presence = map[int64]*Rule{}, map[key]*state{}, map[key]*observation{}, map[string]presence{}
@@ -80,7 +82,7 @@ func (c *cycle) run(ctx context.Context) error {
 	return nil
 }
 
-// wants reports whether a rule of one of the kinds is on.
+// wants reports whether a rule of one of the kinds is enabled.
 func (c *cycle) wants(kinds ...string) bool {
 	for _, r := range c.rules {
 		if slices.Contains(kinds, string(r.Kind)) {
@@ -90,7 +92,8 @@ func (c *cycle) wants(kinds ...string) bool {
 	return false
 }
 
-// afresh has a statement without arguments planned each time, for which the setting of note does not hold.
+// afresh makes PostgreSQL plan a statement without arguments each time; the
+// setting of note does not apply to it.
 const afresh = pgx.QueryExecModeExec
 
 // exec runs a statement of the cycle.
@@ -101,10 +104,11 @@ func (c *cycle) exec(ctx context.Context, what, sql string, args ...any) error {
 	return nil
 }
 
-// note says when this cycle was.
+// note stores the time of this cycle.
 func (c *cycle) note(ctx context.Context) error {
-	// The statements are run too seldom to be worth compiling, and what they are planned for differs from one cycle to the next by a thousand
-	// times: a plan that was made when nothing was open would be kept for a storm.
+	// The statements run too rarely for compilation to pay. The number of rows
+	// differs by a factor of a thousand between cycles; a plan that was made
+	// while nothing was open would be kept for a storm of alerts.
 	plans := "force_custom_plan"
 	if c.engine.KeepPlans {
 		plans = "force_generic_plan"
@@ -157,7 +161,7 @@ func (c *cycle) readStates(ctx context.Context) error {
 }
 
 // readDark reads the clusters of which no host answers. Nothing is decided
-// about them: an old figure is no reason to end an alert.
+// about them, because an old figure is no reason to end an alert.
 func (c *cycle) readDark(ctx context.Context) error {
 	rows, err := c.tx.Query(ctx, `SELECT cluster_id FROM hosts WHERE cluster_id IS NOT NULL GROUP BY cluster_id
 		HAVING NOT bool_or(status = 'online')`, afresh)

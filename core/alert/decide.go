@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// changes are what a cycle has decided, by the alert or by the rule and the thing.
+// changes are the decisions of a cycle, by alert, or by rule and object.
 type changes struct {
 	raised   []*observation
 	resolved map[int64]string
 	kept     map[key]*state
 	dropped  []key
-	// unsure are open alerts of whose things nothing is known now: nobody begins to be told of them.
+	// unsure are open alerts of whose things nothing is known now: nobody
+	// begins to be told of them.
 	unsure []int64
 }
 
-// verdict is what is known of a rule and a thing.
+// verdict is what is known about a rule and an object.
 type verdict int
 
 // The verdicts about one subject of a rule.
@@ -30,10 +31,11 @@ const (
 	ended
 )
 
-// slack is how much earlier than a rule wants something counts as long enough, in seconds: cycles are not exact.
+// slack is how much too short a duration may be, in seconds, because cycles are
+// not exact.
 const slack = 1
 
-// Reasons for the end of an alert, for people.
+// These are the reasons for the end of an alert, for people.
 const (
 	isOver      = "It is over."
 	isGone      = "It is not there any more."
@@ -43,7 +45,8 @@ const (
 	isRemoved   = "The rule was removed."
 )
 
-// judge says what is known of a rule and a thing, and how an alert about it would be resolved.
+// judge returns the verdict about a rule and an object, and the reason with
+// which an alert about it would be resolved.
 func (c *cycle) judge(k key, r *Rule) (verdict, string) {
 	kind := kindOf(r.Kind)
 	o, s := c.observed[k], c.states[k]
@@ -73,7 +76,7 @@ func (c *cycle) judge(k key, r *Rule) (verdict, string) {
 	return over, isOver
 }
 
-// decide compares what was found with what was so before.
+// decide compares the findings with the stored states.
 func (c *cycle) decide() {
 	c.changes.resolved, c.changes.kept, c.changes.unsure = map[int64]string{}, map[key]*state{}, []int64{}
 	for k, s := range c.states {
@@ -86,13 +89,14 @@ func (c *cycle) decide() {
 	for k := range c.observed {
 		c.weigh(k)
 	}
-	// What others may follow from comes first.
+	// Possible causes are raised first, so that the others can be folded under
+	// them.
 	slices.SortFunc(c.changes.raised, func(a, b *observation) int {
 		return cmp.Or(cmp.Compare(c.rank(b), c.rank(a)), cmp.Compare(a.rule, b.rule), cmp.Compare(a.subject, b.subject))
 	})
 }
 
-// weigh decides of one rule and thing.
+// weigh decides about one rule and object.
 func (c *cycle) weigh(k key) {
 	r, s := c.rules[k.rule], c.states[k]
 	elapsed := c.elapsed
@@ -138,7 +142,8 @@ func (c *cycle) weigh(k key) {
 	}
 }
 
-// grow makes a breach that is no alert yet longer, and raises it when it is long enough.
+// grow adds the time of this cycle to a breach, and raises it when it has
+// lasted long enough.
 func (c *cycle) grow(r *Rule, s *state, elapsed float64) {
 	s.breach += elapsed
 	c.changes.kept[s.key] = s
@@ -147,7 +152,7 @@ func (c *cycle) grow(r *Rule, s *state, elapsed float64) {
 	}
 }
 
-// end forgets a state, and resolves its alert.
+// end deletes a state and resolves its alert.
 func (c *cycle) end(s *state, why string) {
 	c.changes.dropped = append(c.changes.dropped, s.key)
 	delete(c.changes.kept, s.key)

@@ -15,12 +15,13 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Draft is what people write of a rule.
+// Draft is a rule as people write it.
 type Draft struct {
 	Name, Description string
 	Kind              Kind
 	On                Scope
-	// Threshold and ClearLevel are nil for kinds without; a clear level that is nil is the threshold.
+	// Threshold and ClearLevel are nil for kinds without; a clear level that is
+	// nil is the threshold.
 	Threshold, ClearLevel *float64
 	ForS, ClearForS       int64
 	Severity              Severity
@@ -32,7 +33,8 @@ type Draft struct {
 const (
 	maxName = 200
 	maxText = 1000
-	// maxScope is the maximum total size in bytes of the kinds, tags and targets of a rule or a window, because lists show them.
+	// maxScope is the maximum total size in bytes of the kinds, tags and
+	// targets of a rule or a window, because lists show them.
 	maxScope  = 64 << 10
 	maxLabels = 20
 	maxWord   = 400
@@ -67,7 +69,8 @@ func (f *faults) tags(tags []string) {
 	}
 }
 
-// scope limits the size of a scope. A scope that does not change may be longer, for example if an older release stored it.
+// scope limits the size of a scope. A scope that does not change may be longer,
+// for example if an older release stored it.
 func (f *faults) scope(was, is []string) {
 	size := 0
 	for _, word := range is {
@@ -131,7 +134,7 @@ func (d *Draft) Faults() []problem.Fault {
 	return f
 }
 
-// levels looks at the threshold and the clear level.
+// levels checks the threshold and the clear level.
 func (d *Draft) levels(f *faults, k *KindInfo) {
 	if k.Unit == nil {
 		if d.Threshold != nil {
@@ -173,7 +176,7 @@ func goodTarget(text string) bool {
 	return err == nil && t.String() == text && sound(text)
 }
 
-// tidied is a draft without faults as it is kept.
+// tidied returns a draft without faults in its stored form.
 func (d Draft) tidied() Draft {
 	d.Name = strings.TrimSpace(d.Name)
 	if d.Threshold != nil && d.ClearLevel == nil {
@@ -183,7 +186,7 @@ func (d Draft) tidied() Draft {
 	return d
 }
 
-// distinct are the words, each once, and never nil.
+// distinct returns each word once; never nil.
 func distinct(words []string) []string {
 	all := []string{}
 	for _, word := range words {
@@ -194,7 +197,7 @@ func distinct(words []string) []string {
 	return all
 }
 
-// draft is the rule as it would be written.
+// draft returns the draft from which the rule would be made.
 func (r *Rule) draft() (Draft, error) {
 	d := Draft{Name: r.Name, Description: r.Description, Kind: r.Kind, On: r.On, Threshold: r.Threshold, ClearLevel: r.ClearLevel,
 		ForS: r.ForS, ClearForS: r.ClearForS, Severity: r.Severity, Labels: map[string]string{}, Enabled: r.Enabled}
@@ -204,7 +207,7 @@ func (r *Rule) draft() (Draft, error) {
 	return d, nil
 }
 
-// labels are the draft's as they are kept.
+// labels returns the draft's labels in their stored form.
 func (d *Draft) labels() map[string]string {
 	labels := map[string]string{}
 	maps.Copy(labels, d.Labels)

@@ -14,43 +14,50 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
-// Settings of the engine.
+// These are the times of the engine.
 const (
-	// defaultEvery is the time between two cycles, and seldomEvery between two looks at what changes slowly.
+	// defaultEvery is the time between two cycles, and seldomEvery between two
+	// looks at what changes slowly.
 	defaultEvery = 30 * time.Second
 	seldomEvery  = 10 * time.Minute
-	// settle is for how long after the end of a greater matter what follows from it is still folded under it: guests start again.
+	// settle is for how long after the end of a greater matter what follows
+	// from it is still folded under it: guests start again.
 	settle = 10 * time.Minute
-	// maxWait is for how long at most something waits for a greater matter that is a breach already to be raised before it.
+	// maxWait is for how long at most something waits for a greater matter that
+	// is a breach already to be raised before it.
 	maxWait = 10 * time.Minute
-	// keep is how long alerts that are resolved are kept, and maxPrune how many are removed at a time.
+	// keep is how long alerts that are resolved are kept, and maxPrune how many
+	// are removed at a time.
 	keep     = 365 * 24 * time.Hour
 	maxPrune = 10_000
 )
 
-// Config is what an Engine works with.
+// Config is what an Engine needs.
 type Config struct {
 	DB *db.DB
-	// Update gives the release of the service that can be installed, and "" for none; nil knows of none.
+	// Update gives the release of the service that can be installed, and "" for
+	// none; nil knows of none.
 	Update func(context.Context) (string, error)
 	// Now is the time; nil takes the database's, so that all instances have the same. For tests.
 	Now func() time.Time
 	// Every is the time between two cycles; 30 s when zero.
 	Every time.Duration
-	// KeepPlans has the database plan each statement once, which suits a fleet that keeps its size. For tests, which play hours.
+	// KeepPlans has the database plan each statement once, which suits a fleet
+	// that keeps its size. For tests, which play hours.
 	KeepPlans bool
 	Logger    hclog.Logger
 	// Heartbeat hears of every turn of the loop; nil hears nothing.
 	Heartbeat *heartbeat.Monitor
 }
 
-// Engine evaluates rules. It is safe for use by many goroutines, and by many instances on one database.
+// Engine evaluates rules. It is safe for concurrent use, also by several
+// instances on one database.
 type Engine struct {
 	Config
 	log hclog.Logger
 }
 
-// NewEngine makes an engine on a migrated database; Run starts its loop.
+// NewEngine returns an engine on a migrated database; Run starts its loop.
 func NewEngine(c Config) *Engine {
 	if c.Every <= 0 {
 		c.Every = defaultEvery
@@ -63,7 +70,8 @@ func NewEngine(c Config) *Engine {
 
 // Run evaluates the rules until the context ends.
 func (e *Engine) Run(ctx context.Context) {
-	// Instances look more often than there are cycles, so that one that ends leaves none out.
+	// Instances look more often than there are cycles, so that no cycle is lost
+	// when one instance ends.
 	look := e.Every / 3
 	e.Heartbeat.Beat(0)
 	timer := time.NewTimer(0)
@@ -82,7 +90,8 @@ func (e *Engine) Run(ctx context.Context) {
 	}
 }
 
-// Cycle evaluates all rules when that is due and no other instance is at it, and reports whether it did. Everything that it changes is one
+// Cycle evaluates all rules if a cycle is due and no other instance is
+// evaluating, and reports whether it did. All changes are made in one
 // transaction.
 func (e *Engine) Cycle(ctx context.Context) (done bool, err error) {
 	due, seldom, err := e.due(ctx, e.DB.Pool, "")
@@ -110,7 +119,8 @@ func (e *Engine) Cycle(ctx context.Context) (done bool, err error) {
 		if done, c.seldom, err = e.due(ctx, tx.Pgx, " FOR UPDATE SKIP LOCKED", c); err != nil || !done {
 			return err
 		}
-		// What was not asked before is left for the next time.
+		// A rare check that is due only since a moment waits for the next
+		// cycle.
 		c.seldom = c.seldom && seldom
 		return c.run(ctx)
 	})
@@ -122,8 +132,9 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// due reports whether a cycle is due, and whether what is seldom looked at is. It tells the cycle what time it is and how long the
-// last one is ago. A clock that was put back makes one due at once.
+// due reports whether a cycle is due, and whether the rare checks are. It tells
+// the cycle the time and how long ago the last one was. A clock that was set
+// back makes one due at once.
 func (e *Engine) due(ctx context.Context, q querier, lock string, into ...*cycle) (due, seldom bool, err error) {
 	var now time.Time
 	var last, rare *time.Time
@@ -137,7 +148,8 @@ func (e *Engine) due(ctx context.Context, q querier, lock string, into ...*cycle
 	if e.Now != nil {
 		now = e.Now()
 	}
-	// Timers are not exact: what is a little early is not to be late by a whole look.
+	// Timers are not exact: a cycle that is a little early must not wait for a
+	// whole look.
 	passed := func(since *time.Time, every time.Duration) bool {
 		return since == nil || now.Before(*since) || now.Sub(*since) >= every-min(every/10, 5*time.Second)
 	}
@@ -148,8 +160,9 @@ func (e *Engine) due(ctx context.Context, q querier, lock string, into ...*cycle
 	return passed(last, e.Every), passed(rare, seldomEvery), nil
 }
 
-// between is how much of the time since the last look counts: nobody knows what was in more than three times the usual one, nor in one
-// that goes backwards.
+// between returns how much of the time since the last look counts. Nobody knows
+// what happened in more than three times the usual time, nor in a time that
+// goes backwards.
 func between(last *time.Time, now time.Time, every time.Duration) float64 {
 	if last == nil {
 		return 0

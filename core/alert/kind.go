@@ -8,7 +8,8 @@ import (
 // Kind is what a rule watches.
 type Kind string
 
-// The kinds. Figures are measured from zero up; what ends or fills up is counted in days from above; the others are so or not.
+// The kinds. Figures are measured upwards from zero. Objects that end or fill
+// up are counted in days downwards. The other kinds are true or false.
 const (
 	CPU       Kind = "cpu"
 	Memory    Kind = "memory"
@@ -39,7 +40,7 @@ const (
 	ClockSkew         Kind = "clock_skew"
 )
 
-// Unit is what the threshold of a kind is in.
+// Unit is the unit of a kind's threshold.
 type Unit string
 
 // The units; kinds that are so or not have none.
@@ -51,7 +52,7 @@ const (
 	Seconds        Unit = "seconds"
 )
 
-// KindInfo describes a kind for those who write rules.
+// KindInfo describes a kind for people who write rules.
 type KindInfo struct {
 	Kind    Kind   `json:"kind" example:"cpu"`
 	Summary string `json:"summary" example:"CPU usage"`
@@ -80,7 +81,8 @@ const (
 	maxSkew    = 24 * 3600
 )
 
-// measurable are the things that have samples; storages have their use alone.
+// measurable are the objects with samples; of storages only the use is
+// measured.
 var measurable = []string{"vm", "app", "container", "node", "host"}
 
 // measured declares a kind that compares a measured value with a threshold.
@@ -94,7 +96,7 @@ func stated(kind Kind, summary string, problems []string, targets ...string) Kin
 	return KindInfo{Kind: kind, Summary: summary, Targets: append([]string{}, targets...), problems: problems}
 }
 
-// kinds are all, in the order in which they are listed.
+// kinds are all kinds, in the order in which they are listed.
 var kinds = []KindInfo{
 	measured(CPU, "CPU usage", Percent, maxPercent, measurable),
 	measured(Memory, "Memory usage", Percent, maxPercent, measurable),
@@ -137,10 +139,10 @@ func below(k KindInfo, rarely bool) KindInfo { k.Below, k.seldom = true, rarely;
 // more or changes slowly.
 func seldom(k KindInfo) KindInfo { k.seldom = true; return k }
 
-// found adds problems to a kind.
+// found adds to a kind the problems of core/cluster by which it is found.
 func found(k KindInfo, problems ...string) KindInfo { k.problems = problems; return k }
 
-// Kinds lists all kinds.
+// Kinds returns all kinds.
 func Kinds() []KindInfo { return slices.Clone(kinds) }
 
 // kindOf returns the description of a kind, or nil.
@@ -165,7 +167,8 @@ func kindNames() string {
 // sampled are the kinds whose values come from samples.
 var sampled = []string{string(CPU), string(Memory), string(Disk), string(NetIn), string(NetOut), string(DiskRead), string(DiskWrite)}
 
-// breach reports whether a value is one, and clear whether it is over; between the two it stays what it was.
+// breach reports whether a value is a breach. clear reports whether it is over;
+// between the two levels the state stays.
 func (k *KindInfo) breach(value, threshold float64) bool {
 	if k.Below {
 		return value <= threshold

@@ -15,10 +15,11 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Store reads and writes alerts, rules and windows. It is safe for use by many goroutines and instances.
+// Store reads and writes alerts, rules and windows. It is safe for concurrent
+// use, also by several instances.
 type Store struct{ DB *db.DB }
 
-// Filter narrows List. Zero values narrow nothing.
+// Filter restricts List. Zero values do not.
 type Filter struct {
 	// State is open or resolved.
 	State    string
@@ -30,7 +31,8 @@ type Filter struct {
 	// TargetKind goes with TargetID.
 	TargetKind string
 	TargetID   int64
-	// CauseID leaves only what follows from that alert, and Folded says whether to list at all what follows from others; nil lists both.
+	// CauseID leaves only what follows from that alert, and Folded says whether
+	// to list at all what follows from others; nil lists both.
 	CauseID int64
 	Folded  *bool
 	// Acknowledged and Silenced leave only those that are, or are not.
@@ -79,7 +81,7 @@ func scanAlert(in pgx.CollectableRow) (*row, error) {
 	return a, nil
 }
 
-// person is who did something; nil where nobody did.
+// person returns who did something; nil if nobody did.
 func person(id *int64, email *string, at *time.Time) *Person {
 	if at == nil {
 		return nil
@@ -91,8 +93,8 @@ func person(id *int64, email *string, at *time.Time) *Person {
 	return p
 }
 
-// List gives a page of the alerts that may be seen, the open ones first and of each the newest first, and how many there are on all
-// pages.
+// List returns a page of the alerts that the caller may see, the open ones
+// first and the newest first among each, and the number of all.
 func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, offset, limit int) (alerts []Alert, total int, err error) {
 	const where = ` FROM alerts a WHERE ($1 OR team_id = ANY ($2)) AND ($3 = '' OR (resolved_at IS NULL) = ($3 = 'open'))
 		AND ($4 = '' OR severity = $4) AND ($5 = '' OR kind = $5) AND ($6::bigint = 0 OR rule_id = $6) AND ($7::bigint = 0 OR host_id = $7)
@@ -119,7 +121,8 @@ func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, of
 	return alerts, total, nil
 }
 
-// ByIDs are the alerts of these ids that are there, whoever asks, in no order that matters.
+// ByIDs returns the alerts with these ids, without an order. It does not check
+// the caller.
 func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]Alert, error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+alertColumns+" FROM alerts a WHERE id = ANY ($1)", ids)
 	if err != nil {
@@ -136,7 +139,7 @@ func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]Alert, error) {
 	return alerts, nil
 }
 
-// Detail is an alert with what raised it and what became of it.
+// Detail is an alert with its reason and its history.
 type Detail struct {
 	Alert
 	Why     Why     `json:"why"`
@@ -145,7 +148,7 @@ type Detail struct {
 	Earlier []Earlier `json:"earlier" nullable:"false" doc:"Previous alerts of the same rule about the same object, the newest 20"`
 }
 
-// Event is something that became of an alert.
+// Event is something that happened to an alert.
 type Event struct {
 	At   time.Time `json:"at"`
 	What string    `json:"what" enum:"raised,acknowledged,silenced,resolved" example:"acknowledged"`
@@ -158,7 +161,7 @@ type Event struct {
 // silenced is a filter in place of a state.
 const silenced = "silenced"
 
-// acts are what people did about an alert, the newest of them.
+// acts returns the newest actions of people on an alert.
 func acts(ctx context.Context, q rowsQuerier, id int64) ([]Event, error) {
 	rows, err := q.Query(ctx, `SELECT c.at, c.what, c.by, u.email, c.note, c.until FROM alert_acts c LEFT JOIN users u ON u.id = c.by
 		WHERE c.alert_id = $1 ORDER BY c.id DESC LIMIT $2`, id, maxActs)
@@ -176,14 +179,15 @@ func acts(ctx context.Context, q rowsQuerier, id int64) ([]Event, error) {
 	return done, db.Problem(err)
 }
 
-// Earlier is an alert before.
+// Earlier is an earlier alert.
 type Earlier struct {
 	ID         int64      `json:"id" example:"12"`
 	RaisedAt   time.Time  `json:"raised_at"`
 	ResolvedAt *time.Time `json:"resolved_at"`
 }
 
-// maxEarlier are how many earlier alerts, and maxActs how many of what people did about one, are shown.
+// maxEarlier are how many earlier alerts, and maxActs how many of what people
+// did about one, are shown.
 const (
 	maxEarlier = 20
 	maxActs    = 500
@@ -193,7 +197,8 @@ const (
 // caller may not see.
 func notFound() error { return problem.New(problem.CodeNotFound, "there is no such alert") }
 
-// Get gives one alert; one that may not be seen is problem not_found like one that is not there.
+// Get returns one alert. The problem is not_found, also for an alert that the
+// caller may not see.
 func (s *Store) Get(ctx context.Context, id int64, visible identity.Visible) (*Detail, error) {
 	return get(ctx, s.DB.Pool, id, visible)
 }
@@ -221,7 +226,8 @@ func get(ctx context.Context, q rowsQuerier, id int64, visible identity.Visible)
 		return nil, err
 	}
 	d.History = append(d.History, done...)
-	// A silence that has come from the alert before is none of this one's acts.
+	// A silence that continues from the previous alert is no action on this
+	// one.
 	if a.silencedAt != nil && !slices.ContainsFunc(done, func(e Event) bool { return e.What == silenced }) {
 		d.History = append(d.History, Event{At: *a.silencedAt, What: silenced, By: a.SilencedBy, Text: a.SilenceNote, Until: a.SilencedUntil})
 	}

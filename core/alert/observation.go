@@ -10,14 +10,15 @@ import (
 	"github.com/hostler/hostler/core/cluster"
 )
 
-// key is a rule and a thing.
+// key is a rule and an object.
 type key struct {
 	rule    int64
 	subject string
 }
 
-// observation is what a cycle has found of a rule and a thing: a breach, or a value that is at least not over yet, or one of a thing that
-// has a state. What nothing was found of has none.
+// observation is the finding of a cycle about a rule and an object: a breach, a
+// value that is at least not over yet, or a value of an object that has a
+// state. Without a finding there is no observation.
 type observation struct {
 	key
 	target                Target
@@ -34,8 +35,8 @@ type observation struct {
 	fault   cluster.Fault
 }
 
-// things are, in SQL, all that has samples, with what rules may ask of it. off says that it does not run, and known that its state is
-// told.
+// things is SQL for all objects with samples, with the columns that rules need.
+// off says that an object does not run, and known that its state is reported.
 const things = `things AS (SELECT t.*, CASE WHEN t.kind IN ('node', 'storage') THEN '' ELSE t.kind || ':' || t.id END AS base,
 		CASE t.kind WHEN 'node' THEN 'node:' || t.cluster_id || ':' || t.name
 			WHEN 'storage' THEN 'storage:' || t.cluster_id || ':' || t.name || ':' || t.node ELSE t.kind || ':' || t.id END AS subject, th.team_id
@@ -52,7 +53,8 @@ const things = `things AS (SELECT t.*, CASE WHEN t.kind IN ('node', 'storage') T
 			status = 'available', false, status = 'available' FROM storages) t
 	JOIN hosts th ON th.id = t.host_id)`
 
-// thingColumns are, of things as t, those that scanThing reads after the rule, before the value and whether the rule is about it.
+// thingColumns are the columns of an object t in the order of scanThing, after
+// the rule and before the value.
 const thingColumns = `t.subject, t.kind, t.id, t.name, t.node, t.host_id, t.cluster_id, t.team_id, t.tags, t.kept, t.row`
 
 // scanThing reads one row of a measured value.
@@ -64,8 +66,9 @@ func scanThing(row pgx.CollectableRow) (*observation, error) {
 	return o, err
 }
 
-// newest are, in SQL, the newest values of all that has new samples: $1 is the time and $2 how far back a sample is new. Rates are from
-// the sample before. A counter that began anew has none.
+// newest is SQL for the newest values of all objects with new samples: $1 is
+// the time, and $2 how old a new sample may be. Rates are computed from the
+// sample before; a counter that began again has no rate.
 const newest = `recent AS (SELECT target_kind, target_id, at, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read,
 		disk_write, row_number() OVER w AS place, extract(epoch FROM at - lead(at) OVER w)::float8 AS took,
 		net_in - lead(net_in) OVER w AS net_in_grown, net_out - lead(net_out) OVER w AS net_out_grown,
@@ -80,11 +83,12 @@ measured AS (SELECT t.*, (100::real * cpu)::float8 AS cpu, 100 * memory::float8 
 		CASE WHEN disk_write_grown >= 0 THEN disk_write_grown / NULLIF(took, 0) END AS disk_write
 	FROM recent n JOIN things t ON t.kept = n.target_kind AND t.row = n.target_id WHERE n.place = 1 AND t.live)`
 
-// ofKind is, in SQL, the value of the thing t that the rule r is about.
+// ofKind is SQL for the value of the object t that the rule r watches.
 const ofKind = `CASE r.kind WHEN 'cpu' THEN t.cpu WHEN 'memory' THEN t.memory WHEN 'disk' THEN t.disk WHEN 'net_in' THEN t.net_in
 	WHEN 'net_out' THEN t.net_out WHEN 'disk_read' THEN t.disk_read WHEN 'disk_write' THEN t.disk_write END`
 
-// selectSampled gives what is not below the level at which its rule is over, and what is but has a state. $3 are the kinds.
+// selectSampled returns the values that are not below the level at which their
+// rule is over, and those of objects with a state. $3 are the kinds.
 const selectSampled = `WITH ` + things + `, ` + newest + `,
 	rules AS (SELECT * FROM alert_rules WHERE enabled AND kind = ANY ($3))
 SELECT r.id, ` + thingColumns + `, ` + ofKind + `, true FROM rules r JOIN measured t ON ` + ofKind + ` >= r.clear_level AND ` + scoped + `
@@ -92,7 +96,7 @@ UNION ALL
 SELECT r.id, ` + thingColumns + `, ` + ofKind + `, ` + scoped + ` FROM alert_states s JOIN rules r ON r.id = s.rule_id
 	JOIN measured t ON t.subject = s.subject WHERE ` + ofKind + ` IS NOT NULL AND NOT (` + ofKind + ` >= r.clear_level AND ` + scoped + `)`
 
-// lookAtSamples finds what the newest samples say to all rules about figures.
+// lookAtSamples compares the newest samples with all rules about figures.
 func (c *cycle) lookAtSamples(ctx context.Context) error {
 	if !c.wants(sampled...) {
 		return nil
@@ -106,7 +110,8 @@ func (c *cycle) lookAtSamples(ctx context.Context) error {
 		return fmt.Errorf("evaluating samples: %w", err)
 	}
 	for _, o := range found {
-		// A storage that several nodes share is measured by each of them.
+		// A storage that several nodes share is measured by each of them; the
+		// worst value counts.
 		if other := c.observed[o.key]; other == nil || !other.covered || o.covered && *o.value > *other.value {
 			c.observed[o.key] = o
 		}
@@ -114,10 +119,10 @@ func (c *cycle) lookAtSamples(ctx context.Context) error {
 	return nil
 }
 
-// selectThere says of things by their words whether they are there and whether they are off.
+// selectThere reports for objects whether they exist and whether they are off.
 const selectThere = `WITH ` + things + ` SELECT subject, bool_and(off) FROM things WHERE subject = ANY ($1) GROUP BY subject`
 
-// presence is what is known of a thing without a value.
+// presence is what is known about an object without a value.
 type presence int
 
 // Why a subject has no value.
@@ -127,7 +132,8 @@ const (
 	silent
 )
 
-// lookForSilent finds what became of the things that have a state about figures and no new figures.
+// lookForSilent finds out what became of objects that have a state and no new
+// figures.
 func (c *cycle) lookForSilent(ctx context.Context) error {
 	var subjects []string
 	for k := range c.states {
@@ -157,7 +163,8 @@ func (c *cycle) lookForSilent(ctx context.Context) error {
 	return nil
 }
 
-// whyRows are the samples of the things $2, $3 since $5 seconds before $1, by their number: the newest 60 of each, oldest first.
+// whyRows returns the samples of the objects $2, $3 since $5 seconds before $1:
+// the newest 60 of each, the oldest first.
 const whyRows = `SELECT i, at, value FROM (SELECT i, at, value, row_number() OVER (PARTITION BY i ORDER BY at DESC) AS place FROM (
 	SELECT w.i, s.at,
 		CASE w.kind WHEN 'cpu' THEN (100::real * s.cpu)::float8 WHEN 'memory' THEN 100 * s.memory::float8 / NULLIF(s.memory_total, 0)
@@ -178,7 +185,7 @@ const (
 	maxWhy = 200
 )
 
-// samples gives the samples that alerts about figures are raised from, by the thing.
+// samples returns the samples that are stored with new alerts about figures.
 func (c *cycle) samples(ctx context.Context, raised []*observation) (map[key][]Sample, error) {
 	var of []*observation
 	var kept, kind []string

@@ -12,15 +12,17 @@ import (
 	"github.com/hostler/hostler/core/task"
 )
 
-// downGuests are those that do not run, but for those that a job works on.
+// downGuests returns guests that do not run, without those on which a job
+// works.
 const downGuests = `SELECT 'guest_down', 'critical', CASE WHEN g.kind = 'vm' THEN 'vm' WHEN a.id IS NULL THEN 'container' ELSE 'app' END,
 		COALESCE(a.id, g.id), COALESCE(a.name, g.name), g.host_id, g.cluster_id, NULL, NULL, NULL, g.status, '', 0
 	FROM guests g LEFT JOIN apps a ON a.guest_id = g.id AND g.kind = 'container'
 	WHERE NOT g.template AND g.status IN ('stopped', 'paused', 'suspended')
 		AND NOT EXISTS (SELECT FROM jobs j WHERE j.exclusive = 'guest:' || g.id AND j.status IN ('queued', 'running'))`
 
-// silentThings are those that run or are available, of which figures are known, and none of the last minute. Of a storage that several
-// nodes share any of them may tell.
+// silentThings returns objects that run or are available and had figures, but
+// none in the last minute. Of a storage that several nodes share, one node is
+// enough.
 const silentThings = `SELECT 'no_data', 'warning', s.* FROM (
 	SELECT CASE WHEN g.kind = 'vm' THEN 'vm' WHEN a.id IS NULL THEN 'container' ELSE 'app' END, COALESCE(a.id, g.id),
 			COALESCE(a.name, g.name), g.host_id, g.cluster_id, NULL::bigint, COALESCE(g.figures_at, c.figures_at) AS told_at,
@@ -34,12 +36,14 @@ const silentThings = `SELECT 'no_data', 'warning', s.* FROM (
 		FROM storages WHERE status = 'available' GROUP BY cluster_id, name, CASE WHEN shared THEN '' ELSE node END) s
 	WHERE s.told_at < now() - interval '1 minute'`
 
-// skewedClocks are those of the nodes that hosts are, as the last answer of each showed it, in milliseconds.
+// skewedClocks returns the clock differences of nodes that are hosts, as their
+// last answers showed them, in milliseconds.
 const skewedClocks = `SELECT 'clock_skew', 'warning', 'node', NULL, n.name, n.host_id, n.cluster_id, NULL, NULL, NULL, '', '',
 		round(1000 * n.clock_ahead)::bigint
 	FROM nodes n WHERE n.clock_ahead IS NOT NULL AND EXISTS (SELECT FROM hosts h WHERE h.cluster_id = n.cluster_id AND h.entry_node = n.name)`
 
-// failedTasks are those of others at hypervisors, on the guest while it is there and else on the node.
+// failedTasks returns failed tasks that others started: on the guest if it
+// exists, else on the node.
 const failedTasks = `SELECT 'task_failed', 'warning', CASE WHEN g.id IS NULL THEN 'node' WHEN g.kind = 'vm' THEN 'vm'
 			WHEN a.id IS NULL THEN 'container' ELSE 'app' END,
 		COALESCE(a.id, g.id), COALESCE(a.name, g.name, f.node), COALESCE(g.host_id, f.host_id), f.cluster_id, NULL, f.ended_at, NULL, f.type,
@@ -48,8 +52,9 @@ const failedTasks = `SELECT 'task_failed', 'warning', CASE WHEN g.id IS NULL THE
 	LEFT JOIN LATERAL (SELECT * FROM guests g WHERE g.cluster_id = f.cluster_id AND g.ref = f.guest_ref ORDER BY g.id LIMIT 1) g ON true
 	LEFT JOIN apps a ON a.guest_id = g.id AND g.kind = 'container'`
 
-// selectProblems gives what is a breach of rules about states, and what is between its levels. $4 is the time and $5 are the kinds of
-// rules. What a rule calls a kind may be several kinds of problems.
+// selectProblems returns the breaches of rules about states, and what is
+// between their levels. $4 is the time, and $5 are the kinds of rules. One kind
+// of rules may stand for several kinds of problems.
 func selectProblems(problems []string, others ...string) string {
 	return cluster.Found("$4::timestamptz", append(problems, "none"), others...) + `,
 rules AS (SELECT * FROM alert_rules WHERE enabled AND kind = ANY ($5)),
@@ -91,7 +96,7 @@ func scanProblem(row pgx.CollectableRow) (*observation, error) {
 	return o, err
 }
 
-// lookAtProblems finds what is known of states, with what rules of the same kinds about the overview know.
+// lookAtProblems reads the known states and compares them with the rules.
 func (c *cycle) lookAtProblems(ctx context.Context) error {
 	var problems, others, watched []string
 	for i := range kinds {
@@ -132,12 +137,13 @@ func (c *cycle) lookAtProblems(ctx context.Context) error {
 	return nil
 }
 
-// selectFilling gives the storages $1 that will be full in $2 days, and are not beyond the level at which their rule is over.
+// selectFilling returns the storages $1 that will be full in $2 days, unless
+// they are beyond the level at which their rule is over.
 const selectFilling = `WITH ` + things + ` SELECT r.id, ` + thingColumns + `, d.days, true
 	FROM unnest($1::bigint[], $2::float8[]) AS d (id, days) JOIN things t ON t.kept = 'storage' AND t.row = d.id AND t.live
 	JOIN alert_rules r ON r.enabled AND r.kind = 'storage_fills' AND d.days <= r.clear_level AND ` + scoped
 
-// lookAhead finds which storages will be full.
+// lookAhead finds out which storages will be full.
 func (c *cycle) lookAhead(ctx context.Context) error {
 	if !c.seldom || !c.wants(string(StorageFills)) {
 		return nil
@@ -173,7 +179,8 @@ func (c *cycle) lookAhead(ctx context.Context) error {
 	return nil
 }
 
-// lookForUpdate is what the release of the service that can be installed says to rules about it.
+// lookForUpdate compares the available release of the service with the rules
+// about it.
 func (c *cycle) lookForUpdate() {
 	if !c.seldom || c.update == "" {
 		return
@@ -187,7 +194,7 @@ func (c *cycle) lookForUpdate() {
 	}
 }
 
-// general reports whether the service itself is meant too.
+// general reports whether the scope includes the service itself.
 func (s *Scope) general() bool {
 	return s.TeamID == nil && s.HostID == nil && len(s.Tags) == 0 && len(s.Targets) == 0 &&
 		(len(s.Kinds) == 0 || slices.Contains(s.Kinds, "service"))

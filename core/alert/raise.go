@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// raisedAlert is one that this cycle has raised.
+// raisedAlert is an alert that this cycle has raised.
 type raisedAlert struct {
 	id int64
 	o  *observation
 }
 
-// record is a row of an alert as it is handed to the database.
+// record is the row of an alert for PostgreSQL.
 type record struct {
 	RuleID     int64           `json:"rule_id"`
 	Rule       string          `json:"rule"`
@@ -37,7 +37,8 @@ type record struct {
 	CauseID    *int64          `json:"cause_id"`
 }
 
-// insertAlerts writes the alerts $1, raised at $2. A thing whose last alert of the rule is still silenced stays so.
+// insertAlerts writes the alerts $1, raised at $2. An object whose last alert
+// of the rule is still silenced stays silenced.
 const insertAlerts = `INSERT INTO alerts (rule_id, rule, kind, subject, team_id, host_id, cluster_id, target_kind, target_id,
 	target_name, node,
 	tags, labels, severity, message, remedy, why, cause_id, told, metric, raised_at, silenced_at, silenced_until, silenced_by, silence_note)
@@ -53,7 +54,8 @@ LEFT JOIN LATERAL (SELECT * FROM (SELECT * FROM alerts o WHERE o.rule_id = n.rul
 ON CONFLICT (rule_id, subject) WHERE resolved_at IS NULL AND rule_id IS NOT NULL DO UPDATE SET rule_id = excluded.rule_id
 RETURNING id, rule_id, subject`
 
-// raise writes the alerts of what was a breach for long enough, the greater matters first, and folds what follows from them.
+// raise writes the alerts of breaches that have lasted long enough, the greater
+// ones first, and folds those that follow from them.
 func (c *cycle) raise(ctx context.Context) error {
 	pending := c.pendingCauses()
 	samples, err := c.samples(ctx, c.changes.raised)
@@ -87,7 +89,7 @@ func (c *cycle) raise(ctx context.Context) error {
 	return c.foldEarlier(ctx, written)
 }
 
-// insert writes alerts and notes them in their states.
+// insert writes alerts and stores them in their states.
 func (c *cycle) insert(ctx context.Context, records []record) ([]raisedAlert, error) {
 	if len(records) == 0 {
 		return nil, nil
@@ -117,7 +119,7 @@ func (c *cycle) insert(ctx context.Context, records []record) ([]raisedAlert, er
 	return made, nil
 }
 
-// record makes the row of an alert.
+// record returns the row of an alert.
 func (c *cycle) record(o *observation, samples []Sample) record {
 	rule := c.rules[o.rule]
 	message, remedy := c.text(o)
@@ -139,7 +141,8 @@ func (c *cycle) record(o *observation, samples []Sample) record {
 	return r
 }
 
-// resolve ends alerts, those whose rule is gone among them. Nobody is told of the end of what nobody was told of.
+// resolve ends alerts, also those whose rule was deleted. There is no message
+// about the end if there was none about the beginning.
 func (c *cycle) resolve(ctx context.Context) error {
 	ids, texts := make([]int64, 0, len(c.changes.resolved)), make([]string, 0, len(c.changes.resolved))
 	for id, text := range c.changes.resolved {
@@ -156,13 +159,13 @@ func (c *cycle) resolve(ctx context.Context) error {
 		AND a.resolved_at IS NULL`, c.now, isRemoved)
 }
 
-// follow lets open alerts belong to the team that their host belongs to now.
+// follow gives open alerts the present team of their host.
 func (c *cycle) follow(ctx context.Context) error {
 	return c.exec(ctx, "reassigning alerts", `UPDATE alerts a SET team_id = h.team_id FROM hosts h WHERE a.resolved_at IS NULL
 		AND h.id = a.host_id AND h.team_id IS DISTINCT FROM a.team_id`)
 }
 
-// keepStates writes what the next cycle goes on from.
+// keepStates writes the states for the next cycle.
 func (c *cycle) keepStates(ctx context.Context) error {
 	if n := len(c.changes.dropped); n > 0 {
 		rules, subjects := make([]int64, n), make([]string, n)

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Rule is what people want to be told of; the JSON names are those of the API.
+// Rule is what people want to know; the JSON names are those of the API.
 type Rule struct {
 	ID          int64    `json:"id" example:"3"`
 	Key         *string  `json:"key" example:"node.offline" doc:"Fixed name of a built-in rule; null for other rules"`
@@ -31,7 +31,8 @@ type Rule struct {
 	UpdatedAt time.Time       `json:"updated_at"`
 }
 
-// Scope is which things a rule is about: those that everything given in it fits. Without anything it is all.
+// Scope selects the objects of a rule: those that match everything in it. An
+// empty scope selects all.
 type Scope struct {
 	TeamID  *int64   `json:"team_id" example:"2" doc:"Only objects of this team"`
 	HostID  *int64   `json:"host_id" example:"1" doc:"Only this host and the objects on it; of its cluster, also the objects that are on no host"`
@@ -40,7 +41,7 @@ type Scope struct {
 	Targets []string `json:"targets" nullable:"false" example:"[\"vm:3\"]" doc:"Only these objects: host:1, vm:3, app:2, container:5, cluster:1, node:1/alpha, storage:1/nas or storage:1/local/alpha"`
 }
 
-// columns are those that scanRule reads, in its order.
+// columns are the columns of a rule in the order of scanRule.
 const columns = `r.id, r.key, r.name, r.description, r.kind, r.team_id, r.host_id, r.kinds, r.tags, r.targets, r.threshold, r.clear_level,
 	r.for_s, r.clear_for_s, r.severity, r.labels, r.enabled, r.seeded, r.created_at, r.updated_at,
 	(SELECT count(*) FROM alerts o WHERE o.rule_id = r.id AND o.resolved_at IS NULL)`
@@ -60,7 +61,7 @@ func scanRule(row pgx.CollectableRow) (*Rule, error) {
 	return r, nil
 }
 
-// title is what alerts call the rule.
+// title returns the name of the rule in alerts.
 func (r *Rule) title() string {
 	if r.Key != nil {
 		return *r.Key
@@ -68,8 +69,9 @@ func (r *Rule) title() string {
 	return r.Name
 }
 
-// scoped is, in SQL, whether the rule r is about the thing t: kind, base (its word for targets where that is its own id), name, node,
-// host_id, cluster_id, team_id and tags.
+// scoped is SQL that reports whether the rule r covers the object t, which has
+// the columns kind, base (the word of targets in which its own id occurs),
+// name, node, host_id, cluster_id, team_id and tags.
 const scoped = `(cardinality(r.kinds) = 0 OR t.kind = ANY (r.kinds)) AND (r.team_id IS NULL OR r.team_id = t.team_id)
 	AND (r.host_id IS NULL OR r.host_id = t.host_id OR t.host_id IS NULL AND t.cluster_id = (SELECT s.cluster_id FROM hosts s
 		WHERE s.id = r.host_id))

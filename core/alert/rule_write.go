@@ -13,13 +13,14 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// MaxRules and MaxWindows bound what a cycle reads.
+// These limit what a cycle reads.
 const (
 	MaxRules   = 500
 	MaxWindows = 500
 )
 
-// Rules lists a page of the rules in the order in which they were made, and how many there are in all.
+// Rules returns a page of the rules in the order of their creation, and the
+// number of all.
 func (s *Store) Rules(ctx context.Context, offset, limit int) (rules []*Rule, total int, err error) {
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT count(*) FROM alert_rules").QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
@@ -33,7 +34,7 @@ func (s *Store) Rules(ctx context.Context, offset, limit int) (rules []*Rule, to
 	return rules, total, nil
 }
 
-// Rule gives one rule, or problem not_found.
+// Rule returns one rule. The problem is not_found.
 func (s *Store) Rule(ctx context.Context, id int64) (*Rule, error) {
 	return oneRule(ctx, s.DB.Pool, id, "")
 }
@@ -51,7 +52,7 @@ func oneRule(ctx context.Context, q rowsQuerier, id int64, lock string) (*Rule, 
 	return r, db.Problem(err)
 }
 
-// CreateRule writes a rule. Problems: invalid, and conflict when there are MaxRules already.
+// CreateRule stores a rule. Problems: invalid, conflict above MaxRules.
 func (s *Store) CreateRule(ctx context.Context, d Draft) (made *Rule, err error) {
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
 		if err := db.Bound(ctx, tx, "alert_rules", "rules", MaxRules); err != nil {
@@ -77,8 +78,9 @@ func (s *Store) CreateRule(ctx context.Context, d Draft) (made *Rule, err error)
 	return made, nil
 }
 
-// UpdateRule changes what change changes. A rule that came with the service is people's own from then on: no later release changes it.
-// Problems: not_found, and those of CreateRule.
+// UpdateRule changes a rule by the function. A rule that came with the service
+// belongs to its editors from then on: no later release changes it. Problems:
+// not_found, and those of CreateRule.
 func (s *Store) UpdateRule(ctx context.Context, id int64, change func(*Draft)) (written *Rule, err error) {
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
 		was, err := oneRule(ctx, tx.Pgx, id, " FOR UPDATE")
@@ -109,7 +111,8 @@ func (s *Store) UpdateRule(ctx context.Context, id int64, change func(*Draft)) (
 	return written, nil
 }
 
-// DeleteRule removes a rule; its open alerts are resolved by the next cycle. One that is not there is problem not_found.
+// DeleteRule deletes a rule. Its open alerts are resolved by the next cycle.
+// The problem is not_found.
 func (s *Store) DeleteRule(ctx context.Context, id int64) error {
 	return s.DB.Tx(ctx, func(tx *db.Tx) error {
 		was, err := oneRule(ctx, tx.Pgx, id, " FOR UPDATE")
@@ -123,7 +126,7 @@ func (s *Store) DeleteRule(ctx context.Context, id int64) error {
 	})
 }
 
-// args are the draft's values in the order of the statements.
+// args returns the draft's values in the order of the statements.
 func (d *Draft) args() []any {
 	return []any{d.Name, d.Description, d.Kind, d.On.TeamID, d.On.HostID, d.On.Kinds, d.On.Tags, d.On.Targets, d.Threshold,
 		d.ClearLevel, d.ForS,
@@ -143,7 +146,8 @@ func checked(ctx context.Context, tx *db.Tx, was []string, d Draft) (Draft, erro
 	return d.tidied(), nil
 }
 
-// there looks whether the team and the host of a scope are there, and keeps them there until the transaction ends.
+// there checks that the team and the host of a scope exist, and locks them
+// against deletion until the transaction ends.
 func there(ctx context.Context, tx *db.Tx, f *faults, team, host *int64) error {
 	for _, of := range []struct {
 		id          *int64
@@ -163,7 +167,7 @@ func there(ctx context.Context, tx *db.Tx, f *faults, team, host *int64) error {
 	return nil
 }
 
-// audited writes the audit row of a change.
+// audited writes the audit entry of a change.
 func audited(ctx context.Context, tx *db.Tx, kind string, id int64, name string, details map[string]any) error {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetKind, e.TargetID, e.TargetName = kind, strconv.FormatInt(id, 10), name

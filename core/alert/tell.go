@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// mute notes in which window alerts are that are open, or whose end is not told yet. $1 are the windows that are open now.
+// mute stores the window of alerts that are open, or whose end was not reported
+// yet. $1 are the windows that are open now.
 const mute = `UPDATE alerts a SET window_id = n.window_id FROM (SELECT a.id,
 	(SELECT min(w.id) FROM maintenance_windows w WHERE w.id = ANY ($1)
 		AND (w.team_id IS NULL OR w.team_id = a.team_id)
@@ -16,9 +17,11 @@ const mute = `UPDATE alerts a SET window_id = n.window_id FROM (SELECT a.id,
 	FROM (SELECT * FROM alerts WHERE resolved_at IS NULL UNION ALL SELECT * FROM alerts WHERE told = 'open' AND resolved_at IS NOT NULL) a) n
 WHERE n.id = a.id AND n.window_id IS DISTINCT FROM a.window_id`
 
-// tellAlerts writes what people outside are to be told: the beginning of what is open and the end of what was told, once each, unless it
-// follows from something greater, is in a window or is silenced: then when it is not any more. What is about to be over is not begun to be
-// told, and neither is what nothing is known of now: $2. $1 is the time.
+// tellAlerts writes messages: the beginning of open alerts, and the end of
+// those whose beginning was reported, once each. An alert that is folded, in a
+// window or silenced is reported when it is so no longer. No message begins
+// about an alert that is about to end, nor about one of which nothing is known
+// now: $2. $1 is the time.
 const tellAlerts = `WITH due AS (UPDATE alerts SET told = CASE WHEN resolved_at IS NULL THEN 'open' ELSE 'resolved' END
 	WHERE (told = '' OR told = 'open' AND resolved_at IS NOT NULL) AND (told = 'open' OR resolved_at IS NULL) AND cause_id IS NULL
 		AND window_id IS NULL AND (silenced_until IS NULL OR silenced_until <= $1)
@@ -31,7 +34,7 @@ SELECT team_id, 'alert', 'alert:' || id, told, severity, rule, target_kind, targ
 	CASE WHEN told = 'resolved' THEN resolution ELSE remedy END, '/alerts/' || id, $1
 FROM due ORDER BY id`
 
-// tell lets people outside know.
+// tell writes the messages of this cycle.
 func (c *cycle) tell(ctx context.Context) error {
 	open, err := openWindows(ctx, c.tx, c.now)
 	if err != nil {
@@ -48,7 +51,7 @@ func (c *cycle) tell(ctx context.Context) error {
 	return c.exec(ctx, "telling of alerts", tellAlerts, c.now, c.changes.unsure)
 }
 
-// text is what is wrong with what was observed, and how to mend it.
+// text describes an observation, and what to do about it.
 func (c *cycle) text(o *observation) (message, remedy string) {
 	r := c.rules[o.rule]
 	switch r.Kind {
@@ -112,7 +115,7 @@ func lasting(seconds int64) string {
 	return fmt.Sprintf(" for %d s", seconds)
 }
 
-// rate is bytes per second for people.
+// rate formats bytes per second for people.
 func rate(n float64) string {
 	units := []string{"B/s", "kB/s", "MB/s", "GB/s", "TB/s"}
 	i := 0

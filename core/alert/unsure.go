@@ -7,10 +7,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// selectUnsure gives, of the states $1, $2 by rule and subject, those whose thing is there while nobody tells what it is like: the
-// hypervisor left it out of an answer, its node is off, or its own host does not answer while another one of the cluster does. Only kinds
-// whose findings need what is told then are in it: the others are found by what the service has written down and keeps. A storage that
-// several nodes share is as known as the best of them makes it.
+// selectUnsure returns, of the states $1, $2 by rule and subject, those whose
+// object exists while nobody reports its state: the hypervisor left it out of
+// an answer, its node is off, or its own host does not answer while another one
+// of the cluster does. It covers only kinds that need reported data; other
+// findings come from what the service itself has stored. Of a storage that
+// several nodes share, one node is enough.
 const selectUnsure = `WITH ` + things + `,
 unsure AS (SELECT w.watched, t.subject || w.part AS subject, t.kind, t.base, t.name, t.node, t.host_id, t.cluster_id, t.team_id, t.tags
 	FROM things t JOIN (VALUES ('guest', 'guest_down', ''), ('guest', 'no_data', ''), ('node', 'node_away', ''), ('node', 'no_data', ''),
@@ -24,8 +26,8 @@ unsure AS (SELECT w.watched, t.subject || w.part AS subject, t.kind, t.base, t.n
 SELECT DISTINCT r.id, t.subject FROM unnest($1::bigint[], $2::text[]) AS s (rule_id, subject) JOIN alert_rules r ON r.id = s.rule_id
 	JOIN unsure t ON t.watched = r.kind AND t.subject = s.subject WHERE ` + scoped
 
-// lookForUnsure finds which of the things that have a state, and are in no list of breaches any more, have left it only because nobody
-// tells of them.
+// lookForUnsure finds the objects that are missing in the breaches only because
+// nobody reports them.
 func (c *cycle) lookForUnsure(ctx context.Context) error {
 	var rules []int64
 	var subjects []string

@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/core/schedule"
 )
 
-// Window is a time in which nobody is told of alerts; the JSON names are those of the API.
+// Window is a time without messages about alerts; the JSON names are those of
+// the API.
 type Window struct {
 	ID        int64       `json:"id" example:"4"`
 	Name      string      `json:"name" example:"Nightly backups"`
@@ -27,7 +28,8 @@ type Window struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// WindowScope is which alerts a window is about: those that everything given in it fits. Without anything it is all.
+// WindowScope selects the alerts of a window: those that match everything in
+// it. An empty scope selects all.
 type WindowScope struct {
 	TeamID *int64   `json:"team_id" example:"2" doc:"Only objects of this team"`
 	HostID *int64   `json:"host_id" example:"1" doc:"Only this host and the objects on it, and its cluster as a whole"`
@@ -52,7 +54,8 @@ func readWindow(row pgx.CollectableRow) (*Window, error) {
 	return w, nil
 }
 
-// openAt reports whether the window is open. One that comes again opens as a schedule is due: where the clock skips its time, right after.
+// openAt reports whether the window is open. A recurring window opens like a
+// schedule: if the clock skips its time, immediately after that.
 func (w *Window) openAt(now time.Time) bool {
 	if !w.Enabled {
 		return false
@@ -73,7 +76,7 @@ type rowsQuerier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// openWindows gives the ids of the windows that are open.
+// openWindows returns the ids of the open windows.
 func openWindows(ctx context.Context, q rowsQuerier, now time.Time) ([]int64, error) {
 	rows, err := q.Query(ctx, "SELECT "+windowColumns+", $1::timestamptz FROM maintenance_windows WHERE enabled ORDER BY id", now)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/hostler/hostler/core/schedule"
 )
 
-// WindowDraft is what people write of a window: either StartsAt and EndsAt, or Cron and DurationS.
+// WindowDraft is a window as people write it: either StartsAt and EndsAt, or
+// Cron and DurationS.
 type WindowDraft struct {
 	Name             string
 	Enabled          bool
@@ -24,14 +25,15 @@ type WindowDraft struct {
 	On               WindowScope
 }
 
-// maxWindow is how long a window is open once, and maxDuration how long one that comes again is each time.
+// maxWindow is how long a window is open once, and maxDuration how long one
+// that comes again is each time.
 const (
 	maxWindow   = 366 * 24 * time.Hour
 	minDuration = 60
 	maxDuration = 7 * 24 * 3600
 )
 
-// Faults is all that is wrong with a draft by itself.
+// Faults returns everything that is wrong with the draft itself.
 func (d *WindowDraft) Faults() []problem.Fault {
 	var f faults
 	f.name(d.Name)
@@ -69,7 +71,8 @@ func (d *WindowDraft) args() []any {
 	return []any{d.Name, d.Enabled, d.StartsAt, d.EndsAt, d.Cron, d.Timezone, d.DurationS, d.On.TeamID, d.On.HostID, distinct(d.On.Tags)}
 }
 
-// Windows lists a page of the windows in the order in which they were made, and how many there are in all.
+// Windows returns a page of the windows in the order of their creation, and the
+// number of all.
 func (s *Store) Windows(ctx context.Context, offset, limit int) (windows []*Window, total int, err error) {
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT count(*) FROM maintenance_windows").QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
@@ -84,7 +87,7 @@ func (s *Store) Windows(ctx context.Context, offset, limit int) (windows []*Wind
 	return windows, total, nil
 }
 
-// Window gives one window, or problem not_found.
+// Window returns one window. The problem is not_found.
 func (s *Store) Window(ctx context.Context, id int64) (*Window, error) {
 	return oneWindow(ctx, s.DB.Pool, id, "")
 }
@@ -102,7 +105,7 @@ func oneWindow(ctx context.Context, q rowsQuerier, id int64, lock string) (*Wind
 	return w, db.Problem(err)
 }
 
-// CreateWindow writes a window. Problems: invalid, and conflict when there are MaxWindows already.
+// CreateWindow stores a window. Problems: invalid, conflict above MaxWindows.
 func (s *Store) CreateWindow(ctx context.Context, d WindowDraft) (made *Window, err error) {
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
 		if err := db.Bound(ctx, tx, "maintenance_windows", "windows", MaxWindows); err != nil {
@@ -127,7 +130,8 @@ func (s *Store) CreateWindow(ctx context.Context, d WindowDraft) (made *Window, 
 	return made, nil
 }
 
-// UpdateWindow changes what change changes. Problems: not_found, and those of CreateWindow.
+// UpdateWindow changes a window by the function. Problems: not_found, and those
+// of CreateWindow.
 func (s *Store) UpdateWindow(ctx context.Context, id int64, change func(*WindowDraft)) (written *Window, err error) {
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
 		w, err := oneWindow(ctx, tx.Pgx, id, " FOR UPDATE")
@@ -155,7 +159,7 @@ func (s *Store) UpdateWindow(ctx context.Context, id int64, change func(*WindowD
 	return written, nil
 }
 
-// DeleteWindow removes a window, which ends it. One that is not there is problem not_found.
+// DeleteWindow deletes a window, which ends it. The problem is not_found.
 func (s *Store) DeleteWindow(ctx context.Context, id int64) error {
 	return s.DB.Tx(ctx, func(tx *db.Tx) error {
 		w, err := oneWindow(ctx, tx.Pgx, id, " FOR UPDATE")
@@ -169,7 +173,8 @@ func (s *Store) DeleteWindow(ctx context.Context, id int64) error {
 	})
 }
 
-// check tidies the draft, and refuses one that may not be stored. was are the window's tags so far.
+// check cleans the draft and refuses one that cannot be stored. was are the
+// window's tags so far.
 func (d *WindowDraft) check(ctx context.Context, tx *db.Tx, was []string) error {
 	f := faults(d.Faults())
 	f.scope(was, d.On.Tags)

@@ -74,7 +74,8 @@ type Store struct {
 type Pauses struct {
 	// Turn is between two looks whether it is its turn; 3 seconds when zero.
 	Turn time.Duration
-	// Probe is between two looks whether the app answers, of which there are Probes; 5 seconds and 12 when zero.
+	// Probe is between two looks whether the app answers, of which there are
+	// Probes; 5 seconds and 12 when zero.
 	Probe  time.Duration
 	Probes int
 	// Limit is how long a script may run where its source does not say; an hour when zero.

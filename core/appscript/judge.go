@@ -30,7 +30,8 @@ type verdict struct {
 	Text    string `json:"text"`
 	// Back says that the container has to be set back first.
 	Back bool `json:"back,omitempty"`
-	// Canceled says that the script was stopped by a cancel, and Unknown that nobody knows what the container is by now.
+	// Canceled says that the script was stopped by a cancel, and Unknown that
+	// nobody knows what the container is by now.
 	Canceled bool `json:"canceled,omitempty"`
 	Unknown  bool `json:"unknown,omitempty"`
 }

@@ -24,7 +24,8 @@ import (
 
 // Limits of the observation of an app.
 const (
-	// askLimit bounds one question to a machine or a container, and callLimit one call that carries files.
+	// askLimit bounds one question to a machine or a container, and callLimit
+	// one call that carries files.
 	askLimit  = time.Minute
 	callLimit = 15 * time.Minute
 	// maxTold is how much is read of what a container says of itself, in bytes.
@@ -34,14 +35,16 @@ const (
 // observation is the state of an app, as seen from outside and as reported by
 // its container.
 type observation struct {
-	// Version is what the app keeps as its version, and Packages stands for all that its package manager has; empty where nobody knows.
+	// Version is what the app keeps as its version, and Packages stands for all
+	// that its package manager has; empty where nobody knows.
 	Version  string `json:"version,omitempty"`
 	Packages string `json:"packages,omitempty"`
 	// OS and OSVersion are the container's system.
 	OS        string `json:"os,omitempty"`
 	OSVersion string `json:"os_version,omitempty"`
-	// Web is what answered at the app's pages: a status of HTTP, 1 for a connection alone, 0 for nothing or where nobody knows of pages. At
-	// is where it was tried.
+	// Web is what answered at the app's pages: a status of HTTP, 1 for a
+	// connection alone, 0 for nothing or where nobody knows of pages. At is
+	// where it was tried.
 	Web int    `json:"web,omitempty"`
 	At  string `json:"at,omitempty"`
 	// Ports are those of TCP at which the app listens, beyond its own loopback.

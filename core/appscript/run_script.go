@@ -23,7 +23,8 @@ import (
 // ran is how the script ended.
 type ran struct {
 	nodeunit.State
-	// Asked is what it asked, or wanted of the network, as the overlay wrote it down; empty for nothing.
+	// Asked is what it asked, or wanted of the network, as the overlay wrote it
+	// down; empty for nothing.
 	Asked string `json:"asked,omitempty"`
 	// Begun says that the program of the bundle was reached.
 	Begun bool `json:"begun"`

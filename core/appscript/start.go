@@ -20,8 +20,9 @@ type Installed struct {
 	JobID int64
 	// By is who asked for that; empty for the context's caller, or the service itself.
 	By string
-	// Key names the bundle that was run, Sum is its checksum, and Program the file of it that was run. Commit is the last state that changed
-	// the entry's own files, as the catalog told when it was asked for.
+	// Key names the bundle that was run, Sum is its checksum, and Program the
+	// file of it that was run. Commit is the last state that changed the
+	// entry's own files, as the catalog told when it was asked for.
 	Key     bundle.Key
 	Sum     string
 	Program string

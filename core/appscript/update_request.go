@@ -55,7 +55,8 @@ type params struct {
 	// OS and OSVersion are what the entry wants of the container; empty for nothing.
 	OS        string `json:"os,omitempty"`
 	OSVersion string `json:"os_version,omitempty"`
-	// Snapshot says that one may be taken, and Storage is where a backup may be made; empty for none.
+	// Snapshot says that one may be taken, and Storage is where a backup may be
+	// made; empty for none.
 	Snapshot bool   `json:"snapshot"`
 	Storage  string `json:"storage,omitempty"`
 	// By is who asked.
@@ -238,7 +239,8 @@ func (o *order) tell(_ context.Context, p *plan.Plan) error {
 
 // batch is what several updates that were requested together have in common.
 type batch struct {
-	// id is that of the first job, 0 for that itself; stopAfter is after how many failures the others are not begun, and 0 alone.
+	// id is that of the first job, 0 for that itself; stopAfter is after how
+	// many failures the others are not begun, and 0 alone.
 	id        int64
 	stopAfter int
 }

@@ -25,7 +25,8 @@ type update struct {
 	run      *job.Run
 	params   params
 	progress progress
-	// hold ends when the service stops, and not when the job shall be canceled: for what has to be brought to an end.
+	// hold ends when the service stops, and not when the job shall be canceled:
+	// for what has to be brought to an end.
 	hold context.Context
 	// ref is where the container is.
 	ref hypervisor.GuestRef
@@ -43,8 +44,9 @@ type progress struct {
 	Way *way `json:"way,omitempty"`
 	// Parts is what is done with the container.
 	Parts map[string]json.RawMessage `json:"parts,omitempty"`
-	// Starting says that the script may have been started, and Started that it was; Offset is how much of its output is in the transcript,
-	// and Succeeded says that it has the line that tells success.
+	// Starting says that the script may have been started, and Started that it
+	// was; Offset is how much of its output is in the transcript, and Succeeded
+	// says that it has the line that tells success.
 	Starting  bool  `json:"starting,omitempty"`
 	Started   bool  `json:"started,omitempty"`
 	Offset    int64 `json:"offset,omitempty"`

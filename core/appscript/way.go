@@ -30,8 +30,9 @@ func (w *way) left() string {
 	return "the snapshot " + w.Snapshot + " from before is left"
 }
 
-// makeWay takes a snapshot, or creates a backup if that fails. The update does not run if neither works, or if a restore would destroy
-// volumes that the backup does not include.
+// makeWay takes a snapshot, or creates a backup if that fails. The update does
+// not run if neither works, or if a restore would destroy volumes that the
+// backup does not include.
 func (u *update) makeWay(ctx context.Context) error {
 	name := fmt.Sprintf("before-update-%d", u.run.Job().ID)
 	var failed error

@@ -13,14 +13,14 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// anchor stands for a run of places whose rows were cleared.
+// anchor stands for a range of places whose rows were deleted.
 type anchor struct {
 	first, last int64
 	hash        digest // of the last of them
 	mac         []byte
 }
 
-// genuine reports whether the anchor was written by who has the key.
+// genuine reports whether the anchor was written by a holder of the key.
 func (a *anchor) genuine(hash *hasher) bool {
 	own := hash.anchor(a.first, a.last, a.hash)
 	return hmac.Equal(own[:], a.mac)
@@ -39,7 +39,7 @@ func scanAnchor(row pgx.CollectableRow) (anchor, error) {
 	return a, err
 }
 
-// anchorAt is the one that begins at a place; nil when there is none.
+// anchorAt returns the anchor that begins at a place; nil if there is none.
 func anchorAt(ctx context.Context, tx *db.Tx, first int64) (*anchor, error) {
 	rows, err := tx.Pgx.Query(ctx, "SELECT first, last, hash, mac FROM audit_anchors WHERE first = $1", first)
 	if err != nil {
@@ -55,18 +55,19 @@ func anchorAt(ctx context.Context, tx *db.Tx, first int64) (*anchor, error) {
 	return &a, nil
 }
 
-// nobody is a hasher that nothing in the database was made with.
+// nobody returns a hasher with a key with which nothing in the database was
+// made.
 func nobody() (*hasher, error) {
 	key := make([]byte, 32)
 	_, err := rand.Read(key)
 	return newHasher(key), err
 }
 
-// anchorPage is how many anchors are read at a time.
+// anchorPage is the number of anchors that are read at a time.
 const anchorPage = 1000
 
-// signAnchors gives the anchors without a mac theirs and makes neighbours one. Anchors that are not genuine stay as they are:
-// merged they would pass for good ones.
+// signAnchors signs anchors without a mac and joins neighbours. Anchors that
+// are not genuine stay unchanged: joined they would look genuine.
 func signAnchors(ctx context.Context, tx *db.Tx, hash *hasher) error {
 	var run *anchor
 	changed := false

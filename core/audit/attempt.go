@@ -1,10 +1,25 @@
-// Package audit keeps the trail: who did what to which thing, from where, and how it ended.
+// Package audit keeps the audit trail: who did what to which object, from
+// where, and how it ended.
 //
-// core/api/op opens an Attempt for every operation that declares an audit action. The noun that makes the change calls
-// Write inside its own transaction, so that the change and its row are one. When the handler fails before that, op
-// records the refused attempt itself. Details pass through redaction: a key that names a secret keeps no value, nor does
-// a value that looks like one. List and Each read the trail, narrowed to the teams whose admin the reader is. A Chain of
-// hashes shows whether anyone has changed it in the database.
+// # Attempts
+//
+// core/api/op opens an Attempt for every operation that declares an audit
+// action. The package that makes the change calls Write in its transaction, so
+// that the change and its row are stored together or not at all. If the handler
+// fails before that, op records the refused attempt itself.
+//
+// # Content
+//
+// Details are redacted: a key that names a secret keeps no value, and neither
+// does a value that looks like a secret. List and Each read the trail,
+// restricted to the teams whose admin the reader is.
+//
+// # Integrity
+//
+// A Chain of hashes shows whether somebody has changed the trail in the
+// database. Writers need not know about it; a Sealer adds their rows to it.
+// Underway makes sure that lasting things, such as consoles, get a row for
+// their end.
 package audit
 
 import (
@@ -15,7 +30,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Results of an attempt.
+// These are the results of an attempt.
 const (
 	ResultOK      = "ok"
 	ResultRefused = "refused" // the service said no: role, input, state, confirmation
@@ -42,7 +57,8 @@ type Entry struct {
 	TargetKind string
 	TargetID   string
 	TargetName string
-	// TeamID is the team whose members with the right to read the trail may see the row; nil means the instance.
+	// TeamID is the team whose members with the right to read the trail may see
+	// the row; nil means the instance.
 	TeamID *int64
 	HostID *int64
 	JobID  *int64
@@ -51,13 +67,15 @@ type Entry struct {
 	Error     string
 	Address   string
 	RequestID string
-	// Details are further facts; they are redacted when the row is written, see Redact, and shortened to MaxDetails.
+	// Details are further facts; they are redacted when the row is written, see
+	// Redact, and shortened to MaxDetails.
 	Details map[string]any
-	// Lasting is of what lasts, in the rows of its beginning and its end; nil in others. Recorder alone looks at it.
+	// Lasting is of what lasts, in the rows of its beginning and its end; nil
+	// in others. Recorder alone looks at it.
 	Lasting *Lasting
 }
 
-// Detail adds one further fact beside those that are there.
+// Detail adds a fact and keeps the others.
 func (e *Entry) Detail(key string, value any) {
 	if e.Details == nil {
 		e.Details = map[string]any{}
@@ -65,7 +83,8 @@ func (e *Entry) Detail(key string, value any) {
 	e.Details[key] = value
 }
 
-// Attempt is an Entry in the making, carried by the context of a request.
+// Attempt is an Entry that is being filled, in the context of a request. It is
+// safe for concurrent use.
 type Attempt struct {
 	mu      sync.Mutex
 	entry   Entry
@@ -76,14 +95,15 @@ type Attempt struct {
 // attemptKey is the key of the attempt in a context.
 type attemptKey struct{}
 
-// Begin opens an attempt and puts it into the context.
+// Begin opens an attempt and returns a context with it.
 func Begin(ctx context.Context, entry Entry) (context.Context, *Attempt) {
 	a := &Attempt{entry: entry}
 	return context.WithValue(ctx, attemptKey{}, a), a
 }
 
-// As opens a further attempt of the same caller and request, about something else that fill writes into it: a request that acts on many
-// things has a row for each. Without an attempt in the context it does nothing.
+// As opens another attempt of the same caller and request, about another
+// object, which fill writes into it: a request that acts on several objects has
+// one row for each. Without an attempt in the context it does nothing.
 func As(ctx context.Context, fill func(*Entry)) context.Context {
 	a := FromContext(ctx)
 	if a == nil {
@@ -95,13 +115,14 @@ func As(ctx context.Context, fill func(*Entry)) context.Context {
 	return ctx
 }
 
-// FromContext is the attempt of the request; nil where none was opened.
+// FromContext returns the attempt of the request, or nil.
 func FromContext(ctx context.Context) *Attempt {
 	a, _ := ctx.Value(attemptKey{}).(*Attempt)
 	return a
 }
 
-// Describe adds facts to the attempt of the context: target, team, job, details. Without an attempt it does nothing.
+// Describe adds facts to the attempt of the context: target, team, job,
+// details. Without an attempt it does nothing.
 func Describe(ctx context.Context, fill func(*Entry)) {
 	if a := FromContext(ctx); a != nil {
 		a.mu.Lock()
@@ -110,8 +131,10 @@ func Describe(ctx context.Context, fill func(*Entry)) {
 	}
 }
 
-// OnWrite has f called by every Write of the attempt, in the transaction that makes the change and after its row: what f writes
-// there is kept with the change or not at all, and its error undoes the change. It is set before the attempt is used.
+// OnWrite makes every Write of the attempt call f, in the transaction of the
+// change and after the row. What f writes is stored with the change or not at
+// all, and an error of f undoes the change. It must be set before the attempt
+// is used.
 func (a *Attempt) OnWrite(f func(ctx context.Context, tx *db.Tx, entry Entry) error) { a.onWrite = f }
 
 // commit marks the attempt as recorded, so that no second row is written for
@@ -122,14 +145,14 @@ func (a *Attempt) commit() {
 	a.written = true
 }
 
-// Written reports whether a row of this attempt was written and committed.
+// Written reports whether a row of this attempt was committed.
 func (a *Attempt) Written() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.written
 }
 
-// Entry is a copy of what is known of the attempt so far.
+// Entry returns a copy of the attempt's present entry.
 func (a *Attempt) Entry() Entry {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -19,7 +19,9 @@ import (
 // addressColumn is the place of the address in hashed.
 const addressColumn = 14
 
-// blank is the proof that the row of a place, whose hash is original, has become the row whose hash is blanked.
+// blank returns the proof that the row at a place with the hash original has
+// become the row with the hash blanked. It is made with the chain's key, so
+// that only the service can make it.
 func (h *hasher) blank(seq int64, original []byte, blanked digest) digest {
 	h.begin(domainBlank, seq)
 	h.mac.Write(original)
@@ -27,8 +29,9 @@ func (h *hasher) blank(seq int64, original []byte, blanked digest) digest {
 	return h.sum()
 }
 
-// fits says whether a row is the one that got its place with a hash, or what the service has made of it by taking its address out. proof
-// is nil where nothing says that it has.
+// fits reports whether a row is the one that got its place with a hash, or the
+// one that the service made of it by removing its address. proof is nil if
+// there is no such claim.
 func (h *hasher) fits(seq int64, previous digest, hash, proof []byte, columns [][]byte) bool {
 	own := h.row(seq, previous, columns)
 	if hmac.Equal(own[:], hash) {
@@ -41,12 +44,14 @@ func (h *hasher) fits(seq int64, previous digest, hash, proof []byte, columns []
 	return hmac.Equal(want[:], proof)
 }
 
-// blankBatch is how many rows one transaction of Blank changes.
+// blankBatch is the number of rows that one transaction of Blank changes.
 const blankBatch = 5000
 
-// Blank takes the addresses out of the rows older than before, by the system and in transactions of at most 5,000 rows, each with a row
-// audit.blank of its own when it did any. Rows that somebody has altered stay as they are, and so do those without a place yet. Broken off
-// at any point it has done what it says, and the next call goes on. It returns how many rows lost their address.
+// Blank removes the addresses from rows older than before, as the system, in
+// transactions of at most 5,000 rows. Each transaction that changes rows writes
+// a row audit.blank. Rows that somebody has altered stay unchanged, and so do
+// those without a place. It can be interrupted at any point; the next call
+// continues. It returns the number of changed rows.
 func (c *Chain) Blank(ctx context.Context, before time.Time) (total int64, err error) {
 	if before.After(time.Now()) {
 		return 0, errors.New("taking addresses out of the audit trail: the time lies in the future")
@@ -77,7 +82,8 @@ type position struct {
 	id int64
 }
 
-// blankOnce looks at the next rows behind a position, which it moves, and says of how many it took the address out, and how many it saw.
+// blankOnce handles the next rows after a position, which it moves. It returns
+// how many addresses it removed, and how many rows it read.
 func (c *Chain) blankOnce(ctx context.Context, tx *db.Tx, before time.Time, after *position) (n, seen int64, err error) {
 	if err := lockChain(ctx, tx); err != nil { // a clearing must not meet rows that are half done
 		return 0, 0, err

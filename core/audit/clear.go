@@ -13,15 +13,19 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// ClearPhrase confirms a clearing.
+// ClearPhrase is the phrase that confirms Clear.
 const ClearPhrase = "clear audit log"
 
-// Clear removes the rows older than before, or all when before is nil, and says how many. confirm must be ClearPhrase.
-// What it removes leaves an anchor, so that the rest still verifies; rows that have no place in the chain yet just go. With
-// before, rows that somebody has altered stay, so that no anchor hides them, and the trail says how many. The row
-// of the context's attempt is written after the removal in the same transaction and so stays. A time in the future is refused.
+// Clear deletes the rows older than before, or all for nil, and returns their
+// number. confirm must be ClearPhrase. The deleted rows leave an anchor, so
+// that the rest can still be verified; rows without a place leave none. With
+// before, rows that somebody has altered stay, so that no anchor hides them,
+// and the trail records their number. The row of the attempt is written after
+// the deletion in the same transaction, and so stays. A time in the future is
+// refused.
 //
-// Clearing all is also the way out of a broken chain: what is written afterwards verifies.
+// Clearing all rows is also the way out of a broken chain: later rows can be
+// verified again.
 func (c *Chain) Clear(ctx context.Context, before *time.Time, confirm string) (deleted int64, err error) {
 	if before != nil && before.After(time.Now()) {
 		return 0, problem.InvalidField("must not be in the future", "in_future", "body", "before")
@@ -61,7 +65,8 @@ func (c *Chain) Clear(ctx context.Context, before *time.Time, confirm string) (d
 	return deleted, err
 }
 
-// tell writes into the plan of a clearing what goes. Their number is not told: the trail grows with every question for it.
+// tell writes into the plan what will be deleted. It does not contain the
+// number of rows, because each request for the plan adds one.
 func (c *Chain) tell(ctx context.Context, before *time.Time, p *plan.Plan) error {
 	var oldest *time.Time
 	err := c.db.Pool.QueryRow(ctx, "SELECT min(at) FROM audit WHERE $1::timestamptz IS NULL OR at < $1", before).Scan(&oldest)
@@ -79,12 +84,13 @@ func (c *Chain) tell(ctx context.Context, before *time.Time, p *plan.Plan) error
 	return nil
 }
 
-// pruneBatch is how many rows one transaction of Prune removes.
+// pruneBatch is the number of rows that one transaction of Prune deletes.
 const pruneBatch = 20_000
 
-// Prune removes the rows older than before, as Clear does, for the retention: by the system and in transactions of at most
-// 20,000 rows, each with a row audit.prune of its own when it removed any. Broken off at any point it has removed what it
-// says, and the next call goes on. It returns how many rows went.
+// Prune deletes the rows older than before like Clear, for the retention, as
+// the system, in transactions of at most 20,000 rows. Each transaction that
+// deletes rows writes a row audit.prune. It can be interrupted at any point;
+// the next call continues. It returns the number of deleted rows.
 func (c *Chain) Prune(ctx context.Context, before time.Time) (int64, error) {
 	if before.After(time.Now()) {
 		return 0, errors.New("pruning the audit trail: the time lies in the future")
@@ -127,8 +133,10 @@ func (c *Chain) pruneOnce(ctx context.Context, before time.Time) (n int64, err e
 	return n, nil
 }
 
-// removal deletes rows and their places, and leaves an anchor without mac for every run of places. PostgreSQL does it by
-// itself, on disk where memory does not suffice. It answers what is gone. %[1]s is the condition on a, %[2]s are the columns.
+// removal deletes rows and their places, and leaves an anchor without mac for
+// every range of places. PostgreSQL does this alone, on disk if memory is too
+// small, and returns the deleted rows. %[1]s is the condition on a, %[2]s are
+// the columns.
 const removal = `WITH gone AS (DELETE FROM audit a WHERE %[1]s RETURNING %[2]s),
 	pending AS (DELETE FROM audit_pending p USING gone WHERE p.audit_id = gone.id),
 	blanked AS (DELETE FROM audit_blanked b USING gone WHERE b.audit_id = gone.id RETURNING b.audit_id, b.mac),
@@ -141,15 +149,18 @@ const removal = `WITH gone AS (DELETE FROM audit a WHERE %[1]s RETURNING %[2]s),
 	SELECT l.seq, l.previous, l.hash, b.mac, gone.* FROM gone LEFT JOIN links l ON l.audit_id = gone.id
 	LEFT JOIN blanked b ON b.audit_id = gone.id`
 
-// maxAltered is how many altered rows a removal steps over; with more, only clearing all helps.
+// maxAltered is how many altered rows a deletion skips; with more of them only
+// clearing everything helps.
 const maxAltered = 10_000
 
-// errAltered undoes a removal that met rows which must stay.
+// errAltered undoes a deletion that met rows which must stay.
 var errAltered = errors.New("rows of the audit trail were altered")
 
-// remove removes the rows of a condition and says how many. Rows that are not what they were when they got their place stay
-// with it, and altered counts them: somebody who made a row old enough to be removed would else get a good anchor for it.
-// The condition's last parameter is the ids that it must leave out.
+// remove deletes the rows that meet a condition, and returns their number. Rows
+// that do not match their place stay, and altered counts them: otherwise
+// somebody could make a row old enough to be deleted, and get a genuine anchor
+// for it. The last parameter of the condition is the list of ids that it must
+// leave out.
 func (c *Chain) remove(ctx context.Context, tx *db.Tx, condition string, args ...any) (n, altered int64, err error) {
 	if err := lockAnchors(ctx, tx); err != nil {
 		return 0, 0, err
@@ -191,7 +202,8 @@ func (c *Chain) remove(ctx context.Context, tx *db.Tx, condition string, args ..
 	return n, int64(len(keep)), signAnchors(ctx, tx, hash)
 }
 
-// checkGone counts the rows of a removal and adds those to altered that do not fit their place. A row without one just goes.
+// checkGone counts the deleted rows, and adds those to altered that do not
+// match their place. A row without a place counts as unaltered.
 func checkGone(rows pgx.Rows, hash *hasher, altered []int64) (n int64, _ []int64, err error) {
 	defer rows.Close()
 	for rows.Next() {
@@ -215,7 +227,8 @@ func checkGone(rows pgx.Rows, hash *hasher, altered []int64) (n int64, _ []int64
 	return n, altered, nil
 }
 
-// lockAnchors keeps everyone else from the chain's end and from the anchors: one without a mac is ours from here on.
+// lockAnchors locks the chain's end and the anchors. An anchor without a mac is
+// this transaction's own from here on.
 func lockAnchors(ctx context.Context, tx *db.Tx) error {
 	if err := lockChain(ctx, tx); err != nil {
 		return err
@@ -229,7 +242,8 @@ func lockAnchors(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// removeAll removes everything that is committed, places without a row as well, and leaves one anchor.
+// removeAll deletes everything that is committed, also places without a row,
+// and leaves one anchor.
 func (c *Chain) removeAll(ctx context.Context, tx *db.Tx) (n int64, err error) {
 	if err := lockAnchors(ctx, tx); err != nil {
 		return 0, err
@@ -238,7 +252,8 @@ func (c *Chain) removeAll(ctx context.Context, tx *db.Tx) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// One statement sees one moment: a row that is committed meanwhile stays, and stays pending.
+	// One statement sees one moment: a row that is committed later stays, and
+	// stays pending.
 	err = tx.Pgx.QueryRow(ctx, `WITH gone AS (DELETE FROM audit RETURNING id), pending AS (DELETE FROM audit_pending),
 		blanked AS (DELETE FROM audit_blanked), links AS (DELETE FROM audit_links), anchors AS (DELETE FROM audit_anchors)
 		SELECT count(*) FROM gone`).Scan(&n)

@@ -13,8 +13,9 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Record is a row as it comes from the database, for reading millions of them: numbers as digits, details as JSON, all nil
-// where the row has null. Its slices hold until the next row.
+// Record is a row as the database returns it, for reading millions of them:
+// numbers as digits, details as JSON, nil for null. Its slices are valid until
+// the next row.
 type Record struct {
 	At                                                                    time.Time
 	ID, ActorType, ActorID, ActorEmail, Action, TargetKind, TargetID      []byte
@@ -25,9 +26,10 @@ type Record struct {
 const recordColumns = "id, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, host_id, job_id, result, " +
 	"error, address, request_id, details::text"
 
-// Each reads all rows that match, the oldest first, as they are at one moment, and calls fn with one after the other. It uses
-// one connection and the memory of a few rows, however slow fn is; f's page does not count. It ends with fn's error, with the
-// context, or with the last row.
+// Each reads all matching rows, the oldest first, in the state of one moment,
+// and calls fn for each. It uses one connection and the memory of a few rows,
+// however slow fn is. The page of f is ignored. It ends with the error of fn or
+// of the context, or after the last row.
 func Each(ctx context.Context, d *db.DB, f Filter, fn func(*Record) error) error {
 	if f.impossible() {
 		return nil
@@ -37,7 +39,8 @@ func Each(ctx context.Context, d *db.DB, f Filter, fn func(*Record) error) error
 	columns := 1 + strings.Count(recordColumns, ",") + 1
 	formats := make(pgx.QueryResultFormats, columns) // digits as text
 	formats[0] = pgx.BinaryFormatCode
-	// A single statement sees one moment, and PostgreSQL sends its rows as they are fetched.
+	// A single statement sees one moment, and PostgreSQL sends its rows as they
+	// are fetched.
 	rows, err := d.Pool.Query(ctx, q.SQL.String(), append([]any{formats}, q.Vars...)...)
 	if err != nil {
 		return db.Problem(fmt.Errorf("reading audit rows: %w", err))
@@ -64,10 +67,10 @@ func Each(ctx context.Context, d *db.DB, f Filter, fn func(*Record) error) error
 	return nil
 }
 
-// postgresEpoch is 2000 in the microseconds of Unix.
+// postgresEpoch is the year 2000 in microseconds of Unix time.
 const postgresEpoch = 946_684_800_000_000
 
-// timestamp is a timestamptz as PostgreSQL sends it in binary.
+// timestamp reads a timestamptz in PostgreSQL's binary format.
 func timestamp(raw []byte) time.Time {
 	return time.UnixMicro(int64(binary.BigEndian.Uint64(raw)) + postgresEpoch).UTC()
 }

@@ -10,21 +10,23 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// digest is an HMAC-SHA256.
+// digest is an HMAC-SHA256 (RFC 2104).
 type digest [sha256.Size]byte
 
-// hashed are the columns that the hash of a row covers: all of them, in this order for ever. A column that a later release
-// adds needs another domain for the rows that have it.
+// hashed are the columns that the hash of a row covers: all of them, in this
+// order for ever. If a later release adds a column, rows with it need another
+// domain.
 const hashed = "a.id, a.at, a.actor_type, a.actor_id, a.actor_email, a.action, a.target_kind, a.target_id, a.target_name, " +
 	"a.team_id, a.host_id, a.job_id, a.result, a.error, a.address, a.request_id, a.details::text"
 
-// rowOfEach joins the audit row to a table's audit_id, one look-up for each: OFFSET keeps the planner from reading the whole
-// trail for a page of it.
+// rowOfEach joins the audit row to a table's audit_id, with one look-up for
+// each. OFFSET keeps the planner from reading the whole trail for one page.
 func rowOfEach(table string) string {
 	return "LEFT JOIN LATERAL (SELECT * FROM audit WHERE id = " + table + ".audit_id OFFSET 0) a ON true"
 }
 
-// What a hash is of comes first in what is hashed, so that none can stand for another.
+// These domains begin the hashed data, so that no hash can be taken for one of
+// another purpose.
 const (
 	domainRow    = "hostler audit row 1"
 	domainHead   = "hostler audit head 1"
@@ -63,9 +65,10 @@ func (h *hasher) begin(domain string, numbers ...int64) {
 	h.mac.Write(h.small)
 }
 
-// row is the hash of a place: of its number, the hash before, and the columns named by hashed as PostgreSQL sends them in
-// binary: integers of 8 bytes, times as microseconds since 2000 in UTC, text in UTF-8. Each has its length before it, and a
-// null one a length that no other has. A row that is not there is all nulls.
+// row returns the hash of a place: of its number, the hash before, and the
+// columns in hashed, in PostgreSQL's binary format: integers of 8 bytes, times
+// as microseconds since 2000 in UTC, text in UTF-8. Each has its length in
+// front, and null has a length that no value has. A missing row has only nulls.
 func (h *hasher) row(seq int64, previous digest, columns [][]byte) digest {
 	h.begin(domainRow, seq)
 	h.mac.Write(previous[:])
@@ -98,7 +101,8 @@ func (h *hasher) anchor(first, last int64, end digest) digest {
 // binaryResults asks for every column in binary.
 var binaryResults = pgx.QueryResultFormats{pgx.BinaryFormatCode}
 
-// isBinary refuses a result in text, whose times and numbers would hash to something else.
+// isBinary refuses a result in text format, whose times and numbers would have
+// other hashes.
 func isBinary(rows pgx.Rows) error {
 	for _, column := range rows.FieldDescriptions() {
 		if column.Format != pgx.BinaryFormatCode {
@@ -108,5 +112,5 @@ func isBinary(rows pgx.Rows) error {
 	return nil
 }
 
-// int8 is a column of type bigint, not null.
+// int8 reads a column of type bigint that is not null.
 func int8(raw []byte) int64 { return int64(binary.BigEndian.Uint64(raw)) }

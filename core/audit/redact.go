@@ -10,25 +10,27 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Redacted stands where a value was that is a secret, by its key or by its own look.
+// Redacted replaces a value that is a secret by its key or by its form.
 const Redacted = "[redacted]"
 
-// secretWords mark a key as that of a secret wherever they stand in it. Keys are compared in small letters and without
-// signs, so that apiKey, api-key and API_KEY are one.
+// secretWords mark a key as that of a secret if they occur anywhere in it. Keys
+// are compared in small letters and without punctuation, so that apiKey,
+// api-key and API_KEY are equal.
 var secretWords = []string{
 	"password", "passwd", "passphrase", "secret", "token", "cookie", "session", "privatekey", "apikey", "sshkey", "credential",
 	"ticket", "recoverycode", "authorization", "bearer", "totp", "otpauth", "csrf", "passwort",
 }
 
-// secretNames are keys that are a secret when they are just that: as part of other words they are harmless.
+// secretNames are keys that mark a secret only as a whole: inside other words
+// they are harmless.
 var secretNames = map[string]bool{"pass": true, "pwd": true, "otp": true, "pin": true, "seed": true, "auth": true, "salt": true,
 	"hash": true, "pending": true}
 
-// public are keys that hold one of the words and no secret.
+// public are keys that contain one of the words and no secret.
 var public = map[string]bool{"tokenid": true, "tokenids": true, "sessionid": true, "sessionsrevoked": true}
 
-// secretLooks are values that are secrets whatever their key, beside those that plugin.HideSecrets knows: hypervisor tokens, API
-// keys, headers.
+// secretLooks matches values that are secrets under any key, besides those that
+// plugin.HideSecrets knows: tokens of hypervisors, API keys, headers.
 var secretLooks = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE ` +
 	`KEY|PVEAPIToken=|PVEAuthCookie|![A-Za-z][\w.-]*=[0-9a-fA-F]{8}-|\bsvc_[A-Za-z0-9_-]{16,}|(?i:\b(bearer|basic) [a-z0-9+/_.=-]{8,` +
 	`})|otpauth://|\$argon2id?\$|://[^/\s:@]*:[^/\s@]+@`)
@@ -39,8 +41,8 @@ const (
 	maxDetailText  = 4096
 )
 
-// Redact returns a copy of the details in which every secret is replaced, however deep it stands and of whatever type
-// it is, and in which all text can be stored.
+// Redact returns a copy of the details in which every secret is replaced, at
+// any depth and in any type, and in which every text can be stored.
 func Redact(details map[string]any) map[string]any { return redactMap(details, 0) }
 
 // redactMap returns a map without secrets. A secret is recognised by the name
@@ -91,7 +93,8 @@ func redactValue(value any, depth int) any {
 	}
 }
 
-// redactOther looks at any other type as what it will become: structs, typed maps and slices, raw JSON.
+// redactOther converts any other type to JSON first: structs, typed maps and
+// slices, raw JSON.
 func redactOther(v any, depth int) any {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Row is an entry as it is kept.
+// Row is an entry as it is stored.
 type Row struct {
 	ID         int64     `gorm:"primaryKey"`
 	At         time.Time `gorm:"default:now()"`
@@ -31,12 +31,13 @@ type Row struct {
 	Details    json.RawMessage `gorm:"type:jsonb"`
 }
 
-// TableName is for gorm.
+// TableName is the name of the table for gorm.
 func (Row) TableName() string { return "audit" }
 
-// Write adds the row of the context's attempt, with result ok, to the transaction that makes the change. Without an
-// attempt (a test, a start-up step) it writes nothing. A second call in one attempt writes a second row: one operation
-// may change several things.
+// Write adds the row of the context's attempt, with the result ok, to the
+// transaction of the change. Without an attempt (in a test or at the start) it
+// writes nothing. A second call in one attempt writes a second row, because one
+// operation may change several things.
 func Write(ctx context.Context, tx *db.Tx) error {
 	a := FromContext(ctx)
 	if a == nil {
@@ -54,7 +55,8 @@ func Write(ctx context.Context, tx *db.Tx) error {
 	return a.onWrite(ctx, tx, entry)
 }
 
-// WriteEntry adds a complete entry to a transaction: for what the system does by itself, outside any request.
+// WriteEntry adds a complete entry to a transaction, for actions of the system
+// outside of requests.
 func WriteEntry(tx *db.Tx, entry Entry) error { return insert(tx, entry) }
 
 // insert writes a row. The sealer adds it to the chain afterwards.
@@ -83,10 +85,10 @@ func rowOf(entry Entry) (*Row, error) {
 	}, nil
 }
 
-// maxText is how many characters of a single text a row keeps.
+// maxText is the largest number of characters of one text in a row.
 const maxText = 512
 
-// clean makes text that PostgreSQL takes and that is no longer than a row of a trail should hold.
+// clean returns a text that PostgreSQL accepts, of limited length.
 func clean(s string) string { return cleanTo(s, maxText) }
 
 // cleanTo returns text that PostgreSQL accepts, cut to most characters.
@@ -101,7 +103,8 @@ func cleanTo(s string, most int) string {
 	return s
 }
 
-// Recorder writes rows in transactions of their own: refused and failed attempts, which change nothing else.
+// Recorder writes rows in separate transactions: refused and failed attempts,
+// which change nothing else.
 type Recorder struct {
 	DB *db.DB
 	// Underway keeps what has begun and not ended; nil keeps nothing of it but the rows.

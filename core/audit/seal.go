@@ -21,40 +21,45 @@ const (
 	sealPause = 5 * time.Second
 )
 
-// SealerConfig says what seals what. DB's trail is Chain's.
+// SealerConfig is what a Sealer needs. The trail of DB must be that of Chain.
 type SealerConfig struct {
 	Chain  *Chain
 	Logger hclog.Logger
 	// Every is the time between two looks for new rows; 250 ms when zero.
 	Every time.Duration
-	// Starved is how long other sessions may keep the end of the chain from this sealer, while rows wait, before its log says
-	// so; a minute when zero. Sealers keep it for moments.
+	// Starved is how long other sessions may keep the end of the chain from
+	// this sealer, while rows wait, before its log says so; a minute when zero.
+	// Sealers keep it for moments.
 	Starved time.Duration
 	// Batch is how many rows get their places in one transaction; 1,000 when zero.
 	Batch int
-	// Unable reports whether this instance cannot open the chain's key for now: Run leaves the rows to other instances while
-	// it does. It must not block; nil stands for never.
+	// Unable reports whether this instance cannot open the chain's key for now:
+	// Run leaves the rows to other instances while it does. It must not block;
+	// nil stands for never.
 	Unable func() bool
 	// Pulse hears of every turn of Run; nil hears nothing.
 	Heartbeat *heartbeat.Monitor
 }
 
-// sealAll is after how many full batches all pending rows are looked through again.
+// sealAll is the number of full batches after which all pending rows are looked
+// through again.
 const sealAll = 20
 
-// Sealer gives the rows of the trail their places in the chain. Every instance runs one; they take turns. One goroutine at a
-// time may use it.
+// Sealer gives the rows of the trail their places in the chain. Every instance
+// runs one; they take turns. It is for one goroutine at a time.
 type Sealer struct {
 	config SealerConfig
-	// after is the last id of a full batch, and full how many there were in a row: the next pass goes on behind it instead
-	// of stepping over all that was struck off before.
+	// after is the last id of a full batch, and full how many there were in a
+	// row: the next pass goes on behind it instead of stepping over all that
+	// was struck off before.
 	after int64
 	full  int
-	// since is when another session was first found at the end of the chain, without a turn of our own after it.
+	// since is when another session was first found at the end of the chain,
+	// without a turn of our own after it.
 	since time.Time
 }
 
-// NewSealer makes a sealer, which does nothing yet.
+// NewSealer returns a sealer. It does nothing before Run or Seal.
 func NewSealer(config SealerConfig) *Sealer {
 	if config.Logger == nil {
 		config.Logger = hclog.NewNullLogger()
@@ -74,7 +79,8 @@ func NewSealer(config SealerConfig) *Sealer {
 	return &Sealer{config: config, after: everyID}
 }
 
-// Run seals until the context ends: again at once while there is plenty, else at every interval.
+// Run seals until the context ends: immediately again while there is much to
+// do, otherwise at intervals.
 func (s *Sealer) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -93,7 +99,8 @@ func (s *Sealer) Run(ctx context.Context) {
 		}
 		begun := time.Now()
 		n, err := s.Seal(ctx)
-		// A look is slow while a long transaction keeps what is struck off from being cleaned up.
+		// A look is slow while a long transaction prevents the cleaning of
+		// deleted pending rows; then looks become rarer.
 		next := max(s.config.Every, 10*time.Since(begun))
 		switch {
 		case err != nil && ctx.Err() == nil:
@@ -120,8 +127,9 @@ func (s *Sealer) Run(ctx context.Context) {
 	}
 }
 
-// Seal makes one pass in one transaction and says how many rows got a place: at most a batch, and 0 when there is nothing to
-// do or another sealer is at it.
+// Seal makes one pass in one transaction and returns how many rows got a place:
+// at most a batch, and 0 if there is nothing to do or another sealer is
+// working.
 func (s *Sealer) Seal(ctx context.Context) (n int, err error) {
 	if s.after == everyID {
 		var any bool
@@ -171,8 +179,9 @@ type link struct {
 // everyID is less than any id.
 const everyID = math.MinInt64
 
-// seal gives places to the pending rows of smallest id behind after, and says how many and the last id. A row that was noted
-// and is not there gets one too, which no row will fit: somebody has removed it.
+// seal gives places to the pending rows with the smallest ids behind after, and
+// returns their number and the last id. A recorded row that does not exist gets
+// a place too, which no row will match: somebody has removed the row.
 func (c *Chain) seal(ctx context.Context, tx *db.Tx, after int64, limit int) (n int, last int64, err error) {
 	end, hash, err := c.end(ctx, tx)
 	if err != nil {

@@ -21,8 +21,9 @@ const TruncatedFrom = "truncated_from_bytes"
 // cut ends a truncated text.
 const cut = "…"
 
-// encode returns redacted details as JSON of at most MaxDetails bytes. In longer details, it keeps short values and truncates long ones:
-// texts end with "…", lists and objects say how many entries are omitted.
+// encode returns redacted details as JSON of at most MaxDetails bytes. In
+// longer details, it keeps short values and truncates long ones: texts end with
+// "…", lists and objects say how many entries are omitted.
 func encode(details map[string]any) ([]byte, error) {
 	if len(details) == 0 {
 		return []byte("{}"), nil
@@ -80,7 +81,8 @@ func leftOut(n int) string { return fmt.Sprintf("%s and %d more", cut, n) }
 // noteSize is the space for the note about what was removed, in bytes.
 const noteSize = 40
 
-// shorten returns a value whose JSON has at most room bytes; ok is false if not even its beginning fits.
+// shorten returns a value whose JSON has at most room bytes; ok is false if not
+// even its beginning fits.
 func shorten(v any, room int) (short any, ok bool) {
 	if sizeOf(v) <= room {
 		return v, true
@@ -101,7 +103,8 @@ func shorten(v any, room int) (short any, ok bool) {
 	return nil, false
 }
 
-// shortenText truncates a text until its JSON fits, which can be several times longer than the text.
+// shortenText truncates a text until its JSON fits, which can be several times
+// longer than the text.
 func shortenText(s string, room int) (string, bool) {
 	for n := min(len(s), room); n > 0; n = n * 3 / 4 {
 		if short := strings.ToValidUTF8(s[:n], "") + cut; sizeOf(short) <= room {
@@ -125,7 +128,8 @@ func shortenList(list []any, room int) (short []any) {
 	return short
 }
 
-// shortenMap gives each value of an object the same room, and what short values do not use to the longer ones.
+// shortenMap gives each value of an object the same room, and what short values
+// do not use to the longer ones.
 func shortenMap(m map[string]any, room int) map[string]any {
 	sizes := make(map[string]int, len(m))
 	for key, value := range m {

@@ -18,8 +18,9 @@ import (
 
 // Settings of the signs of life.
 const (
-	// defaultSignEvery is the time between two signs of life of what is under way, and lostAfter how many of these times without one show
-	// that its process has ended.
+	// defaultSignEvery is the time between two signs of life of what is under
+	// way, and lostAfter how many of these times without one show that its
+	// process has ended.
 	defaultSignEvery = 15 * time.Second
 	lostAfter        = 4
 	// signLimit bounds one turn, and maxLost is how many ends it writes.
@@ -27,17 +28,19 @@ const (
 	maxLost   = 200
 )
 
-// Lasting joins the two rows of something that lasts, such as a console.
+// Lasting connects the two rows of something that lasts, such as a console.
 type Lasting struct {
 	// Key is the same for both rows, and no other's.
 	Key string
-	// End is the action of the row of the end, given in that of the beginning; "" in all that come after it.
+	// End is the action of the row of the end, given in that of the beginning;
+	// "" in all that come after it.
 	End string
 }
 
-// Underway sees to it that what lasts has a row of its end, whatever becomes of the process that has it: such a process gives signs of
-// life, and where they stay away another instance, or the next start, writes the row of the end as far as it is known. Its methods may be
-// called at the same time.
+// Underway makes sure that everything that lasts gets a row for its end,
+// whatever becomes of its process. A process gives signs of life; if they stop,
+// another instance, or the next start, writes the row of the end as far as it
+// is known. It is safe for concurrent use.
 type Underway struct {
 	DB     *db.DB
 	Logger hclog.Logger
@@ -46,7 +49,8 @@ type Underway struct {
 
 	mu   sync.Mutex
 	mine map[string]bool
-	// believe is from when on the silence of others tells that they have ended: nobody could give a sign while the database was away.
+	// believe is from when on the silence of others tells that they have ended:
+	// nobody could give a sign while the database was away.
 	believe time.Time
 }
 
@@ -58,7 +62,8 @@ func (u *Underway) every() time.Duration {
 	return u.Every
 }
 
-// Run gives the signs of life and writes the ends that others owe, until the context ends.
+// Run gives the signs of life, and writes the missing rows of other processes,
+// until the context ends.
 func (u *Underway) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -93,7 +98,7 @@ func (u *Underway) turn(ctx context.Context) error {
 	return err
 }
 
-// sign gives a sign of life for all that this process has.
+// sign gives a sign of life for everything in this process.
 func (u *Underway) sign(ctx context.Context) error {
 	u.mu.Lock()
 	keys := slices.Collect(maps.Keys(u.mine))
@@ -115,7 +120,8 @@ type lost struct {
 	begun, seen time.Time
 }
 
-// endLost writes the rows of the ends of what no process has any more. Result and error say that how it ended is not known.
+// endLost writes the rows for the ends of everything that no process has any
+// more. Result and error say that the end is unknown.
 func (u *Underway) endLost(ctx context.Context) error {
 	return u.DB.Tx(ctx, func(tx *db.Tx) error {
 		rows, err := tx.Pgx.Query(ctx, `DELETE FROM audit_underway WHERE key IN (SELECT key FROM audit_underway
@@ -162,8 +168,9 @@ func (l lost) write(tx *db.Tx) error {
 	return nil
 }
 
-// note keeps in the transaction of an entry's row that what lasts has begun, or is over. What is over gets no more signs of life even
-// where its row could not be written: then it is owed one.
+// note stores, in the transaction of an entry's row, that something has begun
+// or has ended. Something that has ended gets no more signs of life even if its
+// row could not be written; then the row is written as a missing one.
 func (u *Underway) note(ctx context.Context, tx *db.Tx, entry Entry) error {
 	if entry.Lasting.End == "" {
 		u.have(entry.Lasting.Key, false)

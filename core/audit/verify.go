@@ -22,7 +22,7 @@ const (
 	BreakAnchor    = "anchor"    // the note of a clearing is not what the service wrote
 )
 
-// Break is the first thing that is wrong with the trail.
+// Break is the first fault of the trail.
 type Break struct {
 	Kind string
 	// Seq is the place in the chain; 0 where there is none.
@@ -33,7 +33,7 @@ type Break struct {
 	Text string
 }
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
 	// Break is nil when everything fits.
 	Break *Break
@@ -41,17 +41,18 @@ type Report struct {
 	Verified, Cleared int64
 	// Unsealed counts rows without a place yet.
 	Unsealed int64
-	// Seq and Hash are the last place and its hash, in hexadecimal digits. Noted elsewhere they prove a later trail to be
-	// the same.
+	// Seq and Hash are the last place and its hash, in hexadecimal digits.
+	// Noted elsewhere they prove a later trail to be the same.
 	Seq  int64
 	Hash string
 }
 
-// verifyPage is how many places are read at a time.
+// verifyPage is the number of places that are read at a time.
 const verifyPage = 1000
 
-// Verify reads the whole chain as it is at one moment, page by page, and says what is wrong first. An error means that it
-// could not be read, not that it is broken.
+// Verify reads the whole chain in the state of one moment, page by page, and
+// returns the first fault. An error means that the chain could not be read, not
+// that it is broken.
 func (c *Chain) Verify(ctx context.Context) (report Report, err error) {
 	err = c.db.Tx(ctx, func(tx *db.Tx) error {
 		report = Report{}
@@ -73,10 +74,10 @@ func (c *Chain) Verify(ctx context.Context) (report Report, err error) {
 	return report, nil
 }
 
-// Error makes a Break travel as an error inside the verifier.
+// Error lets a Break pass through the verifier as an error.
 func (b *Break) Error() string { return b.Text }
 
-// verifier goes along the chain.
+// verifier walks along the chain.
 type verifier struct {
 	tx   *db.Tx
 	hash *hasher
@@ -120,7 +121,7 @@ func (v *verifier) run(ctx context.Context, c *Chain) error {
 	return v.outside(ctx)
 }
 
-// page checks the places after one, and says how many there were and which was the last.
+// page checks the places after one, and returns their number and the last one.
 func (v *verifier) page(ctx context.Context, after int64) (n int, last int64, err error) {
 	rows, err := v.tx.Pgx.Query(ctx, "SELECT l.seq, l.audit_id, l.previous, l.hash, "+
 		"(SELECT mac FROM audit_blanked b WHERE b.audit_id = l.audit_id), "+hashed+" FROM audit_links l "+
@@ -146,7 +147,8 @@ func (v *verifier) page(ctx context.Context, after int64) (n int, last int64, er
 	return len(page), last, nil
 }
 
-// copied are the values in memory of their own: a gap makes another query while the page is looked at.
+// copied copies values: a gap makes another query while the page is being
+// checked.
 func copied(raw [][]byte) [][]byte {
 	size := 0
 	for _, value := range raw {
@@ -188,7 +190,7 @@ func (v *verifier) place(ctx context.Context, seq, id int64, previous, hash, bla
 	return nil
 }
 
-// step goes over places that were cleared. before is the next place that is there.
+// step passes deleted places. before is the next existing place.
 func (v *verifier) step(ctx context.Context, before int64) error {
 	a, err := anchorAt(ctx, v.tx, v.expected)
 	if err != nil {
@@ -208,7 +210,7 @@ func (v *verifier) step(ctx context.Context, before int64) error {
 	return nil
 }
 
-// end holds what was found against the end that the service wrote.
+// end compares the result with the end that the service wrote.
 func (v *verifier) end(ctx context.Context, end head, there bool) error {
 	begun := v.expected > 1
 	if !there && !begun {
@@ -228,7 +230,7 @@ func (v *verifier) end(ctx context.Context, end head, there bool) error {
 	return v.leftover(ctx)
 }
 
-// leftover looks for anchors that span nothing.
+// leftover looks for anchors that cover nothing.
 func (v *verifier) leftover(ctx context.Context) error {
 	var count, first int64
 	if err := v.tx.Pgx.QueryRow(ctx, "SELECT count(*), coalesce(max(first), 0) FROM audit_anchors").Scan(&count, &first); err != nil {
@@ -240,7 +242,7 @@ func (v *verifier) leftover(ctx context.Context) error {
 	return nil
 }
 
-// outside looks for rows that came in past the service's own way.
+// outside looks for rows that were not written in the service's way.
 func (v *verifier) outside(ctx context.Context) error {
 	var id int64
 	err := v.tx.Pgx.QueryRow(ctx, `SELECT id FROM audit a WHERE NOT EXISTS (SELECT FROM audit_links l WHERE l.audit_id = a.id)

@@ -59,7 +59,8 @@ type Config struct {
 	Queue   *job.Queue
 	Sources Sources
 	Bundles *bundle.Store
-	// Folder is where sources keep what they have fetched, each in a folder of its own below it; empty for none.
+	// Folder is where sources keep what they have fetched, each in a folder of
+	// its own below it; empty for none.
 	Folder string
 	// AllowLocal permits loopback and link-local addresses, for icons and for sources.
 	AllowLocal bool
@@ -69,7 +70,8 @@ type Config struct {
 	Executors Executors
 	Logger    hclog.Logger
 
-	// SyncTime is how long one sync may take; 15 minutes when zero. IconTime is how long one icon may take; 10 seconds when zero.
+	// SyncTime is how long one sync may take; 15 minutes when zero. IconTime is
+	// how long one icon may take; 10 seconds when zero.
 	SyncTime, IconTime time.Duration
 }
 

@@ -17,7 +17,8 @@ import (
 type Current struct {
 	// Path names it for users, Source and Slug at its source.
 	Path, Source, Slug string
-	// Pin is the state of the last sync, and Commit the last one that changed the entry's own files; empty where the source does not say.
+	// Pin is the state of the last sync, and Commit the last one that changed
+	// the entry's own files; empty where the source does not say.
 	Pin, Commit string
 	Entry       sdk.Entry
 }

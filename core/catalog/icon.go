@@ -21,10 +21,12 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Icons are kept in the database: they are small, a backup has them, and every instance can serve what another has fetched. So there is no
-// folder out of which a name could lead.
+// Icons are kept in the database: they are small, a backup has them, and every
+// instance can serve what another has fetched. So there is no folder out of
+// which a name could lead.
 
-// iconFetchers is how many icons are fetched at the same time: a few, so that six hundred of them trouble no server.
+// iconFetchers is how many icons are fetched at the same time: a few, so that
+// six hundred of them trouble no server.
 const iconFetchers = 4
 
 // Icon is a picture as it is served.

@@ -12,7 +12,8 @@ import (
 // for each, however small the file is.
 const maxPixels = 4 << 20
 
-// sizeOf reads the width and the height of a picture from its header, without decoding the picture; false where the header has none.
+// sizeOf reads the width and the height of a picture from its header, without
+// decoding the picture; false where the header has none.
 func sizeOf(data []byte) (size image.Point, ok bool) {
 	var config image.Config
 	var err error

@@ -16,15 +16,16 @@ import (
 // Filter restricts a list; empty fields do not.
 type Filter struct {
 	Category, Query, EntryType string
-	// Sort is "name", "popularity", "newest" or "updated", and "name" when it is anything else. Without one, a query's best come first.
+	// Sort is "name", "popularity", "newest" or "updated", and "name" when it
+	// is anything else. Without one, a query's best come first.
 	Sort string
 }
 
 // listed is an item with the values for sorting and searching.
 type listed struct {
 	Item
-	// names are the words of its name and slug, and folded its name, in lower case. has says of each term of a query whether it is in any
-	// of its texts.
+	// names are the words of its name and slug, and folded its name, in lower
+	// case. has says of each term of a query whether it is in any of its texts.
 	names, folded string
 	has           []bool
 }

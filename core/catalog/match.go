@@ -23,7 +23,8 @@ const (
 const (
 	// maxTerms bounds what a query costs.
 	maxTerms = 12
-	// maxTypo is the longest word that is looked at for typos, in characters: its cost is the product of both lengths.
+	// maxTypo is the longest word that is looked at for typos, in characters:
+	// its cost is the product of both lengths.
 	maxTypo = 40
 )
 

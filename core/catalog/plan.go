@@ -18,7 +18,8 @@ import (
 
 // Executors tell whether programs can run as root on the machine of a host.
 type Executors interface {
-	// Node says what is known of the machine that installs on a host run on, and what is in the way of running anything there.
+	// Node says what is known of the machine that installs on a host run on,
+	// and what is in the way of running anything there.
 	Node(ctx context.Context, hostID int64) (Node, error)
 }
 

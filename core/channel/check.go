@@ -19,7 +19,8 @@ import (
 // topic is what ntfy takes for one.
 var topic = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
 
-// maxRoutes is the maximum size of a channel's routes in bytes of JSON, because lists show them. Routes that do not change may be longer.
+// maxRoutes is the maximum size of a channel's routes in bytes of JSON, because
+// lists show them. Routes that do not change may be longer.
 const maxRoutes = 64 << 10
 
 // faults collects what is wrong with a channel.
@@ -35,7 +36,8 @@ func (s *Store) rules(c *Channel) outbound.Rules {
 	return outbound.Rules{AllowLocal: s.AllowLocal, AllowPrivate: c.AllowPrivate}
 }
 
-// check converts a channel to the form in which it is stored. was are its routes so far. It returns the problem invalid with all faults.
+// check converts a channel to the form in which it is stored. was are its
+// routes so far. It returns the problem invalid with all faults.
 func (s *Store) check(was []Route, c *Channel, secrets Secrets) error {
 	var f faults
 	if c.Name = strings.TrimSpace(c.Name); c.Name == "" {
@@ -171,8 +173,9 @@ func (c *Channel) checkRoutes(was []Route, f *faults) {
 	}
 }
 
-// moved finds out whether secrets that are kept would go to another server than they were given for. Whoever may write a channel and does
-// not know its secrets could have them sent to a server of their own.
+// moved finds out whether secrets that are kept would go to another server than
+// they were given for. Whoever may write a channel and does not know its
+// secrets could have them sent to a server of their own.
 func moved(was, is *Channel, given map[string]*secret.String) error {
 	a, b := was.Settings, is.Settings
 	if a.URL == b.URL && a.Server == b.Server && a.Security == b.Security && a.Fingerprint == b.Fingerprint {
@@ -190,8 +193,9 @@ func moved(was, is *Channel, given map[string]*secret.String) error {
 	return nil
 }
 
-// permit checks what needs more than an admin of the team: only owners of the instance let a channel into private networks, and say where
-// one goes that may be there.
+// permit checks what needs more than an admin of the team: only owners of the
+// instance let a channel into private networks, and say where one goes that may
+// be there.
 func permit(ctx context.Context, was, is *Channel, given map[string]*secret.String) error {
 	caller := identity.FromContext(ctx)
 	if caller == nil || caller.Instance() >= identity.Owner {

@@ -9,7 +9,8 @@ import (
 
 // kind is what tells one kind of channel from others.
 type kind struct {
-	// settings and secrets are the names of those that it may have; with a star at its end, one that it must.
+	// settings and secrets are the names of those that it may have; with a star
+	// at its end, one that it must.
 	settings, secrets []string
 	// url is the public server's; empty where there is none.
 	url string
@@ -50,7 +51,8 @@ func (s *Settings) values() map[string]string {
 		"topic": s.Topic, "chat": s.Chat, "room": s.Room, "device": s.Device}
 }
 
-// destination is where a channel's messages go: the address that is dialled, and the URL where it has one.
+// destination is where a channel's messages go: the address that is dialled,
+// and the URL where it has one.
 func (c *Channel) destination(rules outbound.Rules, secrets Secrets) (url, address string, err error) {
 	if c.Kind == SMTP {
 		port := "587"

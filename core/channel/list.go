@@ -82,7 +82,8 @@ func (s *Store) read(ctx context.Context, id int64) (*Channel, error) {
 	return c, nil
 }
 
-// List gives one page of the channels of the teams of which the caller is an admin, by name, and how many there are on all pages.
+// List gives one page of the channels of the teams of which the caller is an
+// admin, by name, and how many there are on all pages.
 func (s *Store) List(ctx context.Context, offset, limit int) (all []*Channel, total int, err error) {
 	visible := identity.FromContext(ctx).VisibleAs(identity.Admin)
 	batch := &pgx.Batch{}
@@ -148,8 +149,9 @@ func scanDelivery(row pgx.CollectableRow) (d Delivery, err error) {
 	return d, err
 }
 
-// Deliveries gives one page of what became of events at the channels that List has, the newest first, and how many there are on all
-// pages. They are kept for 30 days.
+// Deliveries gives one page of what became of events at the channels that List
+// has, the newest first, and how many there are on all pages. They are kept for
+// 30 days.
 func (s *Store) Deliveries(ctx context.Context, f Filter, offset, limit int) (all []Delivery, total int, err error) {
 	visible := identity.FromContext(ctx).VisibleAs(identity.Admin)
 	args := []any{visible.All, visible.Teams, f.ChannelID, f.State, f.Incident}

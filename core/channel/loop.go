@@ -17,7 +17,8 @@ import (
 const (
 	// tick is the time between two looks for events.
 	tick = time.Second
-	// atOnce is how many channels one instance serves at the same time: one that hangs must not hold up the others.
+	// atOnce is how many channels one instance serves at the same time: one
+	// that hangs must not hold up the others.
 	atOnce = 16
 	// pruneEvery is the time between two looks for what is old.
 	pruneEvery = time.Hour
@@ -29,7 +30,8 @@ const (
 // that it serves.
 func newOwner() string { return rand.Text() }
 
-// Run tells people what happens until the context ends, and returns when what was being sent has come to its end.
+// Run tells people what happens until the context ends, and returns when what
+// was being sent has come to its end.
 func (s *Store) Run(ctx context.Context) {
 	var serving sync.WaitGroup
 	defer serving.Wait()
@@ -94,7 +96,8 @@ func (s *Store) begin(ctx context.Context, slots chan struct{}, serving *sync.Wa
 	return nil
 }
 
-// claim takes the lease of a channel that is due, the one that has waited longest; zero when there is none.
+// claim takes the lease of a channel that is due, the one that has waited
+// longest; zero when there is none.
 func (s *Store) claim(ctx context.Context) (id int64, err error) {
 	err = s.DB.Pool.QueryRow(ctx, `UPDATE notification_queues SET lease = $1, leased_until = now() + $2::interval, served_at = now()
 		WHERE channel_id = (SELECT q.channel_id FROM notification_queues q JOIN notification_channels c ON c.id = q.channel_id
@@ -109,7 +112,8 @@ func (s *Store) claim(ctx context.Context) (id int64, err error) {
 	return id, db.Problem(err)
 }
 
-// free gives a lease back, unless another instance has it by now. Where wait is not zero the channel is left alone for that long.
+// free gives a lease back, unless another instance has it by now. Where wait is
+// not zero the channel is left alone for that long.
 func (s *Store) free(ctx context.Context, id int64, wait time.Duration) error {
 	_, err := s.DB.Pool.Exec(ctx, `UPDATE notification_queues SET leased_until = '-infinity', lease = '',
 		next_at = CASE WHEN $3::interval > interval '0' THEN now() + $3::interval ELSE next_at END

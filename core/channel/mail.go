@@ -16,8 +16,9 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// sendMail sends one mail, in plain text and HTML. Its Message-ID is made of the message's id, so that a mailbox may tell one that was
-// sent again, and the end of a matter answers its beginning.
+// sendMail sends one mail, in plain text and HTML. Its Message-ID is made of
+// the message's id, so that a mailbox may tell one that was sent again, and the
+// end of a matter answers its beginning.
 func sendMail(ctx context.Context, out *sender, m *message) error {
 	host, port, err := net.SplitHostPort(out.target.Address)
 	if err != nil {
@@ -57,7 +58,8 @@ func sendMail(ctx context.Context, out *sender, m *message) error {
 	return judgeMail(out, deliver(ctx, client, letter))
 }
 
-// deliver sends a letter within the context, which the library looks at while it dials only: the end of the context ends the connection.
+// deliver sends a letter within the context, which the library looks at while
+// it dials only: the end of the context ends the connection.
 func deliver(ctx context.Context, client *mail.Client, letter *mail.Msg) error {
 	connection, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
@@ -73,8 +75,9 @@ func deliver(ctx context.Context, client *mail.Client, letter *mail.Msg) error {
 	return err
 }
 
-// login proves the user by the best way that the server offers and the library has. The library's own choice takes a connection for one in
-// clear that it has not encrypted itself.
+// login proves the user by the best way that the server offers and the library
+// has. The library's own choice takes a connection for one in clear that it has
+// not encrypted itself.
 type login struct {
 	host, user string
 	password   secret.String
@@ -105,8 +108,9 @@ func (l *login) Start(server *smtp.ServerInfo) (string, []byte, error) {
 // Next implements smtp.Auth.
 func (l *login) Next(from []byte, more bool) ([]byte, error) { return l.chosen.Next(from, more) }
 
-// judgeMail says what an error means. A server that will never take the letter is a refusal (RFC 5321 section 4.2.1), but for what whoever
-// owns the channel can put right: that the sender is not known, or has no right.
+// judgeMail says what an error means. A server that will never take the letter
+// is a refusal (RFC 5321 section 4.2.1), but for what whoever owns the channel
+// can put right: that the sender is not known, or has no right.
 func judgeMail(out *sender, err error) error {
 	if err == nil {
 		return nil

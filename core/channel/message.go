@@ -26,11 +26,13 @@ type message struct {
 	recipient string
 	channel   *Channel
 	base      string
-	// audit is the row of the trail that it tells, as JSON; nil for other events, and where the row was cleared.
+	// audit is the row of the trail that it tells, as JSON; nil for other
+	// events, and where the row was cleared.
 	audit json.RawMessage
 }
 
-// messageColumns are what scanMessage reads, of a delivery d, its event e, and the user u whom it concerns.
+// messageColumns are what scanMessage reads, of a delivery d, its event e, and
+// the user u whom it concerns.
 const messageColumns = `d.id, d.message_id, COALESCE((SELECT o.message_id::text FROM notification_deliveries o WHERE d.incident <> ''
 	AND o.incident = d.incident AND o.channel_id = d.channel_id AND o.event_state = 'open' AND o.id <> d.id), ''),
 	e.team_id, e.kind, e.incident, e.state, e.severity, e.rule, e.target_kind, e.target_id, e.target_name, e.tags, e.title, e.body, e.link,
@@ -79,7 +81,8 @@ func (m *message) title() string {
 	return "[" + m.event.Severity + "] " + title
 }
 
-// link leads back to the service; where nobody has said how that is reached it is the path alone, and "" where there is none.
+// link leads back to the service; where nobody has said how that is reached it
+// is the path alone, and "" where there is none.
 func (m *message) link() string {
 	if m.event.Link == "" {
 		return ""

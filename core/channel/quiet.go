@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Quiet are hours in which only what is critical is told, where even that is wanted; the rest waits for their end.
+// Quiet are hours in which only what is critical is told, where even that is
+// wanted; the rest waits for their end.
 type Quiet struct {
 	From     string `json:"from" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"22:00" doc:"Start, HH:MM"`
 	To       string `json:"to" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"07:00" doc:"End, HH:MM; on the next day if it is not after the start"`
@@ -46,8 +47,8 @@ func (q *Quiet) location() (*time.Location, error) {
 	return zone, nil
 }
 
-// End is when the quiet hours end that a moment is in; zero when it is in none. A clock that is put forward or back shortens or lengthens
-// them.
+// End is when the quiet hours end that a moment is in; zero when it is in none.
+// A clock that is put forward or back shortens or lengthens them.
 func (q *Quiet) End(now time.Time) (time.Time, error) {
 	if q == nil {
 		return time.Time{}, nil

@@ -14,12 +14,15 @@ import (
 const (
 	// routeBatch is how many events are routed in one transaction.
 	routeBatch = 2000
-	// keep is how long what was told is kept, and what ended or waits for nothing; keepOpen is for a beginning whose end is still to come.
+	// keep is how long what was told is kept, and what ended or waits for
+	// nothing; keepOpen is for a beginning whose end is still to come.
 	keep, keepOpen = 30 * 24 * time.Hour, 365 * 24 * time.Hour
 )
 
-// begun makes deliveries of events that begin a matter or are told once. $1 are the events' ids. A channel of the default team is told of
-// all teams but for their reports, as the instance has one of its own; what concerns one account goes to nobody but its user.
+// begun makes deliveries of events that begin a matter or are told once. $1 are
+// the events' ids. A channel of the default team is told of all teams but for
+// their reports, as the instance has one of its own; what concerns one account
+// goes to nobody but its user.
 const begun = `INSERT INTO notification_deliveries (channel_id, event_id, incident, event_state, critical, exempt)
 	SELECT c.id, e.id, e.incident, e.state, e.severity = 'critical', e.user_id IS NOT NULL
 	FROM notification_events e JOIN notification_channels c ON c.enabled AND CASE WHEN e.user_id IS NOT NULL THEN c.account_mail
@@ -34,8 +37,9 @@ const begun = `INSERT INTO notification_deliveries (channel_id, event_id, incide
 	ORDER BY e.id, c.id
 	ON CONFLICT (incident, channel_id, event_state) WHERE incident <> '' DO NOTHING`
 
-// ended makes deliveries of events that end a matter, for the channels that were told of its beginning or will be, whatever their routes
-// are by now. What the beginning was is the end too: it passes where that has passed.
+// ended makes deliveries of events that end a matter, for the channels that
+// were told of its beginning or will be, whatever their routes are by now. What
+// the beginning was is the end too: it passes where that has passed.
 const ended = `INSERT INTO notification_deliveries (channel_id, event_id, incident, event_state, critical, exempt)
 	SELECT d.channel_id, e.id, e.incident, e.state, d.critical, d.exempt
 	FROM notification_events e JOIN notification_deliveries d ON d.incident = e.incident AND d.event_state = 'open'
@@ -44,8 +48,9 @@ const ended = `INSERT INTO notification_deliveries (channel_id, event_id, incide
 	ORDER BY e.id, d.channel_id
 	ON CONFLICT (incident, channel_id, event_state) WHERE incident <> '' DO NOTHING`
 
-// route decides for all events that came who is told. One instance does it at a time: the end of a matter is looked at after its
-// beginning. An event that is written in a transaction which ends later is routed later.
+// route decides for all events that came who is told. One instance does it at a
+// time: the end of a matter is looked at after its beginning. An event that is
+// written in a transaction which ends later is routed later.
 func (s *Store) route(ctx context.Context) error {
 	for {
 		n, err := s.routeSome(ctx)

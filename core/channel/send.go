@@ -92,8 +92,8 @@ func (o *sender) send(ctx context.Context, method, url string, body []byte, head
 	return o.judge(answer, string(text))
 }
 
-// judge says what an answer means. What a message itself is wrong in is a refusal; all else may pass, or be put right by who owns the
-// channel.
+// judge says what an answer means. What a message itself is wrong in is a
+// refusal; all else may pass, or be put right by who owns the channel.
 func (o *sender) judge(answer *http.Response, text string) error {
 	if answer.StatusCode/100 == 2 {
 		return nil

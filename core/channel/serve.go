@@ -27,7 +27,8 @@ type away struct {
 // Error implements error.
 func (e *away) Error() string { return e.text }
 
-// serve sends what is due to a channel whose lease this instance has, in order, and gives the lease back.
+// serve sends what is due to a channel whose lease this instance has, in order,
+// and gives the lease back.
 func (s *Store) serve(ctx context.Context, id int64) error {
 	wait := time.Duration(0)
 	defer func() {
@@ -94,8 +95,10 @@ func (s *Store) load(ctx context.Context, id int64) (*Channel, Secrets, error) {
 	return &found.Channel, secrets, err
 }
 
-// next is the message to send now, noted as tried; nil when there is none, or when another instance has the channel by now. What is
-// critical comes before the rest, but the end of a matter never before its beginning, which is as critical.
+// next is the message to send now, noted as tried; nil when there is none, or
+// when another instance has the channel by now. What is critical comes before
+// the rest, but the end of a matter never before its beginning, which is as
+// critical.
 func (s *Store) next(ctx context.Context, c *Channel) (*message, error) {
 	rows, err := s.DB.Pool.Query(ctx, `WITH mine AS (UPDATE notification_queues SET leased_until = now() + $3::interval
 			WHERE channel_id = $1 AND lease = $2 AND leased_until > now() RETURNING channel_id),
@@ -131,8 +134,8 @@ func (s *Store) sent(ctx context.Context, m *message) error {
 	return nil
 }
 
-// failed notes that the channel has not taken a message, and says for how long it is to be left alone; zero when it may have the next
-// message at once.
+// failed notes that the channel has not taken a message, and says for how long
+// it is to be left alone; zero when it may have the next message at once.
 func (s *Store) failed(ctx context.Context, m *message, cause error) (wait time.Duration, err error) {
 	ctx, cancel := noted(ctx)
 	defer cancel()
@@ -175,8 +178,9 @@ func oneUnless(not bool) int {
 	return 1
 }
 
-// giveUp ends a delivery that was never taken. Nobody was told of the matter's beginning then, and so nobody is of its end; what a digest
-// was to tell was not told either.
+// giveUp ends a delivery that was never taken. Nobody was told of the matter's
+// beginning then, and so nobody is of its end; what a digest was to tell was
+// not told either.
 func giveUp(ctx context.Context, tx *db.Tx, deliveries ...int64) error {
 	_, err := tx.Pgx.Exec(ctx, `WITH over AS (UPDATE notification_deliveries SET state = 'failed', held_for = '', done_at = now()
 			WHERE (id = ANY($1) AND state IN ('pending', 'held')) OR (digest_id = ANY($1) AND state = 'folded')

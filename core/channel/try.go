@@ -22,8 +22,9 @@ type Trial struct {
 const noLinks = "Messages have no links: the service does not know where people find it. Set HOSTLER_BASE_URL to that address, such as " +
 	"https://hostler.example.com."
 
-// Try sends a test message to a channel at once, also to one that is switched off or in its quiet hours, and gives what became of it. It
-// is tried once. Problems: those of Get.
+// Try sends a test message to a channel at once, also to one that is switched
+// off or in its quiet hours, and gives what became of it. It is tried once.
+// Problems: those of Get.
 func (s *Store) Try(ctx context.Context, id int64) (*Trial, error) {
 	if err := s.require(ctx, id); err != nil {
 		return nil, err
@@ -94,7 +95,8 @@ func (s *Store) try(ctx context.Context, c *Channel, secrets Secrets, m *message
 	return kinds[c.Kind].send(sending, out, m)
 }
 
-// noteTry notes what became of a test, with the channel too: one that takes a test is tried again at once with what waits.
+// noteTry notes what became of a test, with the channel too: one that takes a
+// test is tried again at once with what waits.
 func (s *Store) noteTry(ctx context.Context, m *message, outcome error) error {
 	ctx, cancel := noted(ctx)
 	defer cancel()

@@ -35,7 +35,8 @@ type Payload struct {
 	Body      string    `json:"body"`
 	Link      string    `json:"link,omitempty"`
 	At        time.Time `json:"at"`
-	// Audit is the row of the audit trail, in the words of GET /audit; absent for other kinds than audit.
+	// Audit is the row of the audit trail, in the words of GET /audit; absent
+	// for other kinds than audit.
 	Audit json.RawMessage `json:"audit,omitempty"`
 }
 
@@ -46,7 +47,8 @@ type Target struct {
 	Name string `json:"name"`
 }
 
-// sendWebhook posts in the form of Standard Webhooks 1.0 (standardwebhooks.com): its libraries check the signature.
+// sendWebhook posts in the form of Standard Webhooks 1.0
+// (standardwebhooks.com): its libraries check the signature.
 func sendWebhook(ctx context.Context, out *sender, m *message) error {
 	e := &m.event
 	payload := Payload{ID: m.id, ChannelID: m.channel.ID, Kind: string(e.Kind), State: string(e.State), Incident: e.Incident,
@@ -76,9 +78,11 @@ func sendWebhook(ctx context.Context, out *sender, m *message) error {
 	return out.send(ctx, http.MethodPost, out.url, body, header)
 }
 
-// Sign is the signature of a webhook's body, as the header Webhook-Signature has it: v1, and the HMAC-SHA256 in base64 of the headers
-// Webhook-Id and Webhook-Timestamp and the body, joined by dots. A secret that begins with whsec_ is a key in base64, any other one is the
-// key itself. A receiver takes no timestamp that is old, so that nobody sends again what was overheard.
+// Sign is the signature of a webhook's body, as the header Webhook-Signature
+// has it: v1, and the HMAC-SHA256 in base64 of the headers Webhook-Id and
+// Webhook-Timestamp and the body, joined by dots. A secret that begins with
+// whsec_ is a key in base64, any other one is the key itself. A receiver takes
+// no timestamp that is old, so that nobody sends again what was overheard.
 func Sign(secret, id, timestamp string, body []byte) (string, error) {
 	key, err := signingKey(secret)
 	if err != nil {

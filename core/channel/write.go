@@ -32,8 +32,9 @@ func (s *Store) require(ctx context.Context, id int64) error {
 	return err
 }
 
-// Create makes a channel of a team of which the caller is an admin. Problems: invalid, forbidden, not_found for an unknown team, conflict
-// beyond MaxChannels, and where another channel is the account mail already.
+// Create makes a channel of a team of which the caller is an admin. Problems:
+// invalid, forbidden, not_found for an unknown team, conflict beyond
+// MaxChannels, and where another channel is the account mail already.
 func (s *Store) Create(ctx context.Context, c Channel, secrets Secrets) (*Channel, error) {
 	if caller := identity.FromContext(ctx); caller != nil {
 		switch held := caller.On(c.TeamID); {
@@ -115,7 +116,8 @@ func (s *Store) write(ctx context.Context, tx *db.Tx, c *Channel, secrets Secret
 		batch.Queue(`INSERT INTO notification_routes (channel_id, position, severity, kinds, teams, tags, rules)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)`, c.ID, i, r.Severity, r.Kinds, r.Teams, r.Tags, r.Rules)
 	}
-	// What was changed may be what was in the way: it is tried at once, and quiet hours are looked at again.
+	// What was changed may be what was in the way: it is tried at once, and
+	// quiet hours are looked at again.
 	batch.Queue("UPDATE notification_queues SET next_at = now(), failures = 0 WHERE channel_id = $1", c.ID)
 	// Who begins to be told of the trail is told from now on, also after having been switched off.
 	batch.Queue(`UPDATE notification_queues SET audit_seq = CASE WHEN $2 THEN COALESCE(audit_seq, (SELECT max(seq) FROM audit_chain), 0) END
@@ -127,8 +129,9 @@ func (s *Store) write(ctx context.Context, tx *db.Tx, c *Channel, secrets Secret
 	return nil
 }
 
-// Update changes a channel by edit. Of secrets, those that are given are set, nil ones are cleared, and all others stay. It may be called
-// more than once. Problems: those of Create.
+// Update changes a channel by edit. Of secrets, those that are given are set,
+// nil ones are cleared, and all others stay. It may be called more than once.
+// Problems: those of Create.
 func (s *Store) Update(ctx context.Context, id int64, edit func(*Channel), given map[string]*secret.String) (*Channel, error) {
 	if err := s.require(ctx, id); err != nil {
 		return nil, err

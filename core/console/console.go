@@ -23,7 +23,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Store opens consoles. Its methods may be called at the same time.
+// Store opens consoles. It is safe for concurrent use.
 type Store struct {
 	DB    *db.DB
 	Hosts host.Opener
@@ -42,7 +42,7 @@ type Store struct {
 	closed   bool
 }
 
-// Target is what a console is of.
+// Target is the object of a console.
 type Target struct {
 	// Kind is "vm", "app" or "host", and ID and Name are those of the API.
 	Kind   string
@@ -55,7 +55,7 @@ type Target struct {
 	Node  string
 }
 
-// Order is what a console is to be.
+// Order describes the wanted console.
 type Order struct {
 	// Kind is empty for a terminal where there is one, else the graphical console.
 	Kind hypervisor.ConsoleKind
@@ -70,10 +70,12 @@ func (s *Store) hold() time.Duration {
 	return s.Hold
 }
 
-// channelTickets tells the number of a ticket that another instance than the one which holds its console has redeemed.
+// channelTickets announces the number of a ticket that was redeemed by another
+// instance than the one that holds its console.
 const channelTickets = "console_tickets"
 
-// start gives the process its name, and lets it hear of what it holds in vain.
+// start gives the process its name, and subscribes to the announcements about
+// consoles that it holds.
 func (s *Store) start() {
 	s.begin.Do(func() {
 		s.instance, s.held = rand.Text(), map[int64]*link{}
@@ -82,7 +84,8 @@ func (s *Store) start() {
 	})
 }
 
-// Close ends the consoles that no socket has come for, and holds no further ones. Open sockets end by themselves.
+// Close ends the consoles for which no socket has come, and makes the store
+// hold no more. Open sockets end by themselves.
 func (s *Store) Close() {
 	s.start()
 	s.mu.Lock()
@@ -94,7 +97,8 @@ func (s *Store) Close() {
 	}
 }
 
-// Prune deletes a batch of tickets and recordings that are over, and says how many.
+// Prune deletes one batch of old tickets and recordings, and returns their
+// number.
 func (s *Store) Prune(ctx context.Context) (int64, error) {
 	tickets, err := s.pruneTickets(ctx)
 	if err != nil {

@@ -34,8 +34,9 @@ const (
 	pieceSize = 32 << 10
 )
 
-// link is an open console at a hypervisor. While it is held for a socket its output is read ahead a little: only who reads sees that it
-// has ended.
+// link is an open console at a hypervisor. While it is held for a socket, a
+// little of its output is read ahead, because only a reader notices the end of
+// a console.
 type link struct {
 	console hypervisor.Console
 	host    io.Closer
@@ -48,7 +49,7 @@ type link struct {
 	taken atomic.Bool
 }
 
-// piece is what one Read of a console gave.
+// piece is the result of one Read of a console.
 type piece struct {
 	data []byte
 	err  error
@@ -83,7 +84,7 @@ func (l *link) Close() {
 	})
 }
 
-// dial opens a console at the hypervisor. Errors are problems, as of Issue.
+// dial opens a console at the hypervisor. Errors are those of Issue.
 func (s *Store) dial(ctx context.Context, t Target, o Order) (*link, error) {
 	limited, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
@@ -98,7 +99,8 @@ func (s *Store) dial(ctx context.Context, t Target, o Order) (*link, error) {
 	return l, nil
 }
 
-// open connects to the thing's own node where it can: another member takes a detour to it.
+// open connects to the object's own node if it can. Another member of the
+// cluster would forward every byte.
 func (s *Store) open(ctx context.Context, t Target, o Order) (*link, error) {
 	by, err := s.by(ctx, t)
 	if err != nil {
@@ -111,7 +113,7 @@ func (s *Store) open(ctx context.Context, t Target, o Order) (*link, error) {
 	return l, err
 }
 
-// by is the host that is asked for a console.
+// by returns the host through which a console is opened.
 func (s *Store) by(ctx context.Context, t Target) (int64, error) {
 	if t.Guest != nil {
 		return host.ByNode(ctx, s.DB, t.HostID, t.Guest.Node, endpoint.Console)
@@ -166,7 +168,7 @@ func (s *Store) openBy(ctx context.Context, hostID int64, t Target, o Order) (_ 
 	return l, nil
 }
 
-// authenticate answers the hypervisor's challenge, as its client.
+// authenticate answers the hypervisor's challenge.
 func authenticate(ctx context.Context, c hypervisor.Console) error {
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	err := rfb.Authenticate(c, c.Password())
@@ -180,7 +182,7 @@ func authenticate(ctx context.Context, c hypervisor.Console) error {
 	return err
 }
 
-// problemOf is plugin.Problem for what an opening fails with.
+// problemOf is plugin.Problem for the errors of an opening.
 func problemOf(err error) error {
 	var e *sdk.Error
 	if !errors.As(err, &e) {
@@ -197,7 +199,7 @@ func problemOf(err error) error {
 	return plugin.Problem(err)
 }
 
-// keep holds a console for the socket that is to come, while its ticket is good.
+// keep holds a console for a socket, as long as its ticket is valid.
 func (s *Store) keep(id int64, l *link) {
 	s.mu.Lock()
 	room := !s.closed && len(s.held) < mostHeld
@@ -211,7 +213,8 @@ func (s *Store) keep(id int64, l *link) {
 	}
 }
 
-// take gives the console that is held for a ticket, unless it has ended meanwhile; nil for none.
+// take returns the console that is held for a ticket, unless it has ended; nil
+// for none.
 func (s *Store) take(id int64) *link {
 	s.mu.Lock()
 	l := s.held[id]
@@ -235,7 +238,7 @@ func (s *Store) take(id int64) *link {
 	}
 }
 
-// release closes the console that is held for a ticket, if there is one.
+// release closes the console that is held for a ticket.
 func (s *Store) release(number string) {
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
@@ -251,7 +254,8 @@ func (s *Store) release(number string) {
 	}
 }
 
-// releaseUsed closes what is held for tickets that were used while nothing was heard of them.
+// releaseUsed closes the consoles whose tickets were used while this instance
+// received no announcements.
 func (s *Store) releaseUsed() {
 	s.mu.Lock()
 	ids := slices.Collect(maps.Keys(s.held))
@@ -275,7 +279,7 @@ func (s *Store) releaseUsed() {
 	}
 }
 
-// read gives what the console shows next, in the buffer or not.
+// read returns the next output of the console, in the buffer or not.
 func (l *link) read(buffer []byte) ([]byte, error) {
 	l.taken.Store(true)
 	if len(l.early) > 0 {
@@ -290,7 +294,7 @@ func (l *link) read(buffer []byte) ([]byte, error) {
 	return buffer[:n], err
 }
 
-// write sends what the person typed, in pieces that every hypervisor takes.
+// write sends input, in pieces that every hypervisor accepts.
 func (l *link) write(data []byte) error {
 	for len(data) > 0 {
 		n := min(len(data), pieceSize)

@@ -45,15 +45,15 @@ const (
 	foreignKeyViolation = "23503"
 )
 
-// Sealed is the column of what recordings are encrypted with, for rotating the key.
+// Sealed is the column with the keys of recordings, for the rotation of keys.
 var Sealed = secret.Table{Name: "console_recordings", Column: "data_key", Key: []string{"id"}}
 
 func dataKeyPlace(id int64) secret.Binding {
 	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(id)}
 }
 
-// recorded reports whether what a console of the target shows is to be recorded. Graphical consoles never are: their protocol says what
-// changes on a screen, which is no text.
+// recorded reports whether the output of a console is recorded. Graphical
+// consoles never are: their protocol carries changes of a screen and no text.
 func (s *Store) recorded(ctx context.Context, t Target, kind hypervisor.ConsoleKind) (bool, error) {
 	if kind != hypervisor.ConsoleTerminal {
 		return false, nil
@@ -68,9 +68,11 @@ func (s *Store) recorded(ctx context.Context, t Target, kind hypervisor.ConsoleK
 	return setting.Get(ctx, s.DB, key)
 }
 
-// recorder writes what a terminal shows as lines of asciicast v2 (https://docs.asciinema.org/manual/asciicast/v2/): a header, and then an
-// event for each output and each new size. Input is not recorded: it may hold passwords. The lines are compressed and encrypted in chunks
-// of their own, so that what was stored can be read whatever becomes of the rest.
+// recorder writes the output of a terminal as lines of asciicast v2
+// (https://docs.asciinema.org/manual/asciicast/v2/): a header, and an event for
+// each output and each new size. Input is not recorded, because it may contain
+// passwords. The lines are compressed and encrypted in separate chunks, so that
+// stored chunks can be read whatever happens to the rest.
 type recorder struct {
 	store *Store
 	id    int64
@@ -97,7 +99,7 @@ type recorder struct {
 	looked int64
 }
 
-// record begins the recording of a session, and tells the person of it.
+// record begins the recording of a session, and notifies the user.
 func (x *Session) record(ctx context.Context, socket Socket) error {
 	r, err := x.store.newRecorder(ctx, x.target, x.order)
 	if err != nil {
@@ -168,7 +170,7 @@ func (s *Store) newRecorder(ctx context.Context, t Target, o Order) (*recorder, 
 	if columns == 0 || rows == 0 {
 		columns, rows = 80, 24
 	}
-	// That it can be kept is shown before the person is told.
+	// The recording is stored once before the user is told that there is one.
 	r.line(map[string]any{"version": 2, "width": columns, "height": rows, "timestamp": r.began.Unix(), "title": t.Kind + " " + t.Name})
 	header, _ := r.take(false)
 	if err := r.storeChunk(ctx, header, 0, false); err != nil {
@@ -190,7 +192,8 @@ func newSeal(key []byte) (cipher.AEAD, error) {
 	return seal, nil
 }
 
-// nonce is that of a chunk, under a key that is the recording's alone; place is what the chunk is bound to besides.
+// nonce returns the nonce of a chunk. It may be the chunk's number, because
+// every recording has its own key.
 func nonce(number int) []byte {
 	return binary.BigEndian.AppendUint64(make([]byte, 4, 12), uint64(number))
 }
@@ -199,14 +202,15 @@ func place(id int64, number int) []byte {
 	return fmt.Appendf(nil, "console recording %d/%d", id, number)
 }
 
-// line adds a line of JSON. The caller holds the lock, or is alone.
+// line adds a line of JSON. The caller holds the lock, or is the only user.
 func (r *recorder) line(v any) {
 	encoder := json.NewEncoder(&r.lines)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(v) // numbers and texts
 }
 
-// event adds an event, and waits while there is no room. An error means that the recording is not kept any more.
+// event adds an event, and waits while there is no space. An error means that
+// the recording can no longer be stored.
 func (r *recorder) event(kind string, data string) error {
 	for r.lines.Len() >= chunkSize && r.failed == nil {
 		r.room.Wait()
@@ -227,7 +231,7 @@ func (r *recorder) event(kind string, data string) error {
 	return nil
 }
 
-// output records what the terminal showed.
+// output records output of the terminal.
 func (r *recorder) output(p []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -239,7 +243,8 @@ func (r *recorder) output(p []byte) error {
 	return r.event("o", text)
 }
 
-// unfinished is how many bytes at the end of a text are the beginning of a character.
+// unfinished returns how many bytes at the end of a text are the beginning of a
+// character.
 func unfinished(p []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
 		if tail := p[len(p)-n:]; utf8.RuneStart(tail[0]) {
@@ -252,14 +257,14 @@ func unfinished(p []byte) int {
 	return 0
 }
 
-// resize records the terminal's new size.
+// resize records the new size of the terminal.
 func (r *recorder) resize(columns, rows int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.event("r", fmt.Sprintf("%dx%d", columns, rows))
 }
 
-// close stores what is left and notes the end.
+// close stores the rest and the end.
 func (r *recorder) close() error {
 	close(r.closing)
 	<-r.done
@@ -296,7 +301,8 @@ func (r *recorder) run(ctx context.Context) {
 	}
 }
 
-// take gives the lines that are to be stored next, and how many bytes of output are in them.
+// take returns the lines to store next, and how many bytes of output they
+// contain.
 func (r *recorder) take(last bool) (lines []byte, shown int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -310,7 +316,7 @@ func (r *recorder) take(last bool) (lines []byte, shown int64) {
 	return lines, shown
 }
 
-// storeChunk stores one chunk, again and again while the database is away.
+// storeChunk stores one chunk. It tries again while the database is away.
 func (r *recorder) storeChunk(ctx context.Context, lines []byte, shown int64, ended bool) error {
 	var content []byte
 	if len(lines) > 0 {
@@ -336,7 +342,7 @@ func (r *recorder) storeChunk(ctx context.Context, lines []byte, shown int64, en
 		}
 	}
 	for {
-		// A chunk whose storing had no answer may be there.
+		// A chunk whose storing was not answered may be stored already.
 		tag, err := r.store.DB.Pool.Exec(limited, `WITH chunk AS (
 				INSERT INTO console_recording_chunks (recording_id, number, content) SELECT $1, $2, $3 WHERE $3::bytea IS NOT NULL
 				ON CONFLICT DO NOTHING)

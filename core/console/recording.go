@@ -19,7 +19,7 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
-// Recording is what is told of a recording; the JSON names are those of the API.
+// Recording describes a recording; the JSON names are those of the API.
 type Recording struct {
 	ID         int64      `json:"id" example:"12"`
 	TargetKind string     `json:"target_kind" enum:"vm,app,host" example:"vm"`
@@ -39,7 +39,7 @@ type Recording struct {
 	Truncated  bool       `json:"truncated" doc:"true if the recording reached its size limit; later output is missing"`
 }
 
-// Filter narrows a list of recordings.
+// Filter restricts a list of recordings.
 type Filter struct {
 	// TargetKind and TargetID narrow to those of one thing, UserID to those of one user; zero values narrow nothing.
 	TargetKind       string
@@ -52,7 +52,8 @@ const recordingColumns = `r.id, r.target_kind, r.target_id, r.target_name, r.hos
 	ELSE 'lost' END,
 	r.started_at AT TIME ZONE 'UTC', r.ended_at AT TIME ZONE 'UTC', r.output_bytes, r.stored_bytes, r.truncated`
 
-// Recordings lists recordings of teams that may be seen, the newest first, and says how many there are.
+// Recordings returns a page of the recordings of visible teams, the newest
+// first, and the number of all.
 func (s *Store) Recordings(ctx context.Context, f Filter, visible identity.Visible) (all []Recording, total int, err error) {
 	const narrowed = `FROM console_recordings r WHERE ($1 OR r.team_id = ANY ($2)) AND ($3 = '' OR r.target_kind = $3)
 		AND ($4::bigint = 0 OR r.target_id = $4) AND ($5::bigint = 0 OR r.user_id = $5)`
@@ -71,7 +72,7 @@ func (s *Store) Recordings(ctx context.Context, f Filter, visible identity.Visib
 	return all, total, nil
 }
 
-// Recording gives one, or not_found.
+// Recording returns one recording. The problem is not_found.
 func (s *Store) Recording(ctx context.Context, id int64) (r Recording, err error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+recordingColumns+" FROM console_recordings r WHERE r.id = $1", id)
 	if err == nil {
@@ -88,8 +89,8 @@ func (s *Store) Recording(ctx context.Context, id int64) (r Recording, err error
 
 func noRecording() error { return problem.New(problem.CodeNotFound, "there is no such recording") }
 
-// Cast writes a recording, as far as it is stored, as an asciicast v2. No connection to the database is held while the reader takes its
-// time.
+// Cast writes a recording, as far as it is stored, as an asciicast v2. It holds
+// no connection to the database while the reader is slow.
 func (s *Store) Cast(ctx context.Context, id int64, to io.Writer) error {
 	var sealed []byte
 	err := s.DB.Pool.QueryRow(ctx, "SELECT data_key FROM console_recordings WHERE id = $1", id).Scan(&sealed)
@@ -138,7 +139,9 @@ func (s *Store) Cast(ctx context.Context, id int64, to io.Writer) error {
 	}
 }
 
-// DeleteRecording deletes one, with the audit row. Problem: not_found. A console that it is of ends.
+// DeleteRecording deletes a recording, with an audit entry. A console that is
+// being recorded ends: nobody may use it without a record. The problem is
+// not_found.
 func (s *Store) DeleteRecording(ctx context.Context, id int64) error {
 	return s.DB.Tx(ctx, func(tx *db.Tx) error {
 		tag, err := tx.Pgx.Exec(ctx, "DELETE FROM console_recordings WHERE id = $1", id)
@@ -152,11 +155,11 @@ func (s *Store) DeleteRecording(ctx context.Context, id int64) error {
 	})
 }
 
-// finished is, in SQL, a recording that is not made any more.
+// finished is SQL for a recording that has ended.
 const finished = `(ended_at IS NOT NULL OR seen_at < now() - interval '` + lostTime + `')`
 
-// makeRoom deletes the oldest recordings that are finished while all recordings take more than the setting says. full says that those
-// which are being made take as much alone.
+// makeRoom deletes the oldest finished recordings while all recordings together
+// exceed the setting. full reports that the unfinished ones alone do.
 func (s *Store) makeRoom(ctx context.Context) (deleted int64, full bool, err error) {
 	mib, err := setting.Get(ctx, s.DB, setting.ConsoleTotal)
 	if err != nil {
@@ -176,7 +179,8 @@ func (s *Store) makeRoom(ctx context.Context) (deleted int64, full bool, err err
 	return tag.RowsAffected(), full, nil
 }
 
-// pruneRecordings deletes some recordings that are older than the settings say, and those that there is no room for.
+// pruneRecordings deletes recordings that are too old, and those for which
+// there is no space.
 func (s *Store) pruneRecordings(ctx context.Context) (int64, error) {
 	days, err := setting.Get(ctx, s.DB, setting.ConsoleKeep)
 	if err != nil {

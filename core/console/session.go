@@ -27,8 +27,8 @@ const (
 	endLimit = time.Second
 )
 
-// Socket is a person's end of a console. Messages are binary, but for those of Control and the notice of a recording. One goroutine reads
-// while another one writes.
+// Socket is the user's end of a console. Messages are binary, except Control
+// and the notice of a recording. One goroutine reads while another one writes.
 type Socket interface {
 	// Read waits for the next message; io.EOF when the person has left.
 	Read() (text bool, data []byte, err error)
@@ -37,18 +37,18 @@ type Socket interface {
 	End(cause error)
 }
 
-// Control is a text message from the person.
+// Control is a text message from the user.
 type Control struct {
 	Resize *Size `json:"resize"`
 }
 
-// Size is that of a terminal, 1 to 1000 each.
+// Size is the size of a terminal, each 1 to 1000.
 type Size struct {
 	Columns int `json:"columns"`
 	Rows    int `json:"rows"`
 }
 
-// Notice is the text message that comes first where what the console shows is recorded.
+// Notice is the first text message if the output of the console is recorded.
 type Notice struct {
 	Recorded bool   `json:"recorded"`
 	Notice   string `json:"notice"`
@@ -72,9 +72,10 @@ type Session struct {
 	received []byte // what of a message was not read yet, of a graphical console
 }
 
-// Redeem uses a ticket for the console of the thing that it names, and opens the console anew where it is not held here any more. find
-// gives the thing; it is told the node of a shell. Problems: ticket_invalid, and those of find and of Issue. The caller
-// closes the session.
+// Redeem uses a ticket for the console of the object that it names. If the
+// console is not held here any more, it is opened again. find returns the
+// object; it gets the node of a shell. Problems: ticket_invalid, and those of
+// find and of Issue. The caller closes the session.
 func (s *Store) Redeem(ctx context.Context, kind string, id int64, ticket string,
 	find func(ctx context.Context, node string) (Target, error)) (_ *Session, err error) {
 	r, err := s.redeem(ctx, kind, id, ticket)
@@ -115,18 +116,19 @@ func (s *Store) Redeem(ctx context.Context, kind string, id int64, ticket string
 	return x, nil
 }
 
-// Kind is what the console carries.
+// Kind returns what the console carries.
 func (x *Session) Kind() hypervisor.ConsoleKind { return x.link.console.Kind() }
 
-// Close ends the console, if Serve did not.
+// Close ends the console if Serve has not done so.
 func (x *Session) Close() {
 	if x.link != nil {
 		x.link.Close()
 	}
 }
 
-// Serve carries what goes through the console until one side ends, and describes it in the attempt of the context. What the person does
-// not take is not read from the hypervisor: the sender waits, and no memory fills.
+// Serve copies between socket and console until one side ends, and describes
+// the console in the audit entry of the context. Output that the user does not
+// take is not read from the hypervisor: the sender waits, and no memory fills.
 func (x *Session) Serve(ctx context.Context, socket Socket) (err error) {
 	began := time.Now()
 	defer func() {
@@ -167,7 +169,7 @@ func (x *Session) Serve(ctx context.Context, socket Socket) (err error) {
 	}()
 	err = x.receive(ctx, socket)
 	if broken := (*brokenError)(nil); errors.As(err, &broken) {
-		// Mostly it has just ended, and says so to who reads.
+		// Usually the console has just ended, and its reader reports why.
 		select {
 		case told := <-sent:
 			return told
@@ -180,13 +182,13 @@ func (x *Session) Serve(ctx context.Context, socket Socket) (err error) {
 	return err
 }
 
-// leave ends the console because its person has left, or has to.
+// leave ends the console because its user has left, or must.
 func (x *Session) leave() {
 	x.closing.Store(true)
 	x.link.Close()
 }
 
-// send carries what the console shows to the person. Nil is its end.
+// send copies the output of the console to the user. nil is the console's end.
 func (x *Session) send(socket Socket) error {
 	buffer := make([]byte, pieceSize)
 	for {
@@ -211,12 +213,13 @@ func (x *Session) send(socket Socket) error {
 	}
 }
 
-// brokenError is what the console fails with when it is written to.
+// brokenError is an error of a write to the console.
 type brokenError struct{ cause error }
 
 func (e *brokenError) Error() string { return "the console takes nothing more: " + e.cause.Error() }
 
-// receive carries what the person types to the console. io.EOF: the person has left.
+// receive copies the user's input to the console. io.EOF means that the user
+// has left.
 func (x *Session) receive(ctx context.Context, socket Socket) error {
 	if len(x.received) > 0 {
 		if err := x.typed(x.received); err != nil {
@@ -249,10 +252,10 @@ func (x *Session) typed(data []byte) error {
 	return nil
 }
 
-// mostSize is the most columns and rows of a terminal.
+// mostSize is the largest number of columns and of rows of a terminal.
 const mostSize = 1000
 
-// control does what a text message asks for.
+// control handles a text message.
 func (x *Session) control(ctx context.Context, data []byte) error {
 	var c Control
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -274,7 +277,7 @@ func (x *Session) control(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// admit asks the person's RFB client for the password.
+// admit asks the user's RFB client for the password.
 func (x *Session) admit(socket Socket) error {
 	late := time.AfterFunc(admitLimit, func() { socket.End(problem.New(problem.CodeTimeout, "the client did not log in to the console")) })
 	defer late.Stop()
@@ -291,7 +294,8 @@ func (x *Session) admit(socket Socket) error {
 	return err
 }
 
-// client is an RFB client at the other end of a socket. What it sends after the log-in stays in the session.
+// client is the RFB client behind a socket. What it sends after the log-in
+// stays in the session.
 type client struct {
 	session *Session
 	socket  Socket

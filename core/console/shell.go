@@ -12,11 +12,13 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// shellLook is the time between two looks at whether an open shell is still wanted.
+// shellLook is the time between two checks whether an open shell is still
+// allowed.
 const shellLook = 2 * time.Second
 
-// Shell is the shell of a node of a host, of the one that answers at the host's address where none is named. Problems: not_found,
-// node_shell_disabled, and invalid for the query parameter node where none can be chosen.
+// Shell returns the shell of a host's node; without a name it is the node at
+// the host's address. Problems: not_found, node_shell_disabled, and invalid for
+// the query parameter node if none can be chosen.
 func (s *Store) Shell(ctx context.Context, hostID int64, node string) (Target, error) {
 	t := Target{Kind: "host", ID: hostID, HostID: hostID}
 	var enabled, known bool
@@ -45,7 +47,7 @@ func shellsOff() error {
 		"script make the console's token for node shells too")
 }
 
-// watchShell calls end once shells are not wanted on the host any more.
+// watchShell calls end when shells are no longer allowed on the host.
 func (s *Store) watchShell(ctx context.Context, hostID int64, end func(error)) {
 	ticker := time.NewTicker(shellLook)
 	defer ticker.Stop()

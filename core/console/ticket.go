@@ -19,7 +19,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// mostTickets are how many a user may have that no socket has come for, over all instances: each holds a console open at a hypervisor.
+// mostTickets limits the unused tickets of a user over all instances: each
+// holds a console open at a hypervisor.
 const mostTickets = 8
 
 // Ticket is the right to open one console once.
@@ -34,10 +35,12 @@ type Ticket struct {
 	Recorded bool
 }
 
-// Issue opens a console at the hypervisor and gives its caller a ticket for it, with the audit row of the request. Problems:
-// rate_limited while the caller has too many unused ones; capability_missing; unsupported where the driver or this release of the
-// hypervisor has no such console; not_found, invalid_state, invalid for the query parameter kind, console_unavailable where nothing is
-// free, hypervisor_error with the remedy, timeout.
+// Issue opens a console at the hypervisor and returns a ticket for it, with the
+// audit entry of the request. Problems: rate_limited while the caller has too
+// many unused ones; capability_missing; unsupported if the driver or this
+// release of the hypervisor has no such console; not_found, invalid_state,
+// invalid for the query parameter kind, console_unavailable if nothing is free,
+// hypervisor_error with the remedy, timeout.
 func (s *Store) Issue(ctx context.Context, t Target, o Order) (Ticket, error) {
 	s.start()
 	text := newTicket()
@@ -47,7 +50,8 @@ func (s *Store) Issue(ctx context.Context, t Target, o Order) (Ticket, error) {
 	}
 	made, l, err := s.issue(ctx, id, t, o, text)
 	if err != nil {
-		// Else it would count among the caller's until its time is over.
+		// Otherwise the row would count as one of the caller's until it
+		// expires.
 		_, undone := s.DB.Pool.Exec(context.WithoutCancel(ctx), "DELETE FROM console_tickets WHERE id = $1", id)
 		return Ticket{}, errors.Join(err, db.Problem(undone))
 	}
@@ -86,14 +90,16 @@ func (s *Store) issue(ctx context.Context, id int64, t Target, o Order, text str
 	return made, l, nil
 }
 
-// reserve makes the row of a ticket that is not good for anything yet, unless its caller has too many.
+// reserve makes the row of a ticket that is not valid yet, unless the caller
+// has too many.
 func (s *Store) reserve(ctx context.Context, t Target, o Order, text string) (id int64, err error) {
 	caller := identity.FromContext(ctx)
 	if caller == nil {
 		return 0, problem.New(problem.CodeUnauthenticated, "log in first")
 	}
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
-		// One at a time, so that they can be counted.
+		// Requests of one user wait here for each other, so that the tickets
+		// can be counted.
 		if _, err := tx.Pgx.Exec(ctx, "SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE", caller.UserID); err != nil {
 			return fmt.Errorf("counting tickets: %w", err)
 		}
@@ -120,7 +126,7 @@ func (s *Store) reserve(ctx context.Context, t Target, o Order, text string) (id
 	return id, err
 }
 
-// shell is the node of a shell.
+// shell returns the node of a shell.
 func (t Target) shell() string {
 	if t.Guest != nil {
 		return ""
@@ -128,14 +134,15 @@ func (t Target) shell() string {
 	return t.Node
 }
 
-// redeemed is a ticket that was used.
+// redeemed is a used ticket.
 type redeemed struct {
 	id    int64
 	node  string
 	order Order
 }
 
-// redeem uses a ticket. Whoever shows it, wherever and whenever, it is used then: one that was seen by others is worth nothing.
+// redeem uses a ticket. It is used up by whoever shows it, wherever and
+// whenever, so that a ticket that somebody else has seen is worthless.
 func (s *Store) redeem(ctx context.Context, kind string, targetID int64, text string) (redeemed, error) {
 	s.start()
 	caller := identity.FromContext(ctx)
@@ -157,7 +164,8 @@ func (s *Store) redeem(ctx context.Context, kind string, targetID int64, text st
 		return r, db.Problem(fmt.Errorf("reading a ticket: %w", err))
 	}
 	if holder != s.instance || !good {
-		// The console that is held for it may be the only one that its guest gives at a time.
+		// The console that is held for it may be the only one that its guest
+		// provides at a time.
 		s.release(strconv.FormatInt(r.id, 10))
 		if _, err := s.DB.Pool.Exec(ctx, "SELECT pg_notify($1, $2)", channelTickets, strconv.FormatInt(r.id, 10)); err != nil {
 			return r, db.Problem(fmt.Errorf("telling of a ticket: %w", err))
@@ -170,7 +178,8 @@ func (s *Store) redeem(ctx context.Context, kind string, targetID int64, text st
 	return r, nil
 }
 
-// notGood is the same whatever is wrong, which tells nothing of other people's tickets.
+// notGood is the same problem for every fault, so that it says nothing about
+// other users' tickets.
 func notGood() error {
 	return problem.New(problem.CodeTicketInvalid,
 		"the ticket is not good here: it is used, too old, or for another person, session or thing; ask for a new one")
@@ -185,23 +194,26 @@ func (s *Store) pruneTickets(ctx context.Context) (int64, error) {
 	return tag.RowsAffected(), nil
 }
 
-// newTicket is 256 random bits in URL-safe text.
+// newTicket returns 256 random bits in URL-safe text.
 func newTicket() string {
 	bits := make([]byte, sha256.Size)
 	_, _ = rand.Read(bits) // never fails
 	return base64.RawURLEncoding.EncodeToString(bits)
 }
 
-// hash is what is stored of a ticket, which is long and random: a plain SHA-256 cannot be guessed back.
+// hash returns the stored form of a ticket. The ticket is long and random, so
+// that nobody can find it from a plain SHA-256.
 func hash(ticket string) []byte {
 	sum := sha256.Sum256([]byte(ticket))
 	return sum[:]
 }
 
-// passwordSize is how much of a password RFB looks at.
+// passwordSize is how many bytes of a password RFB uses (RFC 6143, section
+// 7.2.2).
 const passwordSize = 8
 
-// password is what a graphical console asks its client for. It says nothing of the ticket and its hash.
+// password returns the password that a graphical console asks its client for.
+// It reveals neither the ticket nor its hash.
 func password(ticket string) string {
 	sum := sha256.Sum256([]byte("the password of a graphical console\x00" + ticket))
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:passwordSize]

@@ -6,7 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// MaxList is the maximum size in bytes of the rows that CollectRows reads, as PostgreSQL sends them.
+// MaxList is the maximum size in bytes of the rows that CollectRows reads, as
+// PostgreSQL sends them.
 const MaxList = 32 << 20
 
 // ListTooLarge is the error of a list that exceeds MaxList.
@@ -20,7 +21,8 @@ func (e *ListTooLarge) Error() string {
 	return fmt.Sprintf("the list exceeds %d MiB: only %d rows fit", MaxList>>20, e.Fits)
 }
 
-// CollectRows works like pgx.CollectRows, but returns ListTooLarge as soon as the rows exceed MaxList. Use it for lists of any length.
+// CollectRows works like pgx.CollectRows, but returns ListTooLarge as soon as
+// the rows exceed MaxList. Use it for lists of any length.
 func CollectRows[T any](rows pgx.Rows, read pgx.RowToFunc[T]) ([]T, error) {
 	defer rows.Close()
 	all, size := []T{}, 0

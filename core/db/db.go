@@ -1,7 +1,8 @@
 // Package db opens the database and runs transactions on it.
 //
-// There is one database, PostgreSQL, and one pool of pgx connections. gorm works on that same pool through
-// database/sql, so that one transaction can hold rows written by gorm, a job enqueued by River and a COPY: see Tx.
+// There is one database, PostgreSQL, and one pool of pgx connections. gorm
+// works on that same pool through database/sql, so that one transaction can
+// hold rows written by gorm, a job enqueued by River and a COPY: see Tx.
 package db
 
 import (
@@ -44,10 +45,11 @@ type Config struct {
 	Logger   hclog.Logger
 	// Tracer hears of every statement but COPY; nil for none.
 	Tracer pgx.QueryTracer
-	// CommitLimit is how long a commit may take, whoever has stopped waiting for it: one that waits for a standby, or for a disk.
-	// 20 s when zero.
+	// CommitLimit is how long a commit may take, whoever has stopped waiting
+	// for it: one that waits for a standby, or for a disk. 20 s when zero.
 	CommitLimit time.Duration
-	// SettleLimit is how long DB.Tx asks for the outcome of a commit whose connection broke; 5 s when zero.
+	// SettleLimit is how long DB.Tx asks for the outcome of a commit whose
+	// connection broke; 5 s when zero.
 	SettleLimit time.Duration
 }
 
@@ -119,7 +121,8 @@ func (d *DB) Close() {
 // With is gorm for reading, or for a single statement that needs no transaction.
 func (d *DB) With(ctx context.Context) *gorm.DB { return d.gorm.WithContext(ctx) }
 
-// Duplicate reports whether err is a violation of the named unique constraint or index; an empty name means any.
+// Duplicate reports whether err is a violation of the named unique constraint
+// or index; an empty name means any.
 func Duplicate(err error, constraint string) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && refused.Code == "23505" && (constraint == "" || refused.ConstraintName == constraint)

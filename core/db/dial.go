@@ -9,8 +9,10 @@ import (
 	"time"
 )
 
-// Bounds of a connection whose other end has vanished without a word: a failed-over server, a cut cable. Left to the
-// system a statement on it would wait for a quarter of an hour, and with it whoever holds a lock for the statement.
+// Bounds of a connection whose other end has vanished without a word: a
+// failed-over server, a cut cable. Left to the system a statement on it would
+// wait for a quarter of an hour, and with it whoever holds a lock for the
+// statement.
 const (
 	silenceLimit = 20 * time.Second
 	probeAfter   = 10 * time.Second
@@ -34,11 +36,12 @@ func dialer(timeout time.Duration) func(ctx context.Context, network, address st
 	}
 }
 
-// link is a connection to the database. A bare "unexpected EOF" could be anybody's; what breaks here is marked as broken.
+// link is a connection to the database. A bare "unexpected EOF" could be
+// anybody's; what breaks here is marked as broken.
 type link struct{ net.Conn }
 
-// broken is the error of a connection to the database that ended. It is no io.EOF, which libraries would take for an end that
-// was meant.
+// broken is the error of a connection to the database that ended. It is no
+// io.EOF, which libraries would take for an end that was meant.
 type broken struct{ cause error }
 
 // Error implements error.

@@ -9,8 +9,8 @@ import (
 	"gorm.io/gorm/logger"
 )
 
-// gormLogger sends gorm's own messages to our log. Statements are not logged: their values may be secrets, and their
-// errors are returned to whoever asked.
+// gormLogger sends gorm's own messages to our log. Statements are not logged:
+// their values may be secrets, and their errors are returned to whoever asked.
 type gormLogger struct{ log hclog.Logger }
 
 var _ logger.Interface = (*gormLogger)(nil)

@@ -14,8 +14,8 @@ import (
 
 // Settings of the connection for notifications.
 const (
-	// listenQuiet is how long the connection may be silent before it is asked whether it lives: one whose other end has
-	// vanished says nothing for ever.
+	// listenQuiet is how long the connection may be silent before it is asked
+	// whether it lives: one whose other end has vanished says nothing for ever.
 	listenQuiet = 15 * time.Second
 	// listenLimit bounds one statement on it.
 	listenLimit = 5 * time.Second
@@ -24,8 +24,9 @@ const (
 	listenRetryMost = 2 * time.Second
 )
 
-// Listener hears PostgreSQL's notifications for all parts of the process, on one connection of its own outside the pool.
-// It connects while somebody listens, and again when the connection breaks.
+// Listener hears PostgreSQL's notifications for all parts of the process, on
+// one connection of its own outside the pool. It connects while somebody
+// listens, and again when the connection breaks.
 type Listener struct {
 	connection *pgx.ConnConfig
 	log        hclog.Logger
@@ -36,18 +37,21 @@ type Listener struct {
 	mu          sync.Mutex
 	started     bool
 	subscribers map[*Subscriber]bool
-	// changed holds a value when subscribers has changed; interrupt ends the wait for a notification then.
+	// changed holds a value when subscribers has changed; interrupt ends the
+	// wait for a notification then.
 	changed   chan struct{}
 	interrupt context.CancelFunc
 }
 
-// Subscriber is a part that listens. Its functions are called one at a time and must not block: whoever is slow holds up all.
-// A call may be under way when listening is stopped.
+// Subscriber is a part that listens. Its functions are called one at a time and
+// must not block: whoever is slow holds up all. A call may be under way when
+// listening is stopped.
 type Subscriber struct {
 	Channels []string
 	// Heard is called for each notification. NOTIFY only wakes: the tables are the truth.
 	Heard func(channel, payload string)
-	// Missed is called when listening begins, and again after each break: anything may have been said before.
+	// Missed is called when listening begins, and again after each break:
+	// anything may have been said before.
 	Missed func()
 }
 
@@ -65,8 +69,9 @@ func newListener(connection *pgx.ConnConfig, log hclog.Logger) *Listener {
 	return l
 }
 
-// Listen lets the subscriber hear until stop is called, which may be done more than once. It returns at once: the subscriber hears
-// from its first Missed on, which is late while the database is away.
+// Listen lets the subscriber hear until stop is called, which may be done more
+// than once. It returns at once: the subscriber hears from its first Missed on,
+// which is late while the database is away.
 func (l *Listener) Listen(subscriber Subscriber) (stop func()) {
 	e := &subscriber
 	l.change(func() {
@@ -144,7 +149,8 @@ func (l *Listener) receive() error {
 	}()
 	told, channels := map[*Subscriber]bool{}, map[string]bool{}
 	for {
-		// The wait is set up before the subscribers are looked at: one that comes in between ends it.
+		// The wait is set up before the subscribers are looked at: one that
+		// comes in between ends it.
 		waiting, cancel := context.WithTimeout(l.running, listenQuiet)
 		l.mu.Lock()
 		l.interrupt = cancel
@@ -179,7 +185,8 @@ func (l *Listener) receive() error {
 	}
 }
 
-// attend listens on the channels of subscribers that are new to this connection, and on no others, and tells the new ones.
+// attend listens on the channels of subscribers that are new to this
+// connection, and on no others, and tells the new ones.
 func (l *Listener) attend(conn *pgx.Conn, subscribers []*Subscriber, told map[*Subscriber]bool, channels map[string]bool) error {
 	wanted := map[string]bool{}
 	for _, e := range subscribers {

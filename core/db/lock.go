@@ -27,7 +27,8 @@ const (
 	LockHold        int32 = 11 // by what jobs exclude one another on: shared by what enqueues one, alone by what holds them off
 )
 
-// Lock is an advisory lock held by a connection of its own; PostgreSQL frees it when this process dies.
+// Lock is an advisory lock held by a connection of its own; PostgreSQL frees it
+// when this process dies.
 type Lock struct {
 	conn  *pgxpool.Conn
 	class int32
@@ -36,13 +37,15 @@ type Lock struct {
 	unlock string
 }
 
-// TryLock takes the lock, or returns nil without waiting when another session holds it. Ids beyond 32 bits share locks,
-// which costs waiting and never correctness.
+// TryLock takes the lock, or returns nil without waiting when another session
+// holds it. Ids beyond 32 bits share locks, which costs waiting and never
+// correctness.
 func (d *DB) TryLock(ctx context.Context, class int32, id int64) (*Lock, error) {
 	return d.tryLock(ctx, class, id, "pg_try_advisory_lock", "pg_advisory_unlock")
 }
 
-// TryLockShared is TryLock for a lock that several sessions may hold at once, as long as none holds it by TryLock.
+// TryLockShared is TryLock for a lock that several sessions may hold at once,
+// as long as none holds it by TryLock.
 func (d *DB) TryLockShared(ctx context.Context, class int32, id int64) (*Lock, error) {
 	return d.tryLock(ctx, class, id, "pg_try_advisory_lock_shared", "pg_advisory_unlock_shared")
 }

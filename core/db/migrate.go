@@ -12,8 +12,9 @@ import (
 	"github.com/hostler/hostler/migrations"
 )
 
-// Migrate brings the schema to this release's version: River's tables first, then ours. It is safe to run from several
-// processes at once (they wait for each other) and again (it does nothing).
+// Migrate brings the schema to this release's version: River's tables first,
+// then ours. It is safe to run from several processes at once (they wait for
+// each other) and again (it does nothing).
 func (d *DB) Migrate(ctx context.Context) error {
 	provider, err := d.provider()
 	if err != nil {

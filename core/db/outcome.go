@@ -12,12 +12,14 @@ import (
 
 // Outcome is what became of a transaction whose commit was not answered.
 type Outcome interface {
-	// Settle asks the database until it says whether the transaction was committed, or until ctx ends; known is false when
-	// that cannot be found out (any more).
+	// Settle asks the database until it says whether the transaction was
+	// committed, or until ctx ends; known is false when that cannot be found
+	// out (any more).
 	Settle(ctx context.Context) (committed, known bool)
 }
 
-// Unsettled finds in err the transaction of DB.Tx of which nobody knows whether it was committed; nil when there is none.
+// Unsettled finds in err the transaction of DB.Tx of which nobody knows whether
+// it was committed; nil when there is none.
 func Unsettled(err error) Outcome {
 	var open *unsettled
 	if errors.As(err, &open) {
@@ -60,7 +62,8 @@ func (u *unsettled) settle(ctx context.Context) (committed, known bool) {
 		case errors.Is(err, errForgotten):
 			return false, false
 		}
-		// "in progress": the server has not noticed yet that its client is gone, or waits for a standby.
+		// "in progress": the server has not noticed yet that its client is
+		// gone, or waits for a standby.
 		select {
 		case <-ctx.Done():
 			return false, false
@@ -72,7 +75,8 @@ func (u *unsettled) settle(ctx context.Context) (committed, known bool) {
 // errForgotten: the server cannot tell any more, or is not the one that gave the number.
 var errForgotten = errors.New("the server does not know the transaction")
 
-// ask is pg_xact_status (PostgreSQL's manual, section 9.28.7): "committed", "aborted" or "in progress".
+// ask is pg_xact_status (PostgreSQL's manual, section 9.28.7): "committed",
+// "aborted" or "in progress".
 func (u *unsettled) ask(ctx context.Context) (string, error) {
 	conn, err := pgx.ConnectConfig(ctx, u.db.Pool.Config().ConnConfig)
 	if err != nil {
@@ -83,7 +87,8 @@ func (u *unsettled) ask(ctx context.Context) (string, error) {
 		if now == "" {
 			return "", errors.New("the server does not tell its timeline")
 		}
-		// Another server took over. Where it lacks the transaction it may give the number to another one.
+		// Another server took over. Where it lacks the transaction it may give
+		// the number to another one.
 		u.db.timeline.note(now)
 		return "", errForgotten
 	}
@@ -121,8 +126,8 @@ func (t *timeline) known() string {
 	return t.last
 }
 
-// readTimeline is the beginning of the name of the WAL file that is written. It is empty where the server does not tell, as in
-// recovery.
+// readTimeline is the beginning of the name of the WAL file that is written. It
+// is empty where the server does not tell, as in recovery.
 func readTimeline(ctx context.Context, q interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }) string {

@@ -10,7 +10,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// Tx is one transaction, seen by gorm and by pgx at once. It is valid until the function it was given to returns.
+// Tx is one transaction, seen by gorm and by pgx at once. It is valid until the
+// function it was given to returns.
 type Tx struct {
 	*gorm.DB
 	// Pgx is the same transaction for River's InsertTx and for COPY.
@@ -19,26 +20,32 @@ type Tx struct {
 	committed []func()
 }
 
-// OnCommit has f called once it is certain that the transaction was committed, before DB.Tx returns. It is not called for a
-// transaction that was undone, or whose outcome is not known.
+// OnCommit has f called once it is certain that the transaction was committed,
+// before DB.Tx returns. It is not called for a transaction that was undone, or
+// whose outcome is not known.
 func (tx *Tx) OnCommit(f func()) { tx.committed = append(tx.committed, f) }
 
-// Tx runs fn in a transaction: it commits when fn returns nil and rolls back when fn fails or panics. fn must not do
-// network calls other than to the database, must not take another connection (it would wait for one while it holds one),
-// and must not keep the Tx. It is called again when PostgreSQL gave the transaction up for another one, see Collided: what
-// it leaves outside the database must not add up.
+// Tx runs fn in a transaction: it commits when fn returns nil and rolls back
+// when fn fails or panics. fn must not do network calls other than to the
+// database, must not take another connection (it would wait for one while it
+// holds one), and must not keep the Tx. It is called again when PostgreSQL gave
+// the transaction up for another one, see Collided: what it leaves outside the
+// database must not add up.
 //
-// Nil means that it was committed, also where the connection broke in the commit and PostgreSQL said so afterwards. An error
-// means that it was not, except for one in which Unsettled finds something: then nobody knows yet. The end of ctx undoes a
-// transaction whose commit has not begun; a commit that has begun is seen through, see Config.CommitLimit.
+// Nil means that it was committed, also where the connection broke in the
+// commit and PostgreSQL said so afterwards. An error means that it was not,
+// except for one in which Unsettled finds something: then nobody knows yet. The
+// end of ctx undoes a transaction whose commit has not begun; a commit that has
+// begun is seen through, see Config.CommitLimit.
 func (d *DB) Tx(ctx context.Context, fn func(tx *Tx) error) error {
 	conn, err := d.SQL.Conn(ctx)
 	if err != nil {
 		return Problem(acquiring(ctx, err))
 	}
 	defer func() { _ = conn.Close() }()
-	// database/sql hands out its driver's connection only here. It stays ours until conn is closed, and gorm's
-	// statements through conn then run inside the transaction that pgx began on it.
+	// database/sql hands out its driver's connection only here. It stays ours
+	// until conn is closed, and gorm's statements through conn then run inside
+	// the transaction that pgx began on it.
 	var raw *stdlib.Conn
 	err = conn.Raw(func(driver any) error {
 		var ok bool
@@ -59,8 +66,9 @@ func (d *DB) runTx(ctx context.Context, conn *sql.Conn, raw *stdlib.Conn, fn fun
 	if err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
-	// After a commit this does nothing. The request's context may be over; the roll-back must reach the server all the
-	// same, and a connection on which it fails is thrown away by the pool.
+	// After a commit this does nothing. The request's context may be over; the
+	// roll-back must reach the server all the same, and a connection on which
+	// it fails is thrown away by the pool.
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	session := d.gorm.Session(&gorm.Session{NewDB: true, Context: ctx, SkipDefaultTransaction: true})
 	session.Statement.ConnPool = conn

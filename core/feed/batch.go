@@ -17,7 +17,7 @@ const (
 	ResetMany = "many"
 )
 
-// batch is one stretch of the history as all readers are told of it. It is read by many.
+// batch is one part of the history, for all readers.
 type batch struct {
 	origin string
 	// at is the position after it.
@@ -36,13 +36,15 @@ type batch struct {
 type Message struct {
 	// ID is what the reader comes back with, as Last-Event-ID. Empty leaves it at the one before.
 	ID string
-	// Event is hello, changes or reset; empty with an ID moves on the reader's cursor and says nothing.
+	// Event is hello, changes or reset; empty with an ID moves on the reader's
+	// cursor and says nothing.
 	Event string
 	// Data is JSON.
 	Data []byte
 }
 
-// message is what the readers of one sight are told; an empty one, with an ID, where that is nothing.
+// message returns the message for the readers of one sight. If there is nothing
+// for them, it is empty and has an ID.
 func (b *batch) message(s Sight, key, digest string) Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -91,7 +93,8 @@ func resetMessage(id, reason string) Message {
 	return Message{ID: id, Event: "reset", Data: []byte(`{"reason":` + strconv.Quote(reason) + `}`)}
 }
 
-// merge makes one batch of several, the last state of each object in the place of its first.
+// merge joins several batches. The last state of each object takes the place of
+// its first.
 func merge(batches []*batch) *batch {
 	if len(batches) == 1 {
 		return batches[0]

@@ -5,18 +5,19 @@ import (
 	"strconv"
 )
 
-// key names an object.
+// key identifies an object.
 type key struct {
 	kind Kind
 	id   int64
 }
 
-// change is what several rows of the history say of one object.
+// change is the sum of several rows of the history about one object.
 type change struct {
 	key
 	// whole is set when all of it is told: it is new, or others see it now. gone is the end.
 	whole, gone bool
-	// before are the teams who saw it before, of what is moved or gone; zero is none but the default team.
+	// before are the teams who saw it before, of what is moved or gone; zero is
+	// none but the default team.
 	before  []int64
 	columns []string
 	// cluster and name are those of a node that is gone.
@@ -27,7 +28,7 @@ type change struct {
 // scopeChange is a host that went from one team to another.
 type scopeChange struct{ from, to int64 }
 
-// changes are the rows of one stretch of the history, by object.
+// changes are the rows of one part of the history, by object.
 type changes struct {
 	all    []*change
 	scopes []scopeChange
@@ -35,7 +36,8 @@ type changes struct {
 	many bool
 }
 
-// fold brings the rows together. Rows of one object keep their order; ids are never used again, so what is gone stays gone.
+// fold joins rows by object. Rows of one object keep their order. Ids are never
+// reused, so that an object that is gone stays gone.
 func fold(rows []row) changes {
 	if len(rows) > mostRows {
 		return changes{many: true}

@@ -1,14 +1,29 @@
-// Package feed tells, as it happens, what changed in guests, hosts, nodes, jobs, alerts and tasks of others: the live feed of the page.
+// Package feed reports changes of guests, hosts, nodes, jobs, alerts and tasks
+// as they happen: the live feed of the page.
 //
-// Triggers write which object changed and in which columns into a short history, never to what. Each instance that has readers
-// follows that history: woken by one LISTEN, at most about nine times a second, it reads what is new, reads the objects anew by a
-// few set-based statements, whatever the number of readers, and publishes one batch to all of them. So what is told is the state of
-// the moment, in the words of the lists of the API, and the last state of many wins by itself.
+// # How it works
 //
-// Nothing is skipped. A transaction that writes early may commit late, so a position in the history is no number but a snapshot of
-// PostgreSQL: which transactions it has seen. What is new are rows of transactions that are not visible in it, exactly. Two changes of
-// one object are ordered by the lock on its row: whoever sees the second sees the first. Positions mean the same on every instance,
-// and survive restarts; in a restored copy of the database they mean nothing, which the origin of the history shows.
+// Triggers write into a short history which object changed and in which
+// columns, never the values. Each instance with readers follows that history.
+// Woken by LISTEN, at most about nine times a second, it reads the new rows,
+// reads the objects again by a few statements, whatever the number of readers,
+// and publishes one batch to all of them. So a reader gets the present state,
+// in the form of the API's lists, and of several changes the last one wins.
+//
+// # Nothing is skipped
+//
+// A transaction that writes early may commit late. So a position in the history
+// is not a number but a snapshot of PostgreSQL: the set of transactions that it
+// has seen. New rows are exactly those of transactions that are not visible in
+// the snapshot. Two changes of one object are ordered by the lock on its row: a
+// snapshot that contains the second contains the first. Positions mean the same
+// on every instance and survive restarts. In a restored copy of the database
+// they mean nothing; the origin of the history shows that.
+//
+// # Main types
+//
+// Feed serves the readers of one instance, Reader is one of them, Sight is what
+// it may see and wants, and Message is what it gets.
 package feed
 
 import (
@@ -27,7 +42,7 @@ import (
 	"github.com/hostler/hostler/core/job"
 )
 
-// Kind is what kind of object an item is about.
+// Kind is the kind of an object.
 type Kind string
 
 // The kinds. Figures are those of all guests and nodes of a cluster, together.
@@ -50,10 +65,12 @@ var Kinds = []Kind{Guest, Host, Node, Job, Alert, Task}
 // of readers and of changes.
 const (
 	channel = "feed"
-	// pace is the least time between two batches, and gap that between two messages to one reader: at most ten a second.
+	// pace is the least time between two batches, and gap that between two
+	// messages to one reader: at most ten a second.
 	pace = 110 * time.Millisecond
 	gap  = 100 * time.Millisecond
-	// lookAnyway is how often to look without having been woken, and refresh how often readers hear of their position at least.
+	// lookAnyway is how often to look without having been woken, and refresh
+	// how often readers hear of their position at least.
 	lookAnyway = 5 * time.Second
 	refresh    = time.Minute
 	// retryFirst is the first wait after an error of the database; it doubles up to retryMost.
@@ -63,11 +80,12 @@ const (
 	stepLimit = 30 * time.Second
 	// watching is for how long tasks are asked for once somebody looks; see core/task.
 	watching = 3 * time.Minute
-	// mostRows is how many rows of the history are told one by one. Beyond, loading anew is cheaper for all.
+	// mostRows is how many rows of the history are told one by one. Beyond,
+	// loading anew is cheaper for all.
 	mostRows = 50_000
 )
 
-// Config says what a Feed reads.
+// Config is what a Feed needs.
 type Config struct {
 	DB       *db.DB
 	Guests   *guest.Store
@@ -82,7 +100,7 @@ type Config struct {
 	Heartbeat *heartbeat.Monitor
 }
 
-// Sight is what a reader may see and wants to.
+// Sight is what a reader may see and wants to see.
 type Sight struct {
 	Visible identity.Visible
 	// Kinds narrow; empty is all.
@@ -91,7 +109,8 @@ type Sight struct {
 	Figures bool
 }
 
-// Feed serves the readers of one instance. Make it with New. It works while there are readers, whether Run runs or not.
+// Feed serves the readers of one instance. It is made by New, and is safe for
+// concurrent use. It works while there are readers, also without Run.
 type Feed struct {
 	Config
 	sources map[Kind]*source
@@ -104,22 +123,24 @@ type Feed struct {
 
 	mu      sync.Mutex
 	pumping bool
-	// readers are those that were joined and are not closed, figures and tasks how many of them want such.
+	// readers are those that were joined and are not closed, figures and tasks
+	// how many of them want such.
 	readers, figures, tasks int
 	joining                 []*joining
 	// tail is the link that the next batch fills.
 	tail *link
 }
 
-// link is one place in the chain of batches. next and batch are set when ready is closed. Who has fallen behind holds an old link, and
-// with it all batches since; the chain before is collected.
+// link is one place in the chain of batches. next and batch are set when ready
+// is closed. A slow reader holds an old link and with it all later batches; the
+// garbage collector frees the chain before it.
 type link struct {
 	ready chan struct{}
 	batch *batch
 	next  *link
 }
 
-// New makes a feed. Nothing is asked of the database before somebody joins.
+// New returns a feed. It makes no query before somebody joins.
 func New(c Config) *Feed {
 	if c.Logger == nil {
 		c.Logger = hclog.NewNullLogger()
@@ -130,7 +151,7 @@ func New(c Config) *Feed {
 	return f
 }
 
-// Close ends the work for readers; those that are left hear nothing any more.
+// Close ends the work for readers. Remaining readers get nothing more.
 func (f *Feed) Close() {
 	f.mu.Lock()
 	f.end()
@@ -138,7 +159,7 @@ func (f *Feed) Close() {
 	f.pumps.Wait()
 }
 
-// Readers is how many follow the feed of this instance now.
+// Readers returns how many readers follow the feed of this instance.
 func (f *Feed) Readers() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// fields are the JSON fields of a struct that the API answers with, by name.
+// fields are the JSON fields of a struct of the API, by name.
 type fields map[string][]int
 
-// fieldsOf finds them by their tags.
+// fieldsOf finds the fields by their tags.
 func fieldsOf[T any]() fields {
 	f := fields{}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
@@ -22,7 +22,7 @@ func fieldsOf[T any]() fields {
 	return f
 }
 
-// encode gives some fields of a value, or all when names is nil, each as JSON.
+// encode returns some fields of a value as JSON; all if names is nil.
 func (f fields) encode(value any, names []string) (map[string]json.RawMessage, error) {
 	v := reflect.ValueOf(value)
 	out := make(map[string]json.RawMessage, len(names))

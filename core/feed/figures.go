@@ -12,8 +12,9 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// figures are those of the guests and nodes of one cluster, in rows without names: they move with every poll, and most of what a row
-// of ten thousand would say is how its fields are called.
+// figures are the figures of the guests and nodes of one cluster, in rows
+// without names. They change with every poll, and for ten thousand guests the
+// names of the fields would be most of the text.
 type figures struct {
 	at string
 	// guests and nodes are rows by team, each with a comma before.
@@ -27,7 +28,8 @@ const (
 	nodeFigures  = `"node_columns":["node","cpu","memory_bytes","disk_bytes","uptime_s"]`
 )
 
-// appendTo appends what a reader is told, with a comma before; nothing where the reader sees nothing of the cluster.
+// appendTo appends the figures that a reader may see, with a comma in front;
+// nothing if the reader may see nothing of the cluster.
 func (f *figures) appendTo(b []byte, cluster, version int64, s Sight) []byte {
 	length := len(b)
 	b = append(b, `,{"kind":"figures","id":`...)
@@ -59,7 +61,8 @@ func (f *figures) appendTo(b []byte, cluster, version int64, s Sight) []byte {
 	return append(b, '}')
 }
 
-// selectFigures makes the rows where they are. What does not run has none, and is left out. A part is told to a thousandth.
+// selectFigures builds the rows in PostgreSQL. Objects that do not run have no
+// figures and are left out. Fractions have three digits.
 const selectFigures = `SELECT c.id, COALESCE(to_json(date_trunc('milliseconds', c.figures_at))::text, 'null'), r.node, r.team,
 	COALESCE(string_agg(',[' || r.name || ',' || COALESCE(round(r.cpu::numeric, 3)::text, 'null') || ',' || COALESCE(r.memory::text, 'null')
 		|| ',' || COALESCE(r.disk::text, 'null') || ',' || COALESCE(r.uptime::text, 'null') || ']', '' ORDER BY r.id), '')
@@ -71,7 +74,7 @@ FROM clusters c LEFT JOIN LATERAL (
 	FROM nodes n JOIN hosts h ON h.id = n.host_id WHERE n.cluster_id = c.id AND num_nonnulls(n.cpu, n.memory, n.uptime) > 0) r ON true
 WHERE c.id = ANY ($1) GROUP BY c.id, r.node, r.team`
 
-// readFigures gives those of clusters, in one statement.
+// readFigures reads the figures of clusters, in one statement.
 func (f *Feed) readFigures(ctx context.Context, clusters []int64) (map[int64]*figures, error) {
 	rows, err := f.DB.Pool.Query(ctx, selectFigures, clusters)
 	if err != nil {

@@ -26,7 +26,7 @@ type row struct {
 // integer types.
 const rowColumns = "c.id, c.xid::text, c.kind, c.object, c.what, c.team, c.fields"
 
-// news are what stands in the history now that a position has not seen.
+// news are the rows of the history that a position has not seen.
 type news struct {
 	at      position
 	origin  string
@@ -37,8 +37,10 @@ type news struct {
 	copied bool
 }
 
-// selectNews reads all that is not visible in the snapshot $1, in one statement and so in one snapshot, which is the new position. An
-// empty $1 is now. The order is that of the index, which is walked from there on, however long the history is.
+// selectNews reads everything that is not visible in the snapshot $1, in one
+// statement and so in one snapshot, which becomes the new position. An empty $1
+// stands for now. The order is that of the index, so that the cost does not
+// depend on the length of the history.
 const selectNews = `WITH present AS MATERIALIZED (
 	SELECT pg_current_snapshot() AS at, feed_origin() AS origin, s.origin AS kept, s.floor, nextval('feed_version') AS version,
 		COALESCE(NULLIF($1::text, '')::pg_snapshot, pg_current_snapshot()) AS seen FROM feed_state s)
@@ -46,7 +48,8 @@ SELECT p.at::text, p.origin, p.kept, p.floor::text, p.version, c.id, c.xid::text
 FROM present p LEFT JOIN LATERAL (SELECT * FROM feed_changes c WHERE c.xid >= pg_snapshot_xmin(p.seen)
 	AND NOT pg_visible_in_snapshot(c.xid, p.seen) ORDER BY c.xid LIMIT $2) c ON true ORDER BY c.id`
 
-// read gives what the position has not seen, at most mostRows and one more.
+// read returns the rows that a position has not seen, at most mostRows and one
+// more.
 func (f *Feed) read(ctx context.Context, since string) (news, error) {
 	rows, err := f.DB.Pool.Query(ctx, selectNews, since, mostRows+1)
 	if err != nil {
@@ -81,7 +84,8 @@ func (f *Feed) read(ctx context.Context, since string) (news, error) {
 	return n, nil
 }
 
-// since gives the rows of transactions from a first one on, in order, at most mostRows and one more.
+// since returns the rows of transactions from a first one on, in order, at most
+// mostRows and one more.
 func (f *Feed) since(ctx context.Context, first uint64) ([]row, error) {
 	rows, err := f.DB.Pool.Query(ctx, "SELECT "+rowColumns+" FROM (SELECT * FROM feed_changes WHERE xid >= $1::text::xid8 "+
 		"ORDER BY xid LIMIT $2) c ORDER BY c.id", strconv.FormatUint(first, 10), mostRows+1)
@@ -103,7 +107,8 @@ func (f *Feed) since(ctx context.Context, first uint64) ([]row, error) {
 	return found, nil
 }
 
-// adopt makes the history that of this database: what a copy brought along is dropped. Of several instances one does it.
+// adopt makes the history one of this database: rows that a copy has brought
+// along are deleted. One of several instances does it.
 func (f *Feed) adopt(ctx context.Context) error {
 	return f.DB.Tx(ctx, func(tx *db.Tx) error {
 		// No cursor of this origin is older than this: there is no floor yet.

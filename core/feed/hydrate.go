@@ -5,13 +5,15 @@ import (
 	"fmt"
 )
 
-// objects are what was read for a turn: the objects by kind and id, and the figures of clusters.
+// objects are the results of a turn's reads: objects by kind and id, and
+// figures of clusters.
 type objects struct {
 	byKey   map[key]*object
 	figures map[int64]*figures
 }
 
-// hydrate reads the objects of all changes as they are now, in a few statements for each kind. Figures are read where somebody wants them.
+// hydrate reads the present state of all changed objects, in a few statements
+// for each kind. It reads figures only if somebody wants them.
 func (f *Feed) hydrate(ctx context.Context, all []changes, wantFigures bool) (objects, error) {
 	wanted := map[Kind][]int64{}
 	taken := map[key]bool{}
@@ -47,8 +49,9 @@ func (f *Feed) hydrate(ctx context.Context, all []changes, wantFigures bool) (ob
 	return o, nil
 }
 
-// items says the changes with the objects of now. An object that is not there, and whose end is not in the changes, has ended since: that
-// comes with the next ones.
+// items returns the changes with the present objects. An object that is missing
+// although its end is not in the changes has ended since; the next changes
+// contain that.
 func (f *Feed) items(c changes, o objects, version int64) ([]*item, error) {
 	items := make([]*item, 0, len(c.all))
 	for _, one := range c.all {

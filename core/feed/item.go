@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// item is what is told of one object. It is not changed once its batch is published.
+// item is the message about one object. It does not change after its batch is
+// published.
 type item struct {
 	key
 	version int64
@@ -28,7 +29,7 @@ type item struct {
 	set, removal []byte
 }
 
-// encode makes what readers are sent, once for all of them.
+// encode builds the JSON for readers, once for all of them.
 func (i *item) encode() {
 	if i.kind == Figures {
 		return
@@ -59,7 +60,8 @@ func (i *item) encode() {
 	i.set = b.Bytes()
 }
 
-// appendTo appends what a reader is told of the object, with a comma before; nothing where the reader is told nothing.
+// appendTo appends the message about the object for a reader, with a comma in
+// front; nothing if the reader may not see it.
 func (i *item) appendTo(b []byte, s Sight) []byte {
 	if !s.wants(i.kind) {
 		return b
@@ -78,7 +80,7 @@ func (i *item) appendTo(b []byte, s Sight) []byte {
 	return b
 }
 
-// after is what both items say of one object, i being the later.
+// after joins two items about one object, of which i is the later.
 func (i *item) after(earlier *item) *item {
 	if i.kind == Figures {
 		return i

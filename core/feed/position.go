@@ -9,10 +9,12 @@ import (
 	"strings"
 )
 
-// position is a snapshot in the form of PostgreSQL's type pg_snapshot: what transactions wrote that are visible in it was told.
+// position is a snapshot in the form of PostgreSQL's type pg_snapshot. Changes
+// of transactions that are visible in it were reported.
 type position struct {
 	text string
-	// Those below min are visible, those from max on are not; in between all are but those of running, which is sorted.
+	// Those below min are visible, those from max on are not; in between all
+	// are but those of running, which is sorted.
 	min, max uint64
 	running  []uint64
 }
@@ -60,7 +62,8 @@ func (p position) saw(xid uint64) bool {
 	return !runs
 }
 
-// cursor is what a reader comes back with: where it was, of which history, and with which sight.
+// cursor is a reader's place: the position, the history to which it belongs,
+// and the sight.
 type cursor struct {
 	origin, sight string
 	at            position
@@ -69,7 +72,7 @@ type cursor struct {
 // String is the form that readers keep and send back as Last-Event-ID.
 func (c cursor) String() string { return c.origin + "." + c.sight + "." + c.at.text }
 
-// parseCursor reads what String wrote. Anything else is an error.
+// parseCursor reads a text of String.
 func parseCursor(text string) (cursor, error) {
 	parts := strings.SplitN(text, ".", 3)
 	if len(parts) != 3 {
@@ -79,7 +82,7 @@ func parseCursor(text string) (cursor, error) {
 	return cursor{parts[0], parts[1], at}, err
 }
 
-// key tells sights apart that are told different things.
+// key is equal for sights that get the same messages.
 func (s Sight) key() string {
 	var b strings.Builder
 	if s.Visible.All {
@@ -102,7 +105,7 @@ func (s Sight) key() string {
 	return b.String()
 }
 
-// digest is the key in a cursor.
+// digest returns the key in the form for a cursor.
 func (s Sight) digest() string {
 	sum := sha256.Sum256([]byte(s.key()))
 	return hex.EncodeToString(sum[:6])
@@ -116,7 +119,8 @@ func (s Sight) wants(kind Kind) bool {
 	return len(s.Kinds) == 0 || slices.Contains(s.Kinds, kind)
 }
 
-// sees reports whether things of a team are visible; zero is the team of what only people with a role in the default team see.
+// sees reports whether objects of a team are visible. Zero stands for objects
+// that only users with a role in the default team see.
 func (s Sight) sees(team int64) bool {
 	return s.Visible.All || team != 0 && s.Visible.Includes(team)
 }

@@ -27,7 +27,8 @@ type joining struct {
 	interval int
 }
 
-// pump is the one that reads the history for all readers of the instance, for as long as there are any.
+// pump reads the history for all readers of the instance, as long as there are
+// any.
 type pump struct {
 	feed *Feed
 	// at is what was published so far, in the form of PostgreSQL; empty before the first turn. origin is the history's.
@@ -38,7 +39,7 @@ type pump struct {
 	watched time.Time
 }
 
-// start lets the pump run. The feed's lock is held.
+// start starts the pump. The caller holds the feed's lock.
 func (f *Feed) start() {
 	if f.pumping || f.running.Err() != nil {
 		return
@@ -54,7 +55,7 @@ func (f *Feed) start() {
 	})
 }
 
-// turn waits for something to do and does it. It is false when nobody is left.
+// turn waits for work and does it. It returns false if no reader is left.
 func (p *pump) turn() bool {
 	f := p.feed
 	f.mu.Lock()
@@ -117,7 +118,8 @@ func (p *pump) rest(d time.Duration) {
 	}
 }
 
-// refuse ends the wait of all who join. The feed's lock is held.
+// refuse ends the wait of all joining readers. The caller holds the feed's
+// lock.
 func (f *Feed) refuse(err error) {
 	for _, j := range f.joining {
 		j.err = err
@@ -126,7 +128,8 @@ func (f *Feed) refuse(err error) {
 	f.joining = nil
 }
 
-// step publishes what is new and lets in who waits. All of it is read in one order: what a reader is told first was read first.
+// step publishes what is new and admits joining readers. It reads everything in
+// one order: what a reader gets first was read first.
 func (p *pump) step(ctx context.Context) (err error) {
 	f := p.feed
 	f.mu.Lock()
@@ -192,7 +195,7 @@ func (p *pump) step(ctx context.Context) (err error) {
 	return nil
 }
 
-// tellInterval reads the interval of polls once for all who join.
+// tellInterval reads the interval of polls once for all joining readers.
 func (p *pump) tellInterval(ctx context.Context, joins []*joining) error {
 	if len(joins) == 0 {
 		return nil
@@ -207,7 +210,7 @@ func (p *pump) tellInterval(ctx context.Context, joins []*joining) error {
 	return nil
 }
 
-// fill makes the items of a batch.
+// fill builds the items of a batch.
 func (f *Feed) fill(b *batch, c changes, found objects, version int64) (err error) {
 	if b.scopes = c.scopes; c.many {
 		b.reset = ResetMany
@@ -217,7 +220,7 @@ func (f *Feed) fill(b *batch, c changes, found objects, version int64) (err erro
 	return err
 }
 
-// publish hands the batch to all readers, and lets the new ones in behind it.
+// publish passes the batch to all readers, and puts the new ones behind it.
 func (p *pump) publish(live *batch, joins []*joining) {
 	f := p.feed
 	f.mu.Lock()
@@ -235,15 +238,16 @@ func (p *pump) publish(live *batch, joins []*joining) {
 	}
 }
 
-// group are the readers that come with one cursor. What they missed is made out once.
+// group is the set of readers that come with the same cursor. What they missed
+// is computed once.
 type group struct {
 	joins   []*joining
 	changes changes
 	batch   *batch
 }
 
-// missed reads what readers missed that come with a cursor, in one statement for all of them. It settles which cursors are good for
-// nothing.
+// missed reads what readers with a cursor have missed, in one statement for all
+// of them. It also decides which cursors are invalid.
 func (p *pump) missed(ctx context.Context, joins []*joining, n news) (map[string]*group, error) {
 	groups := map[string]*group{}
 	at := map[string]position{}

@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Reader is one that follows the feed. Its methods are for one goroutine.
+// Reader follows the feed. Its methods are for one goroutine.
 type Reader struct {
 	feed        *Feed
 	sight       Sight
@@ -18,13 +18,16 @@ type Reader struct {
 	// first are messages that wait; missed is what happened since the reader's cursor.
 	first  []Message
 	missed *batch
-	// sent is when the last message was given, and moved the cursor that the reader was last told of.
+	// sent is when the last message was given, and moved the cursor that the
+	// reader was last told of.
 	sent time.Time
 }
 
-// Join begins to follow the feed. last is what the reader comes back with: Message.ID of the last one that it took; empty begins now. The
-// first message is hello, with the cursor of now unless changes follow that were missed, or reset: then everything that is known must
-// be loaded anew, and the messages behind it go on from there. The caller closes the reader. That the database is away is problem
+// Join begins to follow the feed. last is the Message.ID of the last message
+// that the reader processed; an empty one begins now. The first message is
+// hello. It has the present cursor, unless missed changes follow. A reset after
+// it means that the reader must load everything again; later messages continue
+// from there. The caller closes the reader. The problem is
 // database_unavailable.
 func (f *Feed) Join(ctx context.Context, sight Sight, last string) (*Reader, error) {
 	j := &joining{sight: sight, done: make(chan struct{})}
@@ -61,7 +64,7 @@ func (f *Feed) Join(ctx context.Context, sight Sight, last string) (*Reader, err
 	return r, nil
 }
 
-// count counts a reader in or out. The feed's lock is held.
+// count adds to the number of readers. The caller holds the feed's lock.
 func (f *Feed) count(sight Sight, n int) {
 	f.readers += n
 	if sight.Figures {
@@ -103,8 +106,10 @@ func (r *Reader) hello(id string, interval int, resumed bool) Message {
 	return Message{ID: id, Event: "hello", Data: data}
 }
 
-// Next waits for the next message, at least a tenth of a second after the one before: what comes closer together is one, with the last
-// state of each object. Its data must not be changed: others have the same. An error is that of the context, or that the feed is closed.
+// Next waits for the next message, at least a tenth of a second after the last
+// one. Changes in between become one message with the last state of each
+// object. The caller must not modify the data, because other readers have the
+// same. The error is that of the context, or that the feed is closed.
 func (r *Reader) Next(ctx context.Context) (Message, error) {
 	if len(r.first) > 0 {
 		m := r.first[0]
@@ -145,7 +150,7 @@ func (r *Reader) Next(ctx context.Context) (Message, error) {
 	}
 }
 
-// take moves over all links that are there.
+// take moves over all links that are ready.
 func (r *Reader) take(batches []*batch) []*batch {
 	for {
 		select {
@@ -158,7 +163,7 @@ func (r *Reader) take(batches []*batch) []*batch {
 	}
 }
 
-// Close ends the reading. It is called once.
+// Close ends the reader. It is called once.
 func (r *Reader) Close() {
 	f := r.feed
 	f.mu.Lock()

@@ -14,14 +14,17 @@ import (
 // These say how long a reader can be away and still hear all that it missed,
 // and how often the history is marked and pruned.
 const (
-	// keep is for how long a row of the history can be resumed from, at least, since it was there for all to see.
+	// keep is for how long a row of the history can be resumed from, at least,
+	// since it was there for all to see.
 	keep = 15 * time.Minute
-	// markEvery is the time between two marks, and pruneEvery between two looks: of several instances one marks.
+	// markEvery is the time between two marks, and pruneEvery between two
+	// looks: of several instances one marks.
 	markEvery  = 50 * time.Second
 	pruneEvery = time.Minute
 )
 
-// Run keeps the history short until the context ends. Without it nothing is deleted, whether there are readers or not.
+// Run keeps the history short until the context ends. Without it nothing is
+// deleted, whether there are readers or not.
 func (f *Feed) Run(ctx context.Context) {
 	ticker := time.NewTicker(pruneEvery)
 	defer ticker.Stop()
@@ -38,7 +41,8 @@ func (f *Feed) Run(ctx context.Context) {
 	}
 }
 
-// Prune deletes what could be seen by all for so long, and marks what can be now. While another instance does so it does nothing.
+// Prune deletes rows that everybody could see for that long, and marks those
+// that everybody can see now. While another instance does so it does nothing.
 func (f *Feed) Prune(ctx context.Context, keep time.Duration) error {
 	return f.DB.Tx(ctx, func(tx *db.Tx) error {
 		var one bool

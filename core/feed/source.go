@@ -11,16 +11,18 @@ import (
 	"github.com/hostler/hostler/core/task"
 )
 
-// source reads the objects of one kind as the API's lists show them.
+// source reads the objects of one kind in the form of the API's lists.
 type source struct {
-	// read gives objects by id; those that are not there are left out. It takes a fixed number of statements.
+	// read gives objects by id; those that are not there are left out. It takes
+	// a fixed number of statements.
 	read func(ctx context.Context, ids []int64) ([]object, error)
-	// columns says which fields show a column of the history. A column that is missing here is shown by none.
+	// columns says which fields show a column of the history. A column that is
+	// missing here is shown by none.
 	columns map[string][]string
 	fields  fields
 }
 
-// object is one object at the moment.
+// object is the present state of one object.
 type object struct {
 	id int64
 	// team is who sees it; zero is only people with a role in the default team.
@@ -32,7 +34,7 @@ type object struct {
 	name    string
 }
 
-// shown are the fields that show the columns; nil where none does.
+// shown returns the fields that show the columns; nil if none does.
 func (s *source) shown(columns []string) []string {
 	var names []string
 	for _, column := range columns {
@@ -54,7 +56,8 @@ func (f *Feed) allSources() map[Kind]*source {
 	}
 }
 
-// With its state go a guest's figures: one that does not run has none.
+// guestColumns says which fields of a guest a changed column shows in. The
+// figures belong to the state, because a guest that does not run has none.
 var guestColumns = map[string][]string{
 	"cluster_id": {"cluster_id", "cluster"}, "host_id": {"host_id", "host", "team_id", "team"}, "node": {"node"}, "name": {"name"},
 	"status": {"status", "job_id", "cpu", "memory_bytes", "disk_bytes", "net_in_bytes", "net_out_bytes", "disk_read_bytes",

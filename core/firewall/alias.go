@@ -51,7 +51,8 @@ func showEach[R, V any](rows []R, digest *string, show func(R, *string) V) []V {
 	return all
 }
 
-// list reads a list and shows it, with its digest, nil for none.
+// list reads a list and returns it in the API's form, with its digest, nil for
+// none.
 func list[R, V any](ctx context.Context, l *listing[R], show func(R, *string) V) ([]V, *string, error) {
 	rows, digest, err := l.read(ctx)
 	if err != nil {
@@ -61,13 +62,16 @@ func list[R, V any](ctx context.Context, l *listing[R], show func(R, *string) V)
 	return showEach(rows, now, show), now, nil
 }
 
-// Aliases lists the aliases of a scope, with their digest, nil for none. Problems: those of Rules.
+// Aliases returns the aliases of a scope, with their digest, nil for none.
+// Problems: those of Rules.
 func (s *Store) Aliases(ctx context.Context, on Scope) ([]Alias, *string, error) {
 	return list(ctx, s.aliases(on), showAlias)
 }
 
-// CreateAlias makes an alias. Problems: invalid, conflict for a name that is taken, digest_conflict with current and digest, guest_busy
-// while another change of the scope is under way, outcome_unknown, capability_missing, and those of Aliases.
+// CreateAlias makes an alias. Problems: invalid, conflict for a name that is in
+// use, digest_conflict with current and digest, guest_busy during another
+// change of the scope, outcome_unknown, capability_missing, and those of
+// Aliases.
 func (s *Store) CreateAlias(ctx context.Context, on Scope, alias sdk.Alias, digest string) (Alias, error) {
 	faults := slices.Concat(fault(sdk.CheckName(sdk.FieldName, alias.Name)), cidrFault(alias.CIDR),
 		fault(sdk.CheckText(sdk.FieldComment, alias.Comment, sdk.MaxComment)))
@@ -82,8 +86,10 @@ func (s *Store) CreateAlias(ctx context.Context, on Scope, alias sdk.Alias, dige
 	})
 }
 
-// ChangeAlias changes an alias. A new name for one that is in use is in_use unless confirm is the alias's name: what names it is not
-// changed with it. Problems: not_found, in_use with places, and those of CreateAlias.
+// ChangeAlias changes an alias. A new name for an alias that is in use is the
+// problem in_use unless confirm is the alias's name: rules that name it are not
+// changed. Problems: not_found, in_use with the places, and those of
+// CreateAlias.
 func (s *Store) ChangeAlias(ctx context.Context, on Scope, name string, change sdk.AliasChange, confirm string) (Alias, error) {
 	var faults []problem.Fault
 	if change.CIDR != "" {
@@ -124,7 +130,8 @@ func (s *Store) ChangeAlias(ctx context.Context, on Scope, name string, change s
 	})
 }
 
-// DeleteAlias deletes an alias, and gives it as it was. One that is in use is in_use unless confirm is its name. Problems: those of
+// DeleteAlias deletes an alias and returns it as it was. An alias that is in
+// use is the problem in_use unless confirm is its name. Problems: those of
 // ChangeAlias.
 func (s *Store) DeleteAlias(ctx context.Context, on Scope, name, digest, confirm string) (Alias, error) {
 	return editList[sdk.Aliaser](ctx, s, on, s.aliases(on), showAlias, digest, nil, func(was []sdk.Alias) (edit[sdk.Alias], error) {
@@ -142,7 +149,7 @@ func (s *Store) DeleteAlias(ctx context.Context, on Scope, name, digest, confirm
 	})
 }
 
-// aliasAt is where the alias of a name is, whatever its case; -1 for nowhere.
+// aliasAt returns the index of an alias, ignoring case; -1 if there is none.
 func aliasAt(rows []sdk.Alias, name string) int {
 	return slices.IndexFunc(rows, func(a sdk.Alias) bool { return strings.EqualFold(a.Name, name) })
 }
@@ -152,7 +159,7 @@ func none(thing string) error {
 	return problem.New(problem.CodeNotFound, "there is no such %s", thing)
 }
 
-// cidrFault is what is wrong with an address or a network.
+// cidrFault returns the fault of an address or a network.
 func cidrFault(text string) []problem.Fault {
 	if _, ok := prefixOf(text); ok {
 		return nil
@@ -160,7 +167,7 @@ func cidrFault(text string) []problem.Fault {
 	return bodyFault(sdk.FieldCIDR, "must be an address or a network, such as 192.0.2.10 or 2001:db8::/64")
 }
 
-// prefixOf reads an address, which is a network of one, or a network.
+// prefixOf reads an address, which is a network with one address, or a network.
 func prefixOf(text string) (netip.Prefix, bool) {
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
 		return netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()), true

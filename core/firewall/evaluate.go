@@ -20,14 +20,18 @@ import (
 // AtCurrent asks for the firewall as it is.
 const AtCurrent = "current"
 
-// Drafts give what drafts would make of the firewalls.
+// Drafts returns the states that drafts would make. Package draft implements
+// it.
 type Drafts interface {
-	// States are those that hold once the draft was committed, of the scopes that it changes. A draft that is not there, is not the
-	// caller's to see, or is of another cluster is problem not_found. The cluster is as of clusterID.
+	// States are those that hold once the draft was committed, of the scopes
+	// that it changes. A draft that is not there, is not the caller's to see,
+	// or is of another cluster is problem not_found. The cluster is as of
+	// clusterID.
 	States(ctx context.Context, draft, cluster int64) ([]sdk.State, error)
 }
 
-// End is where a packet comes from or goes to: a guest, a node, who has an address, or who is outside.
+// End is the source or destination of a packet: a guest, a node, an address, or
+// the outside.
 type End struct {
 	// Guest and its NIC, which may be empty; AppID is the app that it is.
 	Guest *guest.Guest
@@ -36,7 +40,8 @@ type End struct {
 	// HostID is the host of the cluster of a Node, and may be that of who is outside.
 	HostID int64
 	Node   string
-	// Address is alone that of whoever has it, and with another end the one of its addresses that is meant.
+	// Address is alone that of whoever has it, and with another end the one of
+	// its addresses that is meant.
 	Address string
 	Outside bool
 }
@@ -51,10 +56,13 @@ type Packet struct {
 	At string
 }
 
-// Test asks what becomes of a packet, and why. Who asks must have been shown both ends: the answer tells rules of theirs, of their nodes,
-// and of their cluster. Problems: not_found for a node or a draft that is not there; invalid where the ends are none of one cluster, or
-// the hypervisor knows no such protocol or type; unsupported and unsupported_at_scope where the host's firewall is not evaluated; those
-// of host.Ask. What cannot be told is no problem, but the verdict unknown.
+// Test judges a packet and returns the reason. The caller must have the right
+// to see both ends, because the answer shows rules of the ends, their nodes and
+// their cluster. Problems: not_found for an unknown node or draft; invalid if
+// the ends are not of one cluster, or for an unknown protocol or type;
+// unsupported and unsupported_at_scope if the host's firewall cannot be
+// evaluated; those of host.Ask. If the verdict cannot be told, it is unknown,
+// which is no problem.
 func (s *Store) Test(ctx context.Context, p Packet) (*Tested, error) {
 	q, err := s.question(ctx, p.At, map[string]End{"from": p.From, "to": p.To})
 	if err != nil {
@@ -85,8 +93,8 @@ type Target struct {
 	Limit int
 }
 
-// Reach asks which of the guests that may be seen in the cluster get through to an end, and who is outside, and on which ports. Problems
-// are as of Test.
+// Reach finds out which visible guests in the cluster, and whether the outside,
+// can reach an end, and on which ports. Problems are those of Test.
 func (s *Store) Reach(ctx context.Context, guests *guest.Store, t Target, visible identity.Visible) (*Reached, error) {
 	q, err := s.question(ctx, t.At, map[string]End{"to": t.To})
 	if err != nil {
@@ -137,8 +145,10 @@ func (s *Store) Reach(ctx context.Context, guests *guest.Store, t Target, visibl
 	return shown, nil
 }
 
-// sendersOf are the first addresses of each version of IP by which others reach the guest, as it was last told, or the one of the version
-// of the address that it sends to. Where it was never told there is an empty one, and where it has none of that version the first.
+// sendersOf returns the first address of each version of IP at which the guest
+// was last seen, or the one of the version of the address to which it sends. If
+// no address is known there is an empty one; if none is of that version, the
+// first one.
 func sendersOf(g *guest.Guest, to string) []string {
 	target, err := netip.ParseAddr(to)
 	fixed := err == nil
@@ -159,8 +169,9 @@ func sendersOf(g *guest.Guest, to string) []string {
 	return list
 }
 
-// mergeReach makes one row of those of the same sender: what is open from any of its addresses is open. One that is not known is left out
-// where another is.
+// mergeReach joins the rows of one sender: what is open from any of its
+// addresses is open. A row for an unknown address is left out if there is
+// another.
 func mergeReach(rows []sdk.ReachRow, of []int, total int) []sdk.ReachRow {
 	merged := make([]sdk.ReachRow, total)
 	for i, row := range rows {
@@ -185,7 +196,8 @@ type question struct {
 	assume []sdk.State
 }
 
-// question finds the cluster that the ends are in, and what is assumed there. Fields of the body name the ends.
+// question finds the cluster of the ends, and the states that are assumed
+// there. The keys of ends are fields of the body, for faults.
 func (s *Store) question(ctx context.Context, at string, ends map[string]End) (*question, error) {
 	q := &question{ends: map[string]sdk.End{}, named: map[string]*End{}}
 	for _, field := range []string{"from", "to"} {
@@ -231,7 +243,7 @@ func (s *Store) question(ctx context.Context, at string, ends map[string]End) (*
 	return q, err
 }
 
-// guest is a guest as the backend knows it.
+// guest returns the guest in the backend's form.
 func (q *question) guest(e End) sdk.End {
 	at := e.Guest.At()
 	out := sdk.End{Kind: sdk.GuestEnd, NIC: e.NIC, Address: e.Address,
@@ -243,7 +255,8 @@ func (q *question) guest(e End) sdk.End {
 // guestKey identifies a guest in the maps of a question.
 func guestKey(g *sdk.Guest) string { return g.Kind + " " + g.ID }
 
-// fieldOfBody makes what a backend finds wrong with a question a fault of the body.
+// fieldOfBody turns the backend's error about a question into a fault of the
+// body.
 func fieldOfBody(err error) error {
 	e, ok := errors.AsType[*plugin.Error](err)
 	if !ok || e.Kind != plugin.Invalid {

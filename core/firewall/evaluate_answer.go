@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Tested is what becomes of a packet, as the API shows it.
+// Tested is the judgement of a packet, as the API shows it.
 type Tested struct {
 	Verdict string    `json:"verdict" enum:"accept,drop,reject,unknown" example:"drop" doc:"reject: dropped, and the sender is notified; unknown: the firewall cannot be read or evaluated"`
 	Summary string    `json:"summary" example:"drop by rule 1 of guest db-1: in DROP proto tcp dport 5432" doc:"The verdict as a sentence"`
@@ -24,7 +24,7 @@ type Tested struct {
 	AsOf    time.Time `json:"as_of" doc:"When the service started to read the firewall of the hypervisor"`
 }
 
-// ShownEnd is an end as it was taken.
+// ShownEnd is an end as it was chosen.
 type ShownEnd struct {
 	Kind      string  `json:"kind" enum:"guest,node,address,outside" example:"guest"`
 	GuestID   *int64  `json:"guest_id" example:"12" doc:"ID of the guest; for a VM, also the VM's ID"`
@@ -36,7 +36,7 @@ type ShownEnd struct {
 	Interface *string `json:"iface" example:"vmbr0" doc:"Interface of the node that the packet passes, if known"`
 }
 
-// Hop is one firewall on the way.
+// Hop is one firewall on the path.
 type Hop struct {
 	Scope     ShownScope `json:"scope"`
 	NIC       *string    `json:"nic" example:"net0"`
@@ -47,7 +47,7 @@ type Hop struct {
 	Omitted   int        `json:"omitted" example:"0" doc:"Number of omitted steps before these"`
 }
 
-// ShownScope is whose rules or firewall.
+// ShownScope is the scope of rules.
 type ShownScope struct {
 	Kind    string  `json:"kind" enum:"cluster,node,guest,group" example:"guest"`
 	GuestID *int64  `json:"guest_id" example:"12"`
@@ -55,7 +55,7 @@ type ShownScope struct {
 	Name    *string `json:"name" example:"db-1" doc:"Name of the guest, the node or the group"`
 }
 
-// Step is a rule, or a check of the hypervisor itself, that a packet came to.
+// Step is a rule, or a check of the hypervisor, that a packet met.
 type Step struct {
 	Scope *ShownScope `json:"scope" doc:"Scope of the rule; null for a check"`
 	Rule  *Rule       `json:"rule" doc:"The rule; null for a check"`
@@ -66,13 +66,13 @@ type Step struct {
 	Text  string      `json:"text" example:"in ACCEPT proto tcp dport 22" doc:"The step as text"`
 }
 
-// Via names a rule by its place.
+// Via names a rule by its position.
 type Via struct {
 	Scope    ShownScope `json:"scope"`
 	Position int        `json:"pos" example:"0"`
 }
 
-// Reached is a table of who gets through, as the API shows it.
+// Reached is a table of reach, as the API shows it.
 type Reached struct {
 	To      ShownEnd   `json:"to"`
 	Rows    []ReachRow `json:"rows" doc:"The outside first, then guests by VMID"`
@@ -81,7 +81,7 @@ type Reached struct {
 	AsOf    time.Time  `json:"as_of"`
 }
 
-// ReachRow is one sender.
+// ReachRow is one sender of the table.
 type ReachRow struct {
 	From    ShownEnd `json:"from"`
 	Open    []Ports  `json:"open" doc:"Ports that the sender can reach, whether or not a program listens on them"`
@@ -96,7 +96,8 @@ type Ports struct {
 	Last     int    `json:"last" minimum:"0" maximum:"65535" example:"22"`
 }
 
-// showVerdict makes what a backend says fit for JSON. What it may not say is an error.
+// showVerdict checks and converts the backend's verdict. A value that the
+// contract does not allow is an error.
 func (q *question) showVerdict(v *sdk.Verdict) (*Tested, error) {
 	shown := &Tested{Verdict: string(v.Outcome), From: q.showEnd(v.From), To: q.showEnd(v.To), Path: make([]Hop, len(v.Hops))}
 	if !slices.Contains(sdk.Outcomes(), v.Outcome) {
@@ -122,7 +123,7 @@ func (q *question) showVerdict(v *sdk.Verdict) (*Tested, error) {
 	return shown, nil
 }
 
-// named names a step for people.
+// named describes a step for people.
 func (s *Step) named() string {
 	if s.Rule == nil {
 		return "the hypervisor's check " + *s.Check + ": " + s.Text
@@ -178,7 +179,7 @@ func (q *question) showStep(s *sdk.Step) Step {
 	return shown
 }
 
-// ruleText is a rule on one line.
+// ruleText returns a rule on one line.
 func ruleText(r *Rule) string {
 	parts := []string{r.Direction, r.Action}
 	for _, field := range []struct {

@@ -1,8 +1,15 @@
-// Package firewall reads and changes the firewalls of clusters, nodes, guests and groups of rules. Nothing of them is kept: the backend
-// of the host's hypervisor is asked each time, with the host's monitoring token, or with that for lifecycle to change.
+// Package firewall reads and changes the firewalls of clusters, nodes, guests
+// and groups of rules. Nothing of them is stored: the backend of the host's
+// hypervisor is asked each time, with the host's token for monitoring, or with
+// that for lifecycle to change something.
 //
-// Changes are made to a list that was read before, under its digest: whoever changes it meanwhile is never overwritten, and who comes too
-// late is told what is there now. See listing.
+// A change is based on a list that was read before, and is sent with the digest
+// of that list. So nobody's change is overwritten, and a caller who comes too
+// late gets the present list; see listing.
+//
+// Store is the main type, and Scope names a firewall. Rule, Alias, IPSet, Group
+// and Options are what the API shows. Package draft makes several changes
+// together and can undo them.
 package firewall
 
 import (
@@ -20,13 +27,14 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Backends gives the firewall backends of the installed plugins.
+// Backends returns the firewall backends of the installed plugins.
 type Backends interface {
-	// Firewall is the backend for the hosts of the driver of that name; its calls fail while its plugin is away.
+	// Firewall is the backend for the hosts of the driver of that name; its
+	// calls fail while its plugin is away.
 	Firewall(name string) sdk.Backend
 }
 
-// Store reads and changes firewalls. Its methods may be called at the same time.
+// Store reads and changes firewalls. It is safe for concurrent use.
 type Store struct {
 	DB       *db.DB
 	Hosts    *host.Store
@@ -35,48 +43,50 @@ type Store struct {
 	Drafts Drafts
 }
 
-// Scope says whose firewall is meant. Make one with OfCluster, OfNode, OfGroup or OfGuest.
+// Scope names a firewall. It is made by OfCluster, OfNode, OfGroup or OfGuest.
 type Scope struct {
 	hostID int64
 	sdk    sdk.Scope
 	guest  *guest.Guest
 }
 
-// OfCluster is the firewall of the cluster that a host belongs to.
+// OfCluster returns the firewall of a host's cluster.
 func OfCluster(hostID int64) Scope {
 	return Scope{hostID: hostID, sdk: sdk.Scope{Kind: sdk.ClusterScope}}
 }
 
-// OfNode is the firewall of one node of a host's cluster.
+// OfNode returns the firewall of one node of a host's cluster.
 func OfNode(hostID int64, node string) Scope {
 	return Scope{hostID: hostID, sdk: sdk.Scope{Kind: sdk.NodeScope, Node: node}}
 }
 
-// OfGroup is a group of rules of the cluster that a host belongs to.
+// OfGroup returns a group of rules of a host's cluster.
 func OfGroup(hostID int64, group string) Scope {
 	return Scope{hostID: hostID, sdk: sdk.Scope{Kind: sdk.GroupScope, Group: group}}
 }
 
-// OfGuest is the firewall of a VM or a container.
+// OfGuest returns the firewall of a VM or a container.
 func OfGuest(g *guest.Guest) Scope {
 	return Scope{hostID: g.HostID, sdk: sdk.Scope{Kind: sdk.GuestScope}, guest: g}
 }
 
-// Kind is what the scope is about.
+// Kind returns the kind of the scope.
 func (on Scope) Kind() sdk.ScopeKind { return on.sdk.Kind }
 
-// HostID is the host by which the firewall is asked.
+// HostID returns the host through which the firewall is asked.
 func (on Scope) HostID() int64 { return on.hostID }
 
-// at is the scope as the backend knows it, of a guest where it was last seen, or is.
+// at returns the scope in the backend's form; a guest is at the given place.
 func (on Scope) at(ref hypervisor.GuestRef) sdk.Scope {
 	return sdk.Scope{
 		Kind: sdk.GuestScope, Guest: &sdk.Guest{Kind: string(ref.Kind), Node: ref.Node, ID: string(ref.ID), UID: ref.UID},
 	}
 }
 
-// ask puts a question to the backend of the scope's host, which must have the ability A at that kind of scope. Errors are problems, as of
-// host.Ask; an unknown node or guest is not_found, and an ability that the backend has at other scopes only unsupported_at_scope.
+// ask asks the backend of the scope's host, which must have the ability A at
+// that kind of scope. Errors are problems, as of host.Ask; an unknown node or
+// guest is not_found, and an ability that the backend has only at other scopes
+// is unsupported_at_scope.
 func ask[A, T any](ctx context.Context, s *Store, on Scope, question func(ctx context.Context, able A, scope sdk.Scope) (T, error)) (T,
 	error) {
 	return askAs(ctx, s, endpoint.Monitoring, on, question)
@@ -97,7 +107,8 @@ func askAs[A, T any](ctx context.Context, s *Store, as endpoint.Capability, on S
 	return answer, atScope(host.UnknownNode(err), on)
 }
 
-// atScope tells apart what a backend has at other scopes only, where it said so itself.
+// atScope turns unsupported into unsupported_at_scope, if the backend has the
+// ability at other scopes.
 func atScope(err error, on Scope) error {
 	e, ok := errors.AsType[*plugin.Error](err)
 	if !ok || e.Kind != plugin.Unsupported || e.Field != sdk.FieldScope {
@@ -106,21 +117,23 @@ func atScope(err error, on Scope) error {
 	return problem.New(problem.CodeUnsupportedAtScope, "%s", problem.From(err).Detail).With("scope", on.sdk.Kind).Because(err)
 }
 
-// require is problem capability_missing, unsupported or unsupported_at_scope where the firewall cannot be changed in the way of A. The
-// hypervisor is not asked.
+// require returns the problem capability_missing, unsupported or
+// unsupported_at_scope if the firewall cannot be changed with the ability A. It
+// does not ask the hypervisor.
 func require[A any](ctx context.Context, s *Store, on Scope) error {
 	_, err := host.AskThrough(ctx, s.Hosts, on.hostID, endpoint.Lifecycle, s.open, Able[A](on.sdk.Kind),
 		func(context.Context, A) (struct{}, error) { return struct{}{}, nil })
 	return err
 }
 
-// open opens the firewall of a driver's name at a target.
+// open opens the firewall of a driver at a target.
 func (s *Store) open(ctx context.Context, driver string, target endpoint.Target) (sdk.Firewall, error) {
 	return s.Backends.Firewall(driver).Open(ctx, target)
 }
 
-// Able gives a firewall as A, or problem unsupported where the backend has not that ability, and unsupported_at_scope where it has it not
-// at that kind of scope.
+// Able returns a function that converts a firewall to the ability A. The
+// problem is unsupported if the backend does not have the ability, and
+// unsupported_at_scope if it does not have it at that kind of scope.
 func Able[A any](kind sdk.ScopeKind) func(sdk.Firewall) (A, error) {
 	return func(fw sdk.Firewall) (A, error) {
 		as, ok := sdk.As[A](fw)
@@ -135,8 +148,9 @@ func Able[A any](kind sdk.ScopeKind) func(sdk.Firewall) (A, error) {
 	}
 }
 
-// Exclusive is what a change of the scope's firewall holds, so that there is one at a time through this service, as job.Spec.Exclusive.
-// A node that the inventory does not have is problem not_found.
+// Exclusive returns the key that every change of the scope's firewall holds,
+// for job.Spec.Exclusive. The problem is not_found for a node that the
+// inventory does not have.
 func (s *Store) Exclusive(ctx context.Context, on Scope) (string, error) {
 	if on.guest != nil {
 		return fmt.Sprintf("firewall:guest:%d", on.guest.ID), nil
@@ -148,7 +162,7 @@ func (s *Store) Exclusive(ctx context.Context, on Scope) (string, error) {
 	return fmt.Sprintf("firewall:%d:%s:%s", cluster, on.sdk.Kind, on.sdk.Node+on.sdk.Group), nil
 }
 
-// clusterID is the cluster whose firewall a scope belongs to.
+// clusterID returns the cluster to whose firewall a scope belongs.
 func (s *Store) clusterID(ctx context.Context, on Scope) (int64, error) {
 	if on.guest != nil {
 		return on.guest.ClusterID(), nil

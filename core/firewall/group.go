@@ -37,7 +37,8 @@ func showGroup(g sdk.Group, digest *string) Group {
 	return Group{Name: host.Clean(g.Name), Comment: host.CleanOrNil(g.Comment), Digest: digest}
 }
 
-// Groups lists the groups of a cluster, with their digest, nil for none. Problems: those of Rules.
+// Groups returns the groups of a cluster, with their digest, nil for none.
+// Problems: those of Rules.
 func (s *Store) Groups(ctx context.Context, on Scope) ([]Group, *string, error) {
 	return list(ctx, s.groups(on), showGroup)
 }
@@ -57,8 +58,9 @@ func (s *Store) CreateGroup(ctx context.Context, on Scope, group sdk.Group, dige
 	})
 }
 
-// DeleteGroup deletes a group, and gives it as it was. One that rules stand for is in_use unless confirm is its name, and one that has
-// rules invalid_state. Problems: those of DeleteAlias.
+// DeleteGroup deletes a group and returns it as it was. A group to which rules
+// refer is the problem in_use unless confirm is its name, and one with rules is
+// invalid_state. Problems: those of DeleteAlias.
 func (s *Store) DeleteGroup(ctx context.Context, on Scope, name, digest, confirm string) (Group, error) {
 	return editList[sdk.Grouper](ctx, s, on, s.groups(on), showGroup, digest, nil, func(was []sdk.Group) (edit[sdk.Group], error) {
 		at := groupAt(was, name)

@@ -8,16 +8,17 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// GuestOptions asks the backend for the options of a guest's firewall. Problems: unsupported where the backend has none, and those of
-// host.Ask.
+// GuestOptions reads the options of a guest's firewall. Problems: unsupported
+// if the backend has none, and those of host.Ask.
 func (s *Store) GuestOptions(ctx context.Context, g *guest.Guest) (sdk.Options, error) {
 	return ask(ctx, s, OfGuest(g), func(ctx context.Context, able sdk.Optioner, scope sdk.Scope) (sdk.Options, error) {
 		return able.Options(ctx, scope)
 	})
 }
 
-// ChangeGuestOptions changes options of a guest's firewall in one request, with the lifecycle token, and calls sent before it. Problems:
-// invalid, digest_conflict, capability_missing, and those of GuestOptions.
+// ChangeGuestOptions changes options of a guest's firewall with one request and
+// the lifecycle token. It calls sent before the request. Problems: invalid,
+// digest_conflict, capability_missing, and those of GuestOptions.
 func (s *Store) ChangeGuestOptions(ctx context.Context, g *guest.Guest, change sdk.OptionsChange, sent func()) error {
 	_, err := askAs(ctx, s, endpoint.Lifecycle, OfGuest(g), func(ctx context.Context, able sdk.Optioner, scope sdk.Scope) (struct{},
 		error) {

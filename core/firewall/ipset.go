@@ -39,7 +39,8 @@ func showIPSet(set sdk.IPSet, digest *string) IPSet {
 	return IPSet{Name: host.Clean(set.Name), Comment: host.CleanOrNil(set.Comment), Digest: digest}
 }
 
-// IPSets lists the sets of a scope, with their digest, nil for none. Problems: those of Rules.
+// IPSets returns the sets of a scope, with their digest, nil for none.
+// Problems: those of Rules.
 func (s *Store) IPSets(ctx context.Context, on Scope) ([]IPSet, *string, error) {
 	return list(ctx, s.ipSets(on), showIPSet)
 }
@@ -59,7 +60,8 @@ func (s *Store) CreateIPSet(ctx context.Context, on Scope, set sdk.IPSet, digest
 	})
 }
 
-// DeleteIPSet deletes a set with its members, and gives it as it was. One that is in use or has members is in_use unless confirm is its
+// DeleteIPSet deletes a set with its members and returns it as it was. A set
+// that is in use or has members is the problem in_use unless confirm is its
 // name. Problems: those of DeleteAlias.
 func (s *Store) DeleteIPSet(ctx context.Context, on Scope, name, digest, confirm string) (IPSet, error) {
 	return editList[sdk.IPSetter](ctx, s, on, s.ipSets(on), showIPSet, digest, nil, func(was []sdk.IPSet) (edit[sdk.IPSet], error) {
@@ -91,7 +93,7 @@ func (s *Store) DeleteIPSet(ctx context.Context, on Scope, name, digest, confirm
 	})
 }
 
-// maxTold bounds the members of a deleted set that the trail keeps.
+// maxTold limits the members of a deleted set in the audit entry.
 const maxTold = 200
 
 // setAt returns the index of a set, or -1.
@@ -138,12 +140,14 @@ func showMember(m sdk.IPSetMember, digest *string) IPSetMember {
 	return shown
 }
 
-// IPSetMembers lists the members of a set, with their digest, nil for none. Problems: not_found, and those of Rules.
+// IPSetMembers returns the members of a set, with their digest, nil for none.
+// Problems: not_found, and those of Rules.
 func (s *Store) IPSetMembers(ctx context.Context, on Scope, set string) ([]IPSetMember, *string, error) {
 	return list(ctx, s.members(on, set), showMember)
 }
 
-// AddIPSetMember puts a member into a set. Problems: conflict for one that is there, and those of CreateAlias.
+// AddIPSetMember adds a member to a set. Problems: conflict for an existing
+// one, and those of CreateAlias.
 func (s *Store) AddIPSetMember(ctx context.Context, on Scope, set string, member sdk.IPSetMember, digest string) (IPSetMember, error) {
 	faults := slices.Concat(fault(sdk.CheckText(sdk.FieldCIDR, member.CIDR, sdk.MaxText)),
 		fault(sdk.CheckText(sdk.FieldComment, member.Comment, sdk.MaxComment)))
@@ -187,7 +191,8 @@ func (s *Store) ChangeIPSetMember(ctx context.Context, on Scope, set, cidr strin
 	})
 }
 
-// RemoveIPSetMember takes a member out, and gives it as it was. Problems: those of ChangeIPSetMember.
+// RemoveIPSetMember removes a member and returns it as it was. Problems: those
+// of ChangeIPSetMember.
 func (s *Store) RemoveIPSetMember(ctx context.Context, on Scope, set, cidr, digest string) (IPSetMember, error) {
 	return s.editMembers(ctx, on, set, digest, nil, func(was []sdk.IPSetMember) (edit[sdk.IPSetMember], error) {
 		at := memberAt(was, cidr)
@@ -208,7 +213,8 @@ func (s *Store) editMembers(ctx context.Context, on Scope, set, digest string, f
 	return editList[sdk.IPSetMemberEditor](ctx, s, on, s.members(on, set), showMember, digest, faults, decide)
 }
 
-// memberAt is where a member is, whichever way its address is written; -1 for nowhere.
+// memberAt returns the index of a member, in whatever form its address is
+// written; -1 if there is none.
 func memberAt(rows []sdk.IPSetMember, cidr string) int {
 	wanted, isPrefix := prefixOf(cidr)
 	return slices.IndexFunc(rows, func(m sdk.IPSetMember) bool {

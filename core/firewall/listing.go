@@ -18,12 +18,15 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// changeLimit bounds all requests of a change, and what is read before and after each.
+// changeLimit limits all requests of a change, including the reads before and
+// after it.
 const changeLimit = 2 * time.Minute
 
-// listing is a list of a scope's firewall, such as its rules, one row of which is changed at a time. Every change begins with reading the
-// list, is sent with the digest that was read, and ends with reading the list again: so the answer's digest is that of a list which the
-// caller can know, and none where somebody else has changed it since.
+// listing is a list of a scope's firewall, such as its rules, of which one row
+// is changed at a time. Every change reads the list, sends the change with the
+// digest of that list, and reads the list again. So the digest in the answer is
+// that of a list which the caller can know; there is none if somebody else has
+// changed the list since.
 type listing[R any] struct {
 	// things is what the list has, for people.
 	things string
@@ -38,7 +41,8 @@ type listing[R any] struct {
 	same func(a, b R) bool
 }
 
-// state is a list at some time. An empty digest is one that is not known, or that the backend does not have.
+// state is a list at one time. An empty digest is unknown, or the backend has
+// none.
 type state[R any] struct {
 	rows   []R
 	digest string
@@ -48,21 +52,26 @@ type state[R any] struct {
 
 // edit is one change of a list.
 type edit[R any] struct {
-	// before is where the row is that is changed, -1 for a new one. want are the rows as they shall be, and at is where it is among them,
-	// -1 where it is taken out.
+	// before is where the row is that is changed, -1 for a new one. want are
+	// the rows as they shall be, and at is where it is among them, -1 where it
+	// is taken out.
 	before int
 	want   []R
 	at     int
 	send   request
-	// free says that it is made by a name of its own: nothing of anybody can be overwritten, so that it is sent with a digest only where
-	// the caller has one. To compare it, a hypervisor may want to be read with the token that changes.
+	// free says that it is made by a name of its own: nothing of anybody can be
+	// overwritten, so that it is sent with a digest only where the caller has
+	// one. To compare it, a hypervisor may want to be read with the token that
+	// changes.
 	free bool
 }
 
-// request is what changes something. It is sent once, with a digest, and says when it is about to be.
+// request sends a change, once, with a digest. It calls sent immediately before
+// that.
 type request func(ctx context.Context, digest string, sent func()) error
 
-// requestOf is a request of a firewall that can be changed in the way of A, with the lifecycle token.
+// requestOf returns the request for a firewall with the ability A, with the
+// lifecycle token.
 func requestOf[A any](s *Store, on Scope, do func(ctx context.Context, able A, scope sdk.Scope, digest string) error) request {
 	return func(ctx context.Context, digest string, sent func()) error {
 		_, err := askAs(ctx, s, endpoint.Lifecycle, on, func(ctx context.Context, able A, scope sdk.Scope) (struct{}, error) {
@@ -73,7 +82,7 @@ func requestOf[A any](s *Store, on Scope, do func(ctx context.Context, able A, s
 	}
 }
 
-// named makes of what the backend says of names and places what callers know of them.
+// named turns the backend's errors about names and positions into problems.
 func named(err error) error {
 	e, ok := errors.AsType[*plugin.Error](err)
 	switch {
@@ -91,7 +100,8 @@ func taken() *problem.Error {
 	return problem.New(problem.CodeConflict, "there is one of that name already")
 }
 
-// begin reads the list and holds it against the digest that the caller has, where that is not empty.
+// begin reads the list and compares it with the caller's digest, unless that is
+// empty.
 func (l *listing[R]) begin(ctx context.Context, digest string) (state[R], error) {
 	rows, now, err := l.read(ctx)
 	if err != nil {
@@ -103,15 +113,16 @@ func (l *listing[R]) begin(ctx context.Context, digest string) (state[R], error)
 	return state[R]{rows: rows, digest: now, known: true}, nil
 }
 
-// conflict is the problem of a digest that is another by now, with what is there instead.
+// conflict returns the problem digest_conflict with the present list.
 func (l *listing[R]) conflict(rows []R, digest string, cause error) error {
 	now := host.CleanOrNil(digest)
 	return problem.New(problem.CodeDigestConflict, "%s were changed by somebody else since they were read; current has what is there now, "+
 		"and nothing was done", l.things).With("current", l.show(rows, now)).With("digest", now).Because(cause)
 }
 
-// apply makes one change, once, and gives the list afterwards with the place of the row that was changed. Where the answer is lost, the
-// list shows whether it was done.
+// apply makes one change, once, and returns the list afterwards and the index
+// of the changed row. If the answer is lost, the list shows whether the change
+// was made.
 func (l *listing[R]) apply(ctx context.Context, was state[R], e edit[R]) (state[R], int, error) {
 	left := false
 	err := e.send(ctx, was.digest, func() { left = true })
@@ -141,7 +152,8 @@ func (l *listing[R]) apply(ctx context.Context, was state[R], e edit[R]) (state[
 	return now, at, nil
 }
 
-// lost judges a request whose answer was lost: done says that the list is as wanted now, and before that it is as before.
+// lost judges a request whose answer was lost. done reports that the list is as
+// wanted now, and before that it is unchanged.
 func (l *listing[R]) lost(err error, done, before bool, unread error) error {
 	if unread == nil && !done && !before {
 		unread = problem.New(problem.CodeConflict, "somebody else has changed them too: they are neither as before nor as wanted")
@@ -149,14 +161,15 @@ func (l *listing[R]) lost(err error, done, before bool, unread error) error {
 	return change.Lost(err, l.things, done, unread)
 }
 
-// alike reports whether two lists have the same rows, in the same order where there is one.
+// alike reports whether two lists have the same rows, in the same order if the
+// list has one.
 func (l *listing[R]) alike(a, b []R) bool {
 	onlyA, onlyB := l.differences(a, b)
 	return len(onlyA)+len(onlyB) == 0
 }
 
-// settled reports whether rows are those that are wanted, and where the one is that was changed: the hypervisor may have written that one
-// in a form of its own.
+// settled reports whether the rows are as wanted, and returns the index of the
+// changed one. The hypervisor may have stored that row in another form.
 func (l *listing[R]) settled(want, now []R, at int) (int, bool) {
 	onlyWant, onlyNow := l.differences(want, now)
 	switch {
@@ -170,7 +183,7 @@ func (l *listing[R]) settled(want, now []R, at int) (int, bool) {
 	return at, true
 }
 
-// differences are the places of the rows that only one of two lists has.
+// differences returns the indexes of the rows that only one of two lists has.
 func (l *listing[R]) differences(a, b []R) (onlyA, onlyB []int) {
 	if l.ordered {
 		for i := range max(len(a), len(b)) {
@@ -209,7 +222,8 @@ func (l *listing[R]) differences(a, b []R) (onlyA, onlyB []int) {
 	return onlyA, onlyB
 }
 
-// find is the place of the first row that is the same as one; -1 for none.
+// find returns the index of the first row equal to a given one; -1 if there is
+// none.
 func (l *listing[R]) find(rows []R, row R) int {
 	return slices.IndexFunc(rows, func(other R) bool { return l.equal(other, row) })
 }
@@ -222,7 +236,8 @@ func (l *listing[R]) equal(a, b R) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// describe writes a change into the trail: the row before and after, nil for none.
+// describe writes a change into the audit entry: the row before and after, nil
+// for none.
 func (l *listing[R]) describe(ctx context.Context, on Scope, before, after *R) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		on.name(e)
@@ -239,7 +254,8 @@ func (l *listing[R]) told(row *R) any {
 	return l.tell(*row)
 }
 
-// name names the scope in a row of the trail; that of a guest or a cluster is what the operation is on.
+// name adds the scope to an audit entry, unless it is the target of the
+// operation.
 func (on Scope) name(e *audit.Entry) {
 	e.Detail("scope", string(on.sdk.Kind))
 	switch on.sdk.Kind {
@@ -250,8 +266,10 @@ func (on Scope) name(e *audit.Entry) {
 	}
 }
 
-// perform does what changes the firewall of a scope: other changes of it are kept off, and the audit row is written before anything is
-// sent. A guest that is gone at the hypervisor is not_found: its firewall would take the change all the same.
+// perform runs a change of a scope's firewall. It excludes other changes of the
+// scope, and writes the audit entry before anything is sent, so that no change
+// is without a record. A guest that does not exist at the hypervisor is
+// not_found: its firewall would accept the change.
 func (s *Store) perform(ctx context.Context, on Scope, do func(ctx context.Context) error) error {
 	exclusive, err := s.Exclusive(ctx, on)
 	if err != nil {
@@ -267,7 +285,7 @@ func (s *Store) perform(ctx context.Context, on Scope, do func(ctx context.Conte
 	})
 }
 
-// tell adds to the trail what stands of a change that was done in part.
+// tell adds the results of a partial change to the audit entry.
 func tell(err error, row *audit.Entry) *problem.Error {
 	known := problem.From(err)
 	for _, member := range []string{"done", "failed", "pos"} {
@@ -278,7 +296,7 @@ func tell(err error, row *audit.Entry) *problem.Error {
 	return known
 }
 
-// row is the row at a place; nil for none.
+// row returns the row at an index; nil for -1.
 func row[R any](rows []R, at int) *R {
 	if at < 0 || at >= len(rows) {
 		return nil
@@ -286,7 +304,8 @@ func row[R any](rows []R, at int) *R {
 	return &rows[at]
 }
 
-// one makes a change of one row that needs one request. decide is given the list as it is, and says what is to be done.
+// one makes a change of one row with one request. decide gets the present list,
+// and returns the change.
 func one[R any](ctx context.Context, s *Store, on Scope, l *listing[R], digest string, decide func(was []R) (edit[R], error)) (
 	now state[R], at int, err error) {
 	was, err := l.begin(ctx, digest)
@@ -308,8 +327,9 @@ func one[R any](ctx context.Context, s *Store, on Scope, l *listing[R], digest s
 	return now, at, err
 }
 
-// editList makes one change of a list whose firewall must be an A, once nothing is wrong with it by itself, and shows the row that was
-// changed: as it is now, or as it was where it is no more.
+// editList makes one change of a list whose firewall has the ability A, if the
+// request has no faults. It returns the changed row, as it is now, or as it was
+// if it was deleted.
 func editList[A, R, V any](ctx context.Context, s *Store, on Scope, l *listing[R], show func(R, *string) V, digest string,
 	faults []problem.Fault, decide func(was []R) (edit[R], error)) (shown V, err error) {
 	if err := invalid(faults); err != nil {

@@ -12,7 +12,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// LogLine is one line of a firewall's log, as the API shows it. Of a line that nobody understands everything but n and text is null.
+// LogLine is one line of a firewall's log, as the API shows it. In a line that
+// the driver cannot parse everything but n and text is null.
 type LogLine struct {
 	N           int        `json:"n" example:"17" doc:"Line number within the requested period, from 1"`
 	Text        string     `json:"text" doc:"The line, unchanged"`
@@ -33,10 +34,11 @@ type LogLine struct {
 	Out         *string    `json:"iface_out" example:"tap101i0"`
 }
 
-// LogFilter is what lines of a log are wanted. What is empty is not looked at; a line that nobody understands passes no filter but that of
-// times.
+// LogFilter selects lines of a log. Empty fields do not restrict. A line that
+// cannot be parsed matches only filters by time.
 type LogFilter struct {
-	// Start is how many lines of the times are left out at the beginning, and Limit the most that are answered.
+	// Start is how many lines of the times are left out at the beginning, and
+	// Limit the most that are answered.
 	Start, Limit int
 	Since, Until time.Time
 	// Action and Protocol are compared without regard to case.
@@ -48,14 +50,15 @@ type LogFilter struct {
 // LogWindow is a part of a log.
 type LogWindow struct {
 	Lines []LogLine
-	// Total is how many lines the times have, whatever else is asked for; -1 where that is not known.
+	// Total is how many lines the times have, whatever else is asked for; -1
+	// where that is not known.
 	Total int
 	// Next is the Start with which reading goes on, and More whether there is something already.
 	Next int
 	More bool
 }
 
-// maxScanned bounds the lines that one question looks at for those that pass its filters.
+// maxScanned limits the lines that one question reads to find matching ones.
 const maxScanned = 10 * sdk.MaxLogLines
 
 // narrow reports whether the filter needs parsed lines.
@@ -63,7 +66,7 @@ func (f *LogFilter) narrow() bool {
 	return f.Action != "" || f.Protocol != "" || f.Source.IsValid() || f.Destination.IsValid()
 }
 
-// passes reports whether a line is wanted.
+// passes reports whether a line matches.
 func (f *LogFilter) passes(e *sdk.LogEntry) bool {
 	if !f.narrow() {
 		return true
@@ -80,8 +83,9 @@ func (f *LogFilter) passes(e *sdk.LogEntry) bool {
 		within(f.Source, e.Source) && within(f.Destination, e.Destination)
 }
 
-// Log reads a part of a scope's log, oldest first. Where filters leave out much, it looks at 20,000 lines and says where to go on.
-// Problems: those of Rules.
+// Log reads a part of a scope's log, the oldest line first. If the filters
+// exclude much, it reads 20,000 lines and returns where to continue. Problems:
+// those of Rules.
 func (s *Store) Log(ctx context.Context, on Scope, f LogFilter) (LogWindow, error) {
 	w := LogWindow{Lines: []LogLine{}, Next: f.Start}
 	for scanned := 0; ; {
@@ -113,8 +117,9 @@ func (s *Store) Log(ctx context.Context, on Scope, f LogFilter) (LogWindow, erro
 	}
 }
 
-// readLog asks for a window of a log with the monitoring token. The log of a guest shows what it sends and receives, so it is read with
-// the token for consoles where the host has one.
+// readLog asks for a part of a log with the monitoring token. The log of a
+// guest shows the guest's traffic, so it is read with the token for consoles if
+// the host has one.
 func (s *Store) readLog(ctx context.Context, on Scope, query sdk.LogQuery) (sdk.Log, error) {
 	question := func(ctx context.Context, able sdk.LogReader, scope sdk.Scope) (sdk.Log, error) {
 		return able.Log(ctx, scope, query)
@@ -155,7 +160,8 @@ func showLine(line *sdk.LogLine, n int) LogLine {
 	return shown
 }
 
-// LogEnd is the Start after the last line that a scope's log has now within the filter's times.
+// LogEnd returns the Start after the present last line of a scope's log within
+// the filter's times.
 func (s *Store) LogEnd(ctx context.Context, on Scope, f LogFilter) (int, error) {
 	all := LogFilter{Since: f.Since, Until: f.Until, Limit: 1}
 	w, err := s.Log(ctx, on, all)
@@ -170,5 +176,5 @@ func (s *Store) LogEnd(ctx context.Context, on Scope, f LogFilter) (int, error) 
 	return w.Next, nil
 }
 
-// Network reads an address, which is a network of one, or a network.
+// Network reads an address, which is a network with one address, or a network.
 func Network(text string) (netip.Prefix, bool) { return prefixOf(text) }

@@ -7,13 +7,14 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// Macro is a service that rules can name in place of protocol and ports.
+// Macro is a service that rules can name instead of protocol and ports.
 type Macro struct {
 	Name        string  `json:"name" example:"SSH"`
 	Description *string `json:"description" example:"Secure shell traffic"`
 }
 
-// Macros lists the macros of a cluster, for pickers. Problems: those of Rules.
+// Macros returns the macros of a cluster, for pickers. Problems: those of
+// Rules.
 func (s *Store) Macros(ctx context.Context, on Scope) ([]Macro, error) {
 	found, err := ask(ctx, s, on, func(ctx context.Context, able sdk.MacroLister, _ sdk.Scope) ([]sdk.Macro, error) {
 		return able.Macros(ctx)

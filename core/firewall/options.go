@@ -16,7 +16,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Options are the options of a scope's firewall, as the API shows them. What is null is not set: the hypervisor's own default holds.
+// Options are the options of a scope's firewall, as the API shows them. null
+// means unset: the hypervisor's default applies.
 type Options struct {
 	Enable        *int              `json:"enable" minimum:"0" maximum:"1" example:"1" doc:"1 enables the firewall of the scope. Most hypervisors ignore it unless the firewall of the cluster is enabled"`
 	DHCP          *int              `json:"dhcp" minimum:"0" maximum:"1"`
@@ -36,7 +37,8 @@ type Options struct {
 
 // OptionsPatch is a change of options.
 type OptionsPatch struct {
-	// Flags and Texts are new values by name; nil takes an option away. Other are those of the hypervisor's further options.
+	// Flags and Texts are new values by name; nil takes an option away. Other
+	// are those of the hypervisor's further options.
 	Flags map[string]*bool
 	Texts map[string]*string
 	Other map[string]*string
@@ -46,7 +48,7 @@ type OptionsPatch struct {
 	Digest string
 }
 
-// options returns the listing of a scope's options, which has one row.
+// options returns the listing of a scope's options. It has one row.
 func (s *Store) options(on Scope) *listing[sdk.Options] {
 	return &listing[sdk.Options]{
 		things: "the options", ordered: true,
@@ -65,7 +67,7 @@ func (s *Store) options(on Scope) *listing[sdk.Options] {
 	}
 }
 
-// ShowOptions are options as the API shows them, without a digest.
+// ShowOptions returns options in the API's form, without a digest.
 func ShowOptions(o sdk.Options) Options { return showOptions(o, nil) }
 
 // showOptions converts options for the API.
@@ -92,7 +94,7 @@ func showOptions(o sdk.Options, digest *string) Options {
 	return shown
 }
 
-// tellOptions are the options that are set, for the trail.
+// tellOptions returns the options that are set, for the audit entry.
 func tellOptions(o sdk.Options) map[string]any {
 	told := map[string]any{}
 	for _, name := range sdk.OptionFlags() {
@@ -121,8 +123,10 @@ func (s *Store) Options(ctx context.Context, on Scope) (Options, error) {
 	return showOptions(rows[0], host.CleanOrNil(digest)), nil
 }
 
-// ChangeOptions changes options in one request, and gives all as they are then. Problems: invalid, digest_conflict with current and
-// digest, guest_busy while another change of the scope is under way, outcome_unknown, capability_missing, and those of Options.
+// ChangeOptions changes options with one request, and returns all options
+// afterwards. Problems: invalid, digest_conflict with current and digest,
+// guest_busy during another change of the scope, outcome_unknown,
+// capability_missing, and those of Options.
 func (s *Store) ChangeOptions(ctx context.Context, on Scope, patch OptionsPatch) (Options, error) {
 	c, changed, err := patch.change()
 	if err != nil {
@@ -144,11 +148,11 @@ func (s *Store) ChangeOptions(ctx context.Context, on Scope, patch OptionsPatch)
 		})
 }
 
-// optionName is the form of the names of options of all hypervisors.
+// optionName is the form of option names of all hypervisors.
 var optionName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 
-// change is the change that a patch asks for, with the names of the options that it is about. All that is wrong with it by itself is one
-// problem invalid.
+// change returns the change of a patch, with the names of its options. All
+// faults are one problem invalid.
 func (p *OptionsPatch) change() (c sdk.OptionsChange, names []string, err error) {
 	var faults []problem.Fault
 	note := func(name string, cleared bool) {
@@ -205,13 +209,14 @@ func (p *OptionsPatch) change() (c sdk.OptionsChange, names []string, err error)
 	return c, names, invalid(faults)
 }
 
-// further reports whether a name can be that of one of the hypervisor's further options.
+// further reports whether a name can be that of an option that the SDK does not
+// know.
 func further(name string) bool {
 	var o sdk.Options
 	return optionName.MatchString(name) && o.Flag(name) == nil && o.Text(name) == nil && name != sdk.FieldDigest && name != "delete"
 }
 
-// optionsAfter are options after a change.
+// optionsAfter returns options after a change.
 func optionsAfter(o sdk.Options, c sdk.OptionsChange) sdk.Options {
 	o.Other = maps.Clone(o.Other)
 	for _, name := range c.Clear {

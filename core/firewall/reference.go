@@ -7,7 +7,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// Reference is something that source and destination of a rule may name.
+// Reference is an object that source and destination of a rule may name.
 type Reference struct {
 	Kind    string  `json:"type" enum:"alias,ipset"`
 	Name    string  `json:"name" example:"management"`
@@ -16,7 +16,8 @@ type Reference struct {
 	Comment *string `json:"comment" example:"networks of the administrators"`
 }
 
-// References lists what the rules of a scope may name, for pickers. Problems: those of Rules.
+// References returns the objects that the rules of a scope may name, for
+// pickers. Problems: those of Rules.
 func (s *Store) References(ctx context.Context, on Scope) ([]Reference, error) {
 	found, err := ask(ctx, s, on, func(ctx context.Context, able sdk.Referencer, scope sdk.Scope) ([]sdk.Reference, error) {
 		return able.References(ctx, scope)

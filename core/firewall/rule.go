@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Rule is one rule as the API shows it. What the rule does not have is null.
+// Rule is one rule as the API shows it. A field that the rule does not have is
+// null.
 type Rule struct {
 	Position        int     `json:"pos" minimum:"0" example:"0" doc:"Position in the list; the first matching rule applies"`
 	Direction       string  `json:"type" enum:"in,out,forward,group" doc:"group: the rules of the security group that action names"`
@@ -28,9 +29,10 @@ type Rule struct {
 	Digest          *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the whole list, the same for each rule; it changes when any of them changes. Null if the hypervisor has none"`
 }
 
-// Rules asks the backend for the rules of a scope, in their order, and for their digest, nil where there is none. Problems: not_found for
-// a node, a guest or a group that is not there, capability_missing, unsupported where the backend lists no rules, unsupported_at_scope,
-// and what plugin.Problem makes of the backend's errors.
+// Rules returns the rules of a scope in their order, with their digest, nil for
+// none. Problems: not_found for an unknown node, guest or group,
+// capability_missing, unsupported if the backend lists no rules,
+// unsupported_at_scope, and those of plugin.Problem.
 func (s *Store) Rules(ctx context.Context, on Scope) ([]Rule, *string, error) {
 	rows, digest, err := s.readRules(ctx, on)
 	if err != nil {
@@ -40,7 +42,8 @@ func (s *Store) Rules(ctx context.Context, on Scope) ([]Rule, *string, error) {
 	return showRules(rows, now), now, nil
 }
 
-// readRules are the rules as the backend has them. A list that is out of order is refused: what is done to a rule names it by its place.
+// readRules returns the rules as the backend has them. A list with wrong
+// positions is refused, because changes name a rule by its position.
 func (s *Store) readRules(ctx context.Context, on Scope) (rows []sdk.Rule, digest string, err error) {
 	rows, err = ask(ctx, s, on, func(ctx context.Context, able sdk.RuleLister, scope sdk.Scope) (found []sdk.Rule, err error) {
 		if found, digest, err = able.Rules(ctx, scope); err != nil {
@@ -65,7 +68,7 @@ func checkRules(found []sdk.Rule) error {
 	return nil
 }
 
-// showRules makes what a plugin says fit for JSON.
+// showRules checks and converts the rules of a plugin.
 func showRules(rows []sdk.Rule, digest *string) []Rule {
 	all := make([]Rule, len(rows))
 	for i := range rows {

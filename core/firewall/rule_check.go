@@ -15,14 +15,16 @@ import (
 type RulePatch struct {
 	// Set has the new values.
 	Set sdk.RuleFields
-	// Clear names fields that the rule shall not have any more, and Delete does so too, with commas between them.
+	// Clear names fields that the rule shall not have any more, and Delete does
+	// so too, with commas between them.
 	Clear  []string
 	Delete string
 	// Digest is that of the list that the position was taken from; empty is not checked.
 	Digest string
 }
 
-// fault is what the sdk says is wrong with a field of a body; nil for nothing.
+// fault returns the fault of a field in an error of the SDK; nil if there is
+// none.
 func fault(err error) []problem.Fault {
 	if err == nil {
 		return nil
@@ -42,7 +44,7 @@ func bodyFault(field, text string) []problem.Fault {
 	return []problem.Fault{f}
 }
 
-// invalid is problem invalid where there are faults.
+// invalid returns the problem invalid if there are faults.
 func invalid(faults []problem.Fault) error {
 	if len(faults) == 0 {
 		return nil
@@ -50,7 +52,7 @@ func invalid(faults []problem.Fault) error {
 	return problem.Invalid(faults...)
 }
 
-// texts are the fields of a rule that are texts, in the words of bodies.
+// texts returns the text fields of a rule by their names in bodies.
 func texts(r *sdk.Rule) []struct{ field, text string } {
 	return []struct{ field, text string }{
 		{sdk.FieldMacro, r.Macro}, {sdk.FieldProtocol, r.Protocol}, {sdk.FieldSource, r.Source}, {sdk.FieldDestination, r.Destination},
@@ -59,7 +61,7 @@ func texts(r *sdk.Rule) []struct{ field, text string } {
 	}
 }
 
-// ruleFaults is all that is wrong with a rule whatever its hypervisor.
+// ruleFaults returns the faults of a rule for every hypervisor.
 func ruleFaults(kind sdk.ScopeKind, r *sdk.Rule) (faults []problem.Fault) {
 	switch {
 	case !slices.Contains(sdk.Directions(), r.Direction):
@@ -81,11 +83,11 @@ func ruleFaults(kind sdk.ScopeKind, r *sdk.Rule) (faults []problem.Fault) {
 	return append(faults, fault(sdk.CheckText(sdk.FieldComment, r.Comment, sdk.MaxComment))...)
 }
 
-// clearable are the fields that a rule need not have.
+// clearable are the optional fields of a rule.
 var clearable = []string{sdk.FieldMacro, sdk.FieldProtocol, sdk.FieldSource, sdk.FieldDestination, sdk.FieldSourcePort,
 	sdk.FieldDestinationPort, sdk.FieldInterface, sdk.FieldLog, sdk.FieldICMPType, sdk.FieldComment}
 
-// change is the change that a patch asks for. All that is wrong with it by itself is one problem invalid.
+// change returns the change of a patch. All faults are one problem invalid.
 func (p *RulePatch) change(kind sdk.ScopeKind) (sdk.RuleChange, error) {
 	c := sdk.RuleChange{Set: p.Set, Digest: p.Digest}
 	var faults []problem.Fault
@@ -106,7 +108,7 @@ func (p *RulePatch) change(kind sdk.ScopeKind) (sdk.RuleChange, error) {
 	if c.Set == (sdk.RuleFields{}) && len(c.Clear) == 0 && len(faults) == 0 {
 		return c, guest.NothingToChange()
 	}
-	// What is not set is as in a rule with which nothing is wrong.
+	// Fields that the patch does not set have the values of a valid rule.
 	probe := sdk.Rule{Direction: sdk.DirectionIn, Action: "ACCEPT"}
 	if p.Set.Direction != nil && *p.Set.Direction == sdk.DirectionGroup && p.Set.Action == nil {
 		probe.Action = "group"
@@ -120,7 +122,7 @@ func (p *RulePatch) change(kind sdk.ScopeKind) (sdk.RuleChange, error) {
 	return c, invalid(faults)
 }
 
-// listed are the names of a list with commas between them.
+// listed splits a list with commas.
 func listed(text string) (names []string) {
 	for name := range strings.SplitSeq(text, ",") {
 		if name = strings.TrimSpace(name); name != "" {

@@ -30,7 +30,7 @@ const (
 	noteNoOrder = "The rules of this firewall have no order: pos names the rule together with the digest."
 )
 
-// rules is the listing of a scope's rules.
+// rules returns the listing of a scope's rules.
 func (s *Store) rules(on Scope, ordered bool) *listing[sdk.Rule] {
 	return &listing[sdk.Rule]{
 		things: "the rules", ordered: ordered,
@@ -44,7 +44,8 @@ func (s *Store) rules(on Scope, ordered bool) *listing[sdk.Rule] {
 	}
 }
 
-// tellRule is a rule for the trail, field by field: a secret that somebody wrote into a comment hides the comment alone.
+// tellRule returns a rule for the audit entry, field by field: a secret in a
+// comment then hides only the comment.
 func tellRule(r sdk.Rule) map[string]any {
 	told := map[string]any{"pos": r.Position, sdk.FieldDirection: r.Direction, sdk.FieldAction: r.Action, sdk.FieldEnabled: 0}
 	if r.Enabled {
@@ -58,7 +59,7 @@ func tellRule(r sdk.Rule) map[string]any {
 	return told
 }
 
-// editable is the listing of rules that can be changed one by one.
+// editable returns the listing of rules that can be changed individually.
 func (s *Store) editable(ctx context.Context, on Scope) (*listing[sdk.Rule], error) {
 	if err := require[sdk.RuleEditor](ctx, s, on); err != nil {
 		return nil, err
@@ -70,7 +71,8 @@ func (s *Store) editable(ctx context.Context, on Scope) (*listing[sdk.Rule], err
 	return s.rules(on, err == nil), nil
 }
 
-// lacks reports whether a firewall lacks an ability, there or everywhere.
+// lacks reports whether a firewall lacks an ability, at the scope or
+// everywhere.
 func lacks(err error) bool {
 	code := problem.CodeOf(err)
 	return err != nil && (code == problem.CodeUnsupported || code == problem.CodeUnsupportedAtScope)
@@ -84,7 +86,8 @@ func numbered(rows []sdk.Rule) []sdk.Rule {
 	return rows
 }
 
-// changedRule is the answer to a change, with the rule at a place of the list.
+// changedRule returns the answer to a change, with the rule at an index of the
+// list.
 func changedRule(now state[sdk.Rule], at int, rule sdk.Rule, notes ...string) RuleChanged {
 	out := RuleChanged{}
 	if now.known {
@@ -106,10 +109,13 @@ func changedRule(now state[sdk.Rule], at int, rule sdk.Rule, notes ...string) Ru
 	return out
 }
 
-// CreateRule makes a rule, which is switched on only where it is Enabled; its Position does not matter. Without a place it stands where
-// the hypervisor puts new rules. With one it is made, moved there, and then switched on, so that it never holds at another place; where a
-// later step fails, the problem is that step's, and its members say what stands: done, failed, pos, digest and rule. Other problems:
-// invalid, digest_conflict with current and digest, guest_busy while another change of the scope is under way, outcome_unknown,
+// CreateRule makes a rule; it is disabled unless Enabled is set, and its
+// Position is ignored. Without a place it stays where the hypervisor puts new
+// rules. With a place the rule is made disabled, moved, and then enabled, so
+// that it never applies at a wrong place. If a later step fails, the problem is
+// that of the step, and its members done, failed, pos, digest and rule tell the
+// present state. Other problems: invalid, digest_conflict with current and
+// digest, guest_busy during another change of the scope, outcome_unknown,
 // capability_missing, unsupported, unsupported_at_scope, and those of Rules.
 func (s *Store) CreateRule(ctx context.Context, on Scope, rule sdk.Rule, place *int, digest string) (RuleChanged, error) {
 	if err := invalid(ruleFaults(on.sdk.Kind, &rule)); err != nil {
@@ -144,7 +150,7 @@ func (s *Store) CreateRule(ctx context.Context, on Scope, rule sdk.Rule, place *
 	return out, err
 }
 
-// creation is the making of a rule.
+// creation is the creation of one rule.
 type creation struct {
 	s     *Store
 	on    Scope
@@ -196,7 +202,8 @@ func (c *creation) answer(now state[sdk.Rule], at int) RuleChanged {
 	return changedRule(now, at, c.want, notes...)
 }
 
-// create makes the rule where the backend puts it, and gives the list as it is then. At is -1 where the place is not known.
+// create makes the rule where the backend puts it, and returns the list
+// afterwards. at is -1 if the place is unknown.
 func (c *creation) create(ctx context.Context, rule sdk.Rule) (now state[sdk.Rule], at int, err error) {
 	after, left := "", false
 	err = requestOf(c.s, c.on, func(ctx context.Context, able sdk.RuleEditor, scope sdk.Scope, digest string) (err error) {
@@ -228,7 +235,8 @@ func (c *creation) create(ctx context.Context, rule sdk.Rule) (now state[sdk.Rul
 	return state[sdk.Rule]{rows: rows, digest: digest, known: unread == nil && at >= 0}, at, nil
 }
 
-// inserted is where a rule stands that a list has besides those that it had before; -1 where more than that was changed.
+// inserted returns the index of the rule that a list has besides the earlier
+// ones; -1 if more was changed.
 func (c *creation) inserted(now []sdk.Rule, rule sdk.Rule) int {
 	if len(now) != len(c.was.rows)+1 {
 		return -1
@@ -241,7 +249,8 @@ func (c *creation) inserted(now []sdk.Rule, rule sdk.Rule) int {
 	return -1
 }
 
-// step does what is left to do once the rule was made: it moves the rule to a place, or switches it on.
+// step makes the next request after the rule was made: it moves or enables the
+// rule.
 func (c *creation) step(ctx context.Context, was state[sdk.Rule], at int, name string, to int, on bool) (state[sdk.Rule], int, error) {
 	if !was.known || at < 0 {
 		err := problem.New(problem.CodeDigestConflict, "the rules were changed by somebody else meanwhile")
@@ -266,7 +275,8 @@ func (c *creation) step(ctx context.Context, was state[sdk.Rule], at int, name s
 	return now, place, nil
 }
 
-// partial is the problem of a step that failed after the rule was made, with what stands now.
+// partial returns the problem of a step that failed after the rule was made,
+// with the present state.
 func (c *creation) partial(ctx context.Context, err error, failed string) error {
 	told := *problem.From(plugin.Problem(err))
 	told.Members = maps.Clone(told.Members)
@@ -289,7 +299,8 @@ func (c *creation) partial(ctx context.Context, err error, failed string) error 
 		Because(err)
 }
 
-// own is where the rule that was made stands, on or off; -1 where that cannot be told.
+// own returns the index of the rule that was made, enabled or not; -1 if it
+// cannot be told.
 func (c *creation) own(rows []sdk.Rule) int {
 	at := -1
 	for i, row := range rows {
@@ -304,14 +315,15 @@ func (c *creation) own(rows []sdk.Rule) int {
 	return at
 }
 
-// moved are rules after one went to another place.
+// moved returns the rules after one has moved.
 func moved(rows []sdk.Rule, from, to int) []sdk.Rule {
 	rows = slices.Clone(rows)
 	row := rows[from]
 	return numbered(slices.Insert(slices.Delete(rows, from, from+1), to, row))
 }
 
-// ChangeRule changes a rule, which stays where it is. Problems: not_found for a place that no rule has, and those of CreateRule.
+// ChangeRule changes a rule in its place. Problems: not_found for a position
+// without a rule, and those of CreateRule.
 func (s *Store) ChangeRule(ctx context.Context, on Scope, place int, patch RulePatch) (RuleChanged, error) {
 	c, err := patch.change(on.sdk.Kind)
 	if err != nil {
@@ -334,7 +346,8 @@ func (s *Store) ChangeRule(ctx context.Context, on Scope, place int, patch RuleP
 	})
 }
 
-// DeleteRule takes a rule out; those below move up. Problems are those of ChangeRule.
+// DeleteRule deletes a rule; those below move up. Problems are those of
+// ChangeRule.
 func (s *Store) DeleteRule(ctx context.Context, on Scope, place int, digest string) (RuleChanged, error) {
 	return s.editRule(ctx, on, place, digest, func(was []sdk.Rule) (edit[sdk.Rule], error) {
 		want := numbered(slices.Delete(slices.Clone(was), place, place+1))
@@ -345,8 +358,8 @@ func (s *Store) DeleteRule(ctx context.Context, on Scope, place int, digest stri
 	})
 }
 
-// MoveRule moves a rule to a place, as places are counted afterwards. A place that is none then is problem invalid; others are those of
-// ChangeRule.
+// MoveRule moves a rule to a position, counted after the move. A position
+// outside of the list is invalid; other problems are those of ChangeRule.
 func (s *Store) MoveRule(ctx context.Context, on Scope, from, to int, digest string) (RuleChanged, error) {
 	if err := require[sdk.RuleMover](ctx, s, on); err != nil {
 		return RuleChanged{}, err
@@ -364,7 +377,7 @@ func (s *Store) MoveRule(ctx context.Context, on Scope, from, to int, digest str
 	})
 }
 
-// editRule makes one change of the rule at a place.
+// editRule makes one change of the rule at a position.
 func (s *Store) editRule(ctx context.Context, on Scope, place int, digest string, decide func(was []sdk.Rule) (edit[sdk.Rule], error)) (
 	RuleChanged, error) {
 	l, err := s.editable(ctx, on)

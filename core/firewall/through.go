@@ -8,8 +8,9 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// Through gives do the firewall of a host's cluster with a capability's token, for what is more than a question about one scope. Errors
-// are as of host.AskThrough.
+// Through runs do with the firewall of a host's cluster and the token of a
+// capability, for work that is more than a question about one scope. Errors are
+// those of host.AskThrough.
 func Through[T any](ctx context.Context, s *Store, hostID int64, as endpoint.Capability, do func(context.Context, sdk.Firewall) (T,
 	error)) (
 	T, error) {

@@ -13,7 +13,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// Place is where an alias, an IP set or a group is used, in the words of the API. What does not apply is null.
+// Place is where an alias, an IP set or a group is used, in the API's words. A
+// field that does not apply is null.
 type Place struct {
 	// Scope is cluster, node, vm, app, container or group.
 	Scope string  `json:"scope"`
@@ -30,11 +31,12 @@ type Place struct {
 	Text     *string `json:"text"`
 }
 
-// maxPlaces bounds the places that an answer names.
+// maxPlaces limits the places in an answer.
 const maxPlaces = 100
 
-// inUse is problem in_use where something names an object, or may do so, or where a set has members, unless confirm is the object's name.
-// A firewall that cannot tell is taken at its word: where it refuses what is in use, it does.
+// inUse returns the problem in_use if something names an object, or may do so,
+// or if a set has members, unless confirm is the object's name. A firewall that
+// cannot find usages refuses a used object itself.
 func (s *Store) inUse(ctx context.Context, on Scope, kind sdk.ObjectKind, name, confirm string, members int) error {
 	if confirm == name {
 		return nil
@@ -66,14 +68,15 @@ func (s *Store) inUse(ctx context.Context, on Scope, kind sdk.ObjectKind, name, 
 		With("places", places).With("others", others).With("members", members).With("incomplete", host.CleanOrNil(usage.Incomplete))
 }
 
-// known is what the database knows of a guest.
+// known is a guest in the database.
 type known struct {
 	name      string
 	team      int64
 	vmID, app *int64
 }
 
-// places are the places that the caller may see, and how many others there are.
+// places returns the places that the caller may see, and the number of the
+// others.
 func (s *Store) places(ctx context.Context, on Scope, found []sdk.Place) (places []Place, others int, err error) {
 	visible := identity.Visible{All: true}
 	if caller := identity.FromContext(ctx); caller != nil {
@@ -115,7 +118,8 @@ func (s *Store) places(ctx context.Context, on Scope, found []sdk.Place) (places
 	return places, others, nil
 }
 
-// guests are those of the scope's cluster, by kind and id at the hypervisor.
+// guests returns the guests of the scope's cluster, by kind and id at the
+// hypervisor.
 func (s *Store) guests(ctx context.Context, on Scope) (map[string]known, error) {
 	cluster, err := s.clusterID(ctx, on)
 	if err != nil {

@@ -207,7 +207,8 @@ const SnapshotName = "^[A-Za-z][A-Za-z0-9_-]{1,39}$"
 var snapshotName = regexp.MustCompile(SnapshotName)
 
 // checkSnapshotName returns invalid for a name that hypervisors do not accept.
-// The name "current" stands for the present state in the lists of some.
+// The name "current" is refused too, because it stands for the present state in
+// the lists of Proxmox VE.
 func checkSnapshotName(name string) error {
 	if !snapshotName.MatchString(name) {
 		return problem.InvalidField("must be a letter and 1 to 39 letters, digits, - or _", "string_pattern_mismatch", "body", "name")

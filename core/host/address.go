@@ -26,7 +26,8 @@ var errLocal = errors.New("loopback, link-local, multicast and unspecified addre
 var loopback = map[string]bool{"localhost": true, "localhost.localdomain": true, "localhost4": true, "localhost4.localdomain4": true,
 	"localhost6": true, "localhost6.localdomain6": true, "ip6-localhost": true, "ip6-loopback": true}
 
-// hostName is a DNS name of letters, digits, hyphens and dots (RFC 1123 section 2.1); underscores are met in the wild.
+// hostName is a DNS name of letters, digits, hyphens and dots (RFC 1123 section
+// 2.1); underscores are met in the wild.
 var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$`)
 
 // ParseAddress returns an address in the form in which hosts are stored:

@@ -23,7 +23,8 @@ func Reason(err error) (reason, sentence string) {
 	case problem.CodePluginUnavailable:
 		return ReasonPlugin, p.Detail
 	case problem.CodeInvalid:
-		// An address that must not be dialled, or a certificate's form that the driver does not take.
+		// An address that must not be dialled, or a certificate's form that the
+		// driver does not take.
 		if len(p.Faults) > 0 {
 			return plugin.ReasonRefused, p.Faults[0].Msg
 		}

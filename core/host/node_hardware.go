@@ -114,10 +114,13 @@ type section struct {
 	err   error
 }
 
-// NodeHardware asks a node for all sections at once, each within three quarters of the store's limit; nothing of it is kept. With
-// health the disks are asked too, which wakes those that sleep. Only when no section could be read is that an error: that of a
-// section, one that came in place of an answer before one that means that none came. It is hypervisor_error also where nothing came in
-// time, or where the node has none of the sections; unsupported is a driver that knows of none.
+// NodeHardware asks a node for all sections at once, each within three quarters
+// of the store's limit; nothing of it is kept. With health the disks are asked
+// too, which wakes those that sleep. Only when no section could be read is that
+// an error: that of a section, one that came in place of an answer before one
+// that means that none came. It is hypervisor_error also where nothing came in
+// time, or where the node has none of the sections; unsupported is a driver
+// that knows of none.
 func (s *Store) NodeHardware(ctx context.Context, id int64, node string, health bool) (NodeHardware, error) {
 	limit := s.timeout * 3 / 4
 	sections, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, r hypervisor.HardwareReader) ([]section, error) {
@@ -163,7 +166,8 @@ func nothingRead(sections []section) error {
 	return sections[says].err
 }
 
-// unread is the error of a node that told of no section for one of the reasons that an unreadable section has.
+// unread is the error of a node that told of no section for one of the reasons
+// that an unreadable section has.
 func unread(err error) error {
 	u := unreadable("", err)
 	return problem.New(problem.CodeHypervisorError, "%s", u.Detail).With("reason", u.Reason).Because(err)

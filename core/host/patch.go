@@ -210,7 +210,8 @@ func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, seen 
 			return err
 		}
 	}
-	// What was checked, the caller's rights and the endpoint, was checked on the host as it was read.
+	// What was checked, the caller's rights and the endpoint, was checked on
+	// the host as it was read.
 	tag, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET name = $2, address = $3, tls_fingerprint = $4, ssh_host_key_fingerprint = $5,
 		node_shell_enabled = $6, team_id = $7, ssh_port = $14,
 		updated_at = now() WHERE id = $1 AND name = $8 AND address = $9 AND tls_fingerprint IS NOT DISTINCT FROM $10

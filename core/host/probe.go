@@ -15,8 +15,9 @@ import (
 
 // Probing is the input of Probe.
 type Probing struct {
-	// Enrolment is as in Create, without a name. Its own credential, its Paste or Tokens are given, and only one of these. Tokens that are
-	// empty and not nil are none to try: only the certificate is looked at.
+	// Enrolment is as in Create, without a name. Its own credential, its Paste
+	// or Tokens are given, and only one of these. Tokens that are empty and not
+	// nil are none to try: only the certificate is looked at.
 	Enrolment
 	Tokens []Token
 }

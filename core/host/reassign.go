@@ -15,7 +15,8 @@ var _ identity.Assets = (*Store)(nil)
 // both teams know exists twice in the new team until the next poll merges the
 // two; that poll is made due at once.
 func (s *Store) Reassign(ctx context.Context, tx *db.Tx, from, to int64) error {
-	// Hosts first: a poll that is being written holds its host's row and may still add a cluster to the old team.
+	// Hosts first: a poll that is being written holds its host's row and may
+	// still add a cluster to the old team.
 	for _, statement := range []string{
 		"UPDATE hosts SET team_id = $2, updated_at = now() WHERE team_id = $1",
 		"UPDATE clusters SET team_id = $2, next_poll_at = now() WHERE team_id = $1",

@@ -37,7 +37,8 @@ type Rotated struct {
 type Rotations struct {
 	// Stored are in order of their capabilities; none where only an SSH key was made.
 	Stored []Rotated
-	// Kept are the capabilities whose credential the script has kept and not printed: what is stored of them stays as it is.
+	// Kept are the capabilities whose credential the script has kept and not
+	// printed: what is stored of them stays as it is.
 	Kept []string
 	// SSH is the key that was made; nil for none.
 	SSH *NewSSHKey

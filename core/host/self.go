@@ -17,8 +17,9 @@ import (
 // OwnGuest finds the guest in which the service itself runs; *guest.Self
 // implements it.
 type OwnGuest interface {
-	// Nodes names the nodes on which that guest stands, of the cluster of the host that the setting self.host_id names:
-	// usually one. There is none when the guest is not known.
+	// Nodes names the nodes on which that guest stands, of the cluster of the
+	// host that the setting self.host_id names: usually one. There is none when
+	// the guest is not known.
 	Nodes(ctx context.Context) ([]string, error)
 }
 

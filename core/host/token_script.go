@@ -18,7 +18,8 @@ type ScriptQuery struct {
 	Capabilities []string
 	NodePower    bool
 	NodeShell    bool
-	// Recommended adds what the hypervisor's present releases need for everything that the service offers.
+	// Recommended adds what the hypervisor's present releases need for
+	// everything that the service offers.
 	Recommended bool
 	// Path is "/" when empty.
 	Path string

@@ -158,7 +158,8 @@ func extended(p *problem.Error, detail string) *problem.Error {
 	return &after
 }
 
-// Reasons in the row of a token that was not tried: what was entered cannot be one, or the driver does not have its capability.
+// Reasons in the row of a token that was not tried: what was entered cannot be
+// one, or the driver does not have its capability.
 const (
 	ReasonInvalid     = "invalid"
 	ReasonUnsupported = "unsupported"

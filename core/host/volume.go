@@ -13,7 +13,8 @@ import (
 
 // Volume names a volume on a storage.
 type Volume struct {
-	// Node is the node that sees the storage. It matters only for storages that every node has for itself.
+	// Node is the node that sees the storage. It matters only for storages that
+	// every node has for itself.
 	Node, Storage string
 	// Name is the file's name, or the hypervisor's ID for a backup.
 	Name string

@@ -127,8 +127,9 @@ func (h *hasher) run(ctx context.Context, cost Argon2, password string, salt []b
 	h.runs.Add(1)
 	sum := argon2.IDKey([]byte(password), salt, cost.Time, cost.Memory, cost.Threads, length)
 	if cost.Memory >= largeMemory {
-		// The hash's memory is garbage now. Left alone it would stay with the process for minutes, and in a flood as much
-		// again would be allocated before it is collected: so it goes before the slot does.
+		// The hash's memory is garbage now. Left alone it would stay with the
+		// process for minutes, and in a flood as much again would be allocated
+		// before it is collected: so it goes before the slot does.
 		debug.FreeOSMemory()
 	}
 	return sum, nil

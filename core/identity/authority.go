@@ -119,14 +119,15 @@ func readSubject(ctx context.Context, from rower, id int64, lock string) (*subje
 	return u, nil
 }
 
-// lockSubject reads the user and keeps the row from changing until the transaction ends. govern goes before it: the
-// roles are then those that hold.
+// lockSubject reads the user and keeps the row from changing until the
+// transaction ends. govern goes before it: the roles are then those that hold.
 func lockSubject(ctx context.Context, tx *db.Tx, id int64) (*subject, error) {
 	return readSubject(ctx, tx.Pgx, id, " FOR UPDATE OF u")
 }
 
-// manageable refuses a caller to change a user who has, in whatever team, a higher role than the caller in the instance:
-// a new password would make that role the caller's. One's own account is no exception to anything but this.
+// manageable refuses a caller to change a user who has, in whatever team, a
+// higher role than the caller in the instance: a new password would make that
+// role the caller's. One's own account is no exception to anything but this.
 func (u *subject) manageable(caller *Caller, held Role) error {
 	if caller != nil && caller.UserID == u.id {
 		return nil

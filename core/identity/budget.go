@@ -19,8 +19,9 @@ import (
 // A client on a known network can find out that it is known. No other client
 // can find out whether an account exists.
 type budget struct {
-	// address counts for the network, over all accounts. It is the zero bucket for a known browser, which strangers behind
-	// the same proxy must not lock out.
+	// address counts for the network, over all accounts. It is the zero bucket
+	// for a known browser, which strangers behind the same proxy must not lock
+	// out.
 	address bucket
 	// tries counts for the account.
 	tries bucket

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// DefaultTeam is the id of the team "default", the instance team: a role in it holds on every host and for all that
-// belongs to the instance. The first migration makes it; it cannot be deleted.
+// DefaultTeam is the id of the team "default", the instance team: a role in it
+// holds on every host and for all that belongs to the instance. The first
+// migration makes it; it cannot be deleted.
 const DefaultTeam int64 = 1
 
 // Caller is the user of a request with the roles at that moment, and the
@@ -44,9 +45,11 @@ func (c *Caller) Highest() Role {
 
 // Visible is the set of teams whose objects a list may show.
 type Visible struct {
-	// All is true for a caller whose role in the default team suffices; Teams is then of no meaning.
+	// All is true for a caller whose role in the default team suffices; Teams
+	// is then of no meaning.
 	All bool
-	// Teams are the teams in which the caller's role suffices, sorted. Empty and not All means nothing.
+	// Teams are the teams in which the caller's role suffices, sorted. Empty
+	// and not All means nothing.
 	Teams []int64
 }
 

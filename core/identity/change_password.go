@@ -18,8 +18,8 @@ type PasswordChange struct {
 
 // PasswordChanged is the result of ChangePassword.
 type PasswordChanged struct {
-	// Token is the session's new secret for the cookie, Devices the value for the device cookie; both are "" for a caller
-	// without a session.
+	// Token is the session's new secret for the cookie, Devices the value for
+	// the device cookie; both are "" for a caller without a session.
 	Token, Devices string
 	Revoked
 }
@@ -112,8 +112,9 @@ func (s *Store) replacePassword(ctx context.Context, tx *db.Tx, r replacement) (
 		return nil, err
 	}
 	own := r.own
-	// The row's lock is taken here: a log-in with the old password either committed before, and loses its session
-	// below, or finds another hash than the one it checked.
+	// The row's lock is taken here: a log-in with the old password either
+	// committed before, and loses its session below, or finds another hash than
+	// the one it checked.
 	updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET password_hash = $1, updated_at = now()
 		WHERE id = $2 AND is_active AND password_hash = $3`, r.hash, own.ID, own.PasswordHash)
 	if err != nil {

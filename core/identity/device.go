@@ -24,9 +24,11 @@ const (
 	DeviceLife = 90 * 24 * time.Hour
 	// browserAccounts are how many accounts one browser's cookie is for, the last ones used.
 	browserAccounts = 8
-	// maxDevices of an account that came back with their cookie, and as many that have not; the oldest end beyond that.
+	// maxDevices of an account that came back with their cookie, and as many
+	// that have not; the oldest end beyond that.
 	maxDevices = 20
-	// addressLife is how long a network is known after the last log-in from it, maxAddresses how many an account has.
+	// addressLife is how long a network is known after the last log-in from it,
+	// maxAddresses how many an account has.
 	addressLife  = 30 * 24 * time.Hour
 	maxAddresses = 20
 )

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Limits of an address in bytes, from RFC 5321 sections 4.5.3.1.1 and 4.5.3.1.3 (a path of 256 with its brackets).
+// Limits of an address in bytes, from RFC 5321 sections 4.5.3.1.1 and 4.5.3.1.3
+// (a path of 256 with its brackets).
 const (
 	maxEmail     = 254
 	maxEmailUser = 64
@@ -24,10 +25,12 @@ var errEmail = errors.New("is not a plain e-mail address such as anna@example.co
 
 // Email is an address in its two forms.
 type Email struct {
-	// Address is what people are shown: as typed, without space around it, in compatibility-composed form (NFKC).
+	// Address is what people are shown: as typed, without space around it, in
+	// compatibility-composed form (NFKC).
 	Address string
-	// Key is what accounts are told apart by: case folded, the domain in its ASCII form. Addresses that look the same
-	// in full width, in another case, with a ligature or as punycode have the same key.
+	// Key is what accounts are told apart by: case folded, the domain in its
+	// ASCII form. Addresses that look the same in full width, in another case,
+	// with a ligature or as punycode have the same key.
 	Key string
 }
 

@@ -20,14 +20,16 @@ import (
 // External is a log-in that an identity provider has confirmed. It is stored as
 // JSON while the second factor is missing.
 type External struct {
-	// Provider is the id of the provider, and Name its name. UpdatedAt is when its settings were last written: what was worked out by
-	// others does not count any more.
+	// Provider is the id of the provider, and Name its name. UpdatedAt is when
+	// its settings were last written: what was worked out by others does not
+	// count any more.
 	Provider  int64     `json:"provider"`
 	Name      string    `json:"name"`
 	UpdatedAt time.Time `json:"updated_at"`
 	// Subject is who that is at the provider, the same for ever.
 	Subject string `json:"subject"`
-	// Email is an address of which the provider says that it is the person's; "" where it says of none.
+	// Email is an address of which the provider says that it is the person's;
+	// "" where it says of none.
 	Email string `json:"email"`
 	// DisplayName is the name of an account that is made; "" for none.
 	DisplayName string `json:"display_name"`
@@ -35,8 +37,8 @@ type External struct {
 	Create bool `json:"create"`
 	// Factors says that the provider has asked for more than one factor.
 	Factors bool `json:"factors"`
-	// Grants are the roles by team that the provider's rules give. Each team of which a rule speaks is in it; NoRole takes a
-	// role there away.
+	// Grants are the roles by team that the provider's rules give. Each team of
+	// which a rule speaks is in it; NoRole takes a role there away.
 	Grants map[int64]Role `json:"grants"`
 }
 

@@ -23,12 +23,13 @@ type Client struct {
 // LoggedIn is the result of a log-in, or of its first step.
 type LoggedIn struct {
 	User *User
-	// Token is the session's secret for the cookie. It is nowhere else. It is "" while the second factor is due.
+	// Token is the session's secret for the cookie. It is nowhere else. It is
+	// "" while the second factor is due.
 	Token string
 	// Devices is the value for the device cookie; "" while the second factor is due.
 	Devices string
-	// Pending is the secret by which LogInTOTP or LogInPasskeyPending goes on when the account has a second factor, else "". It is no
-	// session.
+	// Pending is the secret by which LogInTOTP or LogInPasskeyPending goes on
+	// when the account has a second factor, else "". It is no session.
 	Pending string
 }
 

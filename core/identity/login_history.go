@@ -15,7 +15,8 @@ import (
 
 // Limits of the log-in history of an account.
 const (
-	// loginLife is for how long a log-in stays in the history of its account, and maxLogins how many do.
+	// loginLife is for how long a log-in stays in the history of its account,
+	// and maxLogins how many do.
 	loginLife = 90 * 24 * time.Hour
 	maxLogins = 1000
 )

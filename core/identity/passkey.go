@@ -23,7 +23,8 @@ const (
 	MaxPasskeys = 20
 	// MaxPasskeyName is how long the name of one may be, in characters.
 	MaxPasskeyName = 100
-	// handleBytes is how long an account's handle is: the most that WebAuthn allows (section 5.4.3), so that it tells nothing.
+	// handleBytes is how long an account's handle is: the most that WebAuthn
+	// allows (section 5.4.3), so that it tells nothing.
 	handleBytes = 64
 )
 
@@ -37,12 +38,15 @@ type Passkey struct {
 	Credential []byte
 	// PublicKey is in the form of COSE.
 	PublicKey []byte
-	// SignCount is how often it was used, as the authenticator says; 0 for ever where copies are kept on several devices.
+	// SignCount is how often it was used, as the authenticator says; 0 for ever
+	// where copies are kept on several devices.
 	SignCount  uint32
 	Transports []string
-	// UserVerified says that the authenticator has asked for a finger, a face or a PIN when it was made.
+	// UserVerified says that the authenticator has asked for a finger, a face
+	// or a PIN when it was made.
 	UserVerified bool
-	// BackupEligible says that copies of it may be kept, BackedUp that there was one when it was used last.
+	// BackupEligible says that copies of it may be kept, BackedUp that there
+	// was one when it was used last.
 	BackupEligible, BackedUp bool
 	CreatedAt                time.Time
 	LastUsedAt               *time.Time

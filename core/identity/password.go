@@ -80,7 +80,8 @@ func common(password string) bool {
 	if fewCharacters(p) || repeated(p) || steady(p) {
 		return true
 	}
-	// A digit at the end is an ornament, in the middle it may stand for a letter: both readings are tried.
+	// A digit at the end is an ornament, in the middle it may stand for a
+	// letter: both readings are tried.
 	length := utf8.RuneCountInString(p)
 	for _, form := range []string{p, unleet.Replace(p), unleet.Replace(strings.TrimRightFunc(p, notLetter))} {
 		for _, candidate := range []string{form, strings.TrimFunc(form, notLetter), only(form, unicode.IsLetter), only(form, letterOrDigit)} {

@@ -132,7 +132,8 @@ type factorTry struct {
 	external *External
 	// left is how many codes this log-in still takes.
 	left int
-	// passkey is set where it was one; recovery is the hash of what has the form of a recovery code; else step is that of the right code.
+	// passkey is set where it was one; recovery is the hash of what has the
+	// form of a recovery code; else step is that of the right code.
 	passkey  *PasskeyUse
 	recovery []byte
 	step     int64
@@ -195,7 +196,8 @@ func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *Logge
 	if err := giveBack(ctx, tx, t.budget.buckets()...); err != nil {
 		return err
 	}
-	// The row's lock puts two uses of one code one after the other, and the second finds the step taken.
+	// The row's lock puts two uses of one code one after the other, and the
+	// second finds the step taken.
 	updated, err := tx.Pgx.Exec(ctx, `
 		UPDATE users SET last_login_at = now(), totp_last_step = COALESCE($3, totp_last_step)
 		WHERE id = $1 AND is_active AND second_factor AND totp_confirmed_at IS NOT DISTINCT FROM $2

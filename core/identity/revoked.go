@@ -12,7 +12,8 @@ type Revoked struct {
 	Sessions int64
 	// Keys are the API keys that were revoked, ValidKeys those that still are good for the account.
 	Keys, ValidKeys int64
-	// Passkeys and Identities are what else logs in to the account and stays: its passkeys, and its identities at providers.
+	// Passkeys and Identities are what else logs in to the account and stays:
+	// its passkeys, and its identities at providers.
 	Passkeys, Identities int64
 }
 

@@ -28,7 +28,8 @@ type Session struct {
 	LastSeenAt time.Time
 	// ExpiresAt is its last moment even when it is used all the time.
 	ExpiresAt time.Time
-	// ProviderID and Provider are the provider that has vouched for who came in, nil after a password.
+	// ProviderID and Provider are the provider that has vouched for who came
+	// in, nil after a password.
 	ProviderID *int64
 	Provider   *string
 	// SecondFactor is what was proven besides: one of Factor; nil for nothing.

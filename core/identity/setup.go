@@ -51,7 +51,8 @@ func (s *Setup) Prepare(ctx context.Context) (path string, needed bool, err erro
 	if err := writeSetupToken(s.path, token); err != nil {
 		return "", false, err
 	}
-	// Tokens whose file was lost would gather; the newest hundred are more than there are instances.
+	// Tokens whose file was lost would gather; the newest hundred are more than
+	// there are instances.
 	_, err = s.store.db.Pool.Exec(ctx, `
 		WITH old AS (DELETE FROM setup_tokens WHERE token_hash IN (
 			SELECT token_hash FROM setup_tokens ORDER BY created_at DESC OFFSET 99))
@@ -84,7 +85,8 @@ func (s *Setup) Complete(ctx context.Context, token string, in NewUser) (*User, 
 	if !needed {
 		return nil, alreadySetUp()
 	}
-	// The token comes before the fields and before the hash, which costs time that a stranger must not spend.
+	// The token comes before the fields and before the hash, which costs time
+	// that a stranger must not spend.
 	known, err := s.known(ctx, token)
 	if err != nil {
 		return nil, err

@@ -14,25 +14,29 @@ import (
 type Config struct {
 	// Argon2 is the cost of new password hashes; DefaultArgon2 by default. Tests take less.
 	Argon2 Argon2
-	// Hashes is how many passwords are hashed at the same time, and so bounds the memory that a flood of log-ins takes; 2 by
-	// default, and one more for those who are logged in or whose browser the account knows. Others wait up to HashWait, by
-	// default 10 s, and are then told to try again.
+	// Hashes is how many passwords are hashed at the same time, and so bounds
+	// the memory that a flood of log-ins takes; 2 by default, and one more for
+	// those who are logged in or whose browser the account knows. Others wait
+	// up to HashWait, by default 10 s, and are then told to try again.
 	Hashes   int
 	HashWait time.Duration
-	// AccountTries and AddressTries are how many wrong passwords one account, and one address, may be given within
-	// TriesWindow; 10, 30 and 15 minutes by default. All strangers to an account share one count of AccountTries; each
-	// browser and each network that has logged in to it has a count of its own. Wrong codes of a second factor are counted
-	// in the same way, apart.
+	// AccountTries and AddressTries are how many wrong passwords one account,
+	// and one address, may be given within TriesWindow; 10, 30 and 15 minutes
+	// by default. All strangers to an account share one count of AccountTries;
+	// each browser and each network that has logged in to it has a count of its
+	// own. Wrong codes of a second factor are counted in the same way, apart.
 	AccountTries int
 	AddressTries int
 	TriesWindow  time.Duration
-	// SessionIdle ends a session that was not used for so long, SessionLife every session; 12 h and 7 d by default.
+	// SessionIdle ends a session that was not used for so long, SessionLife
+	// every session; 12 h and 7 d by default.
 	SessionIdle time.Duration
 	SessionLife time.Duration
-	// Keys seals the secrets of second factors. Without it none can be enrolled, and who has one gets in by a recovery code
-	// only.
+	// Keys seals the secrets of second factors. Without it none can be
+	// enrolled, and who has one gets in by a recovery code only.
 	Keys secret.Keys
-	// Assets gives the hosts of a deleted team to the default one; without it only a team without hosts can be deleted.
+	// Assets gives the hosts of a deleted team to the default one; without it
+	// only a team without hosts can be deleted.
 	Assets Assets
 	Logger hclog.Logger
 }

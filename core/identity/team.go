@@ -32,7 +32,8 @@ type Team struct {
 // Assets gives away what teams own. Package core/host implements it; this
 // package must not depend on hosts.
 type Assets interface {
-	// Reassign gives all that the team from owns to the team to, within the transaction. Both teams' rows are locked.
+	// Reassign gives all that the team from owns to the team to, within the
+	// transaction. Both teams' rows are locked.
 	Reassign(ctx context.Context, tx *db.Tx, from, to int64) error
 }
 

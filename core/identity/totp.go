@@ -33,7 +33,8 @@ const (
 // Enrolment is a second factor before its confirmation. All of it is secret and
 // is shown once.
 type Enrolment struct {
-	// Secret is the shared secret in base32, URI the same for an authenticator app, QR the URI as an SVG picture.
+	// Secret is the shared secret in base32, URI the same for an authenticator
+	// app, QR the URI as an SVG picture.
 	Secret, URI, QR string
 	RecoveryCodes   []string
 }
@@ -120,7 +121,8 @@ func (s *Store) ConfirmTOTP(ctx context.Context, caller *Caller, code string, fr
 		if err := forgive(ctx, tx, tries); err != nil {
 			return err
 		}
-		// The secret is compared too: another enrolment may have replaced it. Its step is used up with it.
+		// The secret is compared too: another enrolment may have replaced it.
+		// Its step is used up with it.
 		updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET totp_confirmed_at = now(), totp_last_step = $3, updated_at = now()
 			WHERE id = $1 AND is_active AND NOT second_factor AND totp_secret = $2`, own.ID, own.TOTPSecret, step)
 		if err != nil {

@@ -31,9 +31,11 @@ type User struct {
 	TOTPEnabled bool `gorm:"column:totp_enabled;->"`
 	// Passkeys is how many passkeys there are; each is a second factor, and a way to log in.
 	Passkeys int `gorm:"->"`
-	// SecondFactor says that log-in by password asks for a second factor: there is an authenticator app or a passkey.
+	// SecondFactor says that log-in by password asks for a second factor: there
+	// is an authenticator app or a passkey.
 	SecondFactor bool `gorm:"column:second_factor;->"`
-	// HasPassword is false for an account that a provider of identities has brought and that has been given none.
+	// HasPassword is false for an account that a provider of identities has
+	// brought and that has been given none.
 	HasPassword bool `gorm:"column:has_password;->"`
 }
 
@@ -42,7 +44,8 @@ type account struct {
 	User         `gorm:"embedded"`
 	EmailKey     string
 	PasswordHash string
-	// TOTPSecret is sealed; nil when no second factor is enrolled. It counts once TOTPConfirmedAt is set.
+	// TOTPSecret is sealed; nil when no second factor is enrolled. It counts
+	// once TOTPConfirmedAt is set.
 	TOTPSecret      []byte     `gorm:"column:totp_secret;->"`
 	TOTPConfirmedAt *time.Time `gorm:"column:totp_confirmed_at;->"`
 }

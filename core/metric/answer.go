@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Answer is series on one grid of time.
+// Answer is a set of series with common times.
 type Answer struct {
 	// From is when the first point begins, and To when the last one ends.
 	From, To   time.Time
@@ -27,7 +27,7 @@ type Series struct {
 	Points                     Points
 }
 
-// Points are values, one for each step; a step of which nothing is known has none.
+// Points are values, one for each step; a step without measurements has none.
 type Points struct {
 	merge merging
 	unit  string
@@ -64,10 +64,10 @@ func (p *Points) add(i int, value, weight float64) {
 	}
 }
 
-// Len is how many there are.
+// Len returns the number of points.
 func (p *Points) Len() int { return len(p.sum) }
 
-// At is the value of a point, and whether there is one.
+// At returns the value of a point, and whether there is one.
 func (p *Points) At(i int) (float64, bool) {
 	if p.weight[i] == 0 {
 		return 0, false
@@ -75,7 +75,7 @@ func (p *Points) At(i int) (float64, bool) {
 	return p.sum[i] / float64(p.weight[i]), true
 }
 
-// AppendJSON adds them as a list of numbers and nulls.
+// AppendJSON appends the points as a list of numbers and nulls.
 func (p *Points) AppendJSON(b []byte) []byte {
 	b = append(b, '[')
 	for i := range p.sum {
@@ -99,10 +99,11 @@ func (p *Points) AppendJSON(b []byte) []byte {
 	return append(b, ']')
 }
 
-// chunk is how much JSON is gathered before it is written.
+// chunk is how much JSON is buffered before it is written.
 const chunk = 64 << 10
 
-// WriteJSON writes the answer as the API has it, piece by piece and without reflection for its points.
+// WriteJSON writes the answer in the API's form, in pieces and without
+// reflection for the points: an answer may have two million.
 func (a *Answer) WriteJSON(w io.Writer) error {
 	b := make([]byte, 0, 2*chunk)
 	b = append(b, `{"from":"`...)

@@ -12,7 +12,7 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
-// Place is a sample's place in the order of all: time, kind and id.
+// Place is the place of a sample in the order of all: time, kind and id.
 type Place struct {
 	At   time.Time
 	Kind string
@@ -22,7 +22,8 @@ type Place struct {
 // Label is a name and its value.
 type Label struct{ Name, Value string }
 
-// Sample is what was measured of one thing at one time, as others keep it.
+// Sample is the measurement of one object at one time, in the form for other
+// databases.
 type Sample struct {
 	Place
 	// Labels say what it is of, sorted by name; none is empty.
@@ -30,7 +31,7 @@ type Sample struct {
 	Values []Value
 }
 
-// Value is a figure by its name: of a counter that ends in _total.
+// Value is one figure; the name of a counter ends in _total.
 type Value struct {
 	Name  string
 	Value float64
@@ -40,13 +41,15 @@ type Value struct {
 const (
 	// exportWindow is how much time one question goes through.
 	exportWindow = 2 * time.Minute
-	// settled is by how much more than the time between two polls samples are left alone: a poll brings some of the time before it.
+	// settled is by how much more than the time between two polls samples are
+	// left alone: a poll brings some of the time before it.
 	settled = 10 * time.Second
 	// slowest is the longest poll that samples wait for.
 	slowest = 10 * time.Minute
 )
 
-// exportColumns are the labels by the column that has their value, and which kinds have it.
+// exportColumns maps labels to the columns with their values, and the kinds
+// that have them.
 var exportColumns = []struct{ name, value string }{
 	{"cluster", "COALESCE(gc.name, nc.name, sc.name, '')"},
 	{"id", "CASE WHEN s.target_kind IN ('guest', 'host') THEN s.target_id::text ELSE '' END"},
@@ -56,7 +59,8 @@ var exportColumns = []struct{ name, value string }{
 	{"storage", "COALESCE(st.name, '')"},
 }
 
-// exportRows reads the samples after $1, $2, $3 and before $4, at most $5. Of what is gone there is no name, and nothing to tell.
+// exportRows reads the samples after $1, $2, $3 and before $4, at most $5.
+// Objects that are gone have no name and are left out.
 var exportRows = func() string {
 	columns := make([]string, 0, len(exportColumns)+len(measured))
 	for _, c := range exportColumns {
@@ -75,15 +79,17 @@ LEFT JOIN hosts h ON s.target_kind = 'host' AND h.id = s.target_id
 ORDER BY s.at, s.target_kind, s.target_id`
 }()
 
-// Export gives the samples after a place, the oldest first, at most limit of them, and the place up to which it has looked: nothing comes
-// before that any more, but for the samples by which a gap of long ago is filled. When it did not get as far as it may, more is true.
-// Samples are held back for as long as a poll may still add to their time.
+// Export returns the samples after a place, the oldest first, at most limit,
+// and the place up to which it has looked. No sample comes before that any
+// more, except those that fill an old gap. more reports that there is more.
+// Samples are held back as long as a poll may still add to their time.
 func Export(ctx context.Context, d *db.DB, after Place, limit int) (found []Sample, to Place, more bool, err error) {
 	interval, err := setting.Get(ctx, d, setting.PollInterval)
 	if err != nil {
 		return nil, after, false, err
 	}
-	// A poll's samples have the time at which its transaction began, and are seen when it ends.
+	// The samples of a poll have the time at which its transaction began, and
+	// become visible when it ends.
 	var horizon time.Time
 	err = d.Pool.QueryRow(ctx, `SELECT LEAST(now() - $1::interval, GREATEST(now() - $2::interval, COALESCE((SELECT min(xact_start)
 		FROM pg_stat_activity WHERE datname = current_database() AND backend_xid IS NOT NULL AND pid <> pg_backend_pid()), now())))`,
@@ -114,7 +120,8 @@ func Export(ctx context.Context, d *db.DB, after Place, limit int) (found []Samp
 	return found, to, more, nil
 }
 
-// readSamples makes samples of rows; each is told of every row, of things that are gone too.
+// readSamples converts rows. each is called for every row, also for objects
+// that are gone.
 func readSamples(rows pgx.Rows, each func(Place)) (found []Sample, err error) {
 	defer rows.Close()
 	var place Place
@@ -142,7 +149,9 @@ func readSamples(rows pgx.Rows, each func(Place)) (found []Sample, err error) {
 			}
 		}
 		for i, f := range measured {
-			// A host's traffic is the sum of its guests' counters: it falls when one stops, and readers would take the rest for new.
+			// A host's traffic is the sum of its guests' counters. It falls
+			// when one of them stops, and a reader would take the remainder for
+			// new traffic.
 			if values[i] == nil || f.counter && place.Kind == string(Host) {
 				continue
 			}

@@ -1,6 +1,7 @@
 package metric
 
-// family is a figure as others keep it: Prometheus and what speaks its forms. Names end in their unit, as OpenMetrics wants.
+// family is a figure in the form for Prometheus and compatible databases. Names
+// end in their unit, as OpenMetrics requires.
 type family struct {
 	// name without what tells of whose figure it is.
 	name, unit, help string
@@ -9,7 +10,7 @@ type family struct {
 	counter bool
 }
 
-// measured are the families of which there are samples, of guests, nodes, hosts and storages.
+// measured are the families with samples, of guests, nodes, hosts and storages.
 var measured = []family{
 	{"cpu_usage_ratio", "ratio", "Used part of the processors, 1 for all of them.", "cpu", false},
 	{"memory_used_bytes", "bytes", "Memory that is used.", "memory", false},
@@ -22,5 +23,5 @@ var measured = []family{
 	{"disk_written_bytes", "bytes", "What was written to disks.", "disk_write", true},
 }
 
-// prefix is what the name of a thing's family begins with.
+// prefix returns the beginning of the names of a table's families.
 func prefix(table string) string { return "hostler_" + table + "_" }

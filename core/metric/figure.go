@@ -1,6 +1,7 @@
 package metric
 
-// Kind is what a target is. These words are those of the API; samples are kept by the words of Kind.table.
+// Kind is the kind of a target, in the API's words. Samples are stored with the
+// words of Kind.table.
 type Kind string
 
 // The kinds of targets.
@@ -15,7 +16,7 @@ const (
 // kinds are all of them.
 var kinds = []Kind{Host, Node, VM, App, Storage}
 
-// table is the word by which samples of the kind are kept.
+// table returns the word with which samples of the kind are stored.
 func (k Kind) table() string {
 	if k == VM || k == App {
 		return "guest"
@@ -42,7 +43,7 @@ const (
 	rate
 )
 
-// figure is something that is measured.
+// figure is a measured quantity.
 type figure struct {
 	name, unit string
 	// raw and rolled are its columns in the samples and in the roll-ups.
@@ -50,7 +51,7 @@ type figure struct {
 	merge       merging
 }
 
-// figures are all, by the names of the API.
+// figures are all figures, by the names of the API.
 var figures = []figure{
 	{"cpu", Ratio, "cpu", "cpu_avg", mean},
 	{"cpu_max", Ratio, "cpu", "cpu_max", highest},
@@ -65,5 +66,5 @@ var figures = []figure{
 	{"disk_write", BytesPerSecond, "disk_write", "disk_write", rate},
 }
 
-// of reports whether things of the kind have the figure.
+// of reports whether objects of the kind have the figure.
 func (f *figure) of(k Kind) bool { return k != Storage || f.raw == "disk" || f.raw == "disk_total" }

@@ -10,8 +10,10 @@ import (
 	"github.com/hostler/hostler/core/heartbeat"
 )
 
-// Maintain makes partitions ahead, now and every hour, until the context ends: samples must find their place whatever
-// becomes of the job that rolls up and drops. A failure is logged and tried again a minute later. The heartbeat may be nil.
+// Maintain creates partitions ahead of time, now and every hour, until the
+// context ends: samples need a partition even if the job that rolls up and
+// drops fails. An error is logged, and it tries again after a minute. The
+// heartbeat may be nil.
 func Maintain(ctx context.Context, d *db.DB, log hclog.Logger, monitor *heartbeat.Monitor) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -11,10 +11,11 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// maxMarks of one answer.
+// maxMarks limits the marks of one answer.
 const maxMarks = 500
 
-// Mark is something that happened to a target: a job, or an alert. The JSON names are those of the API.
+// Mark is an event of a target: a job or an alert. The JSON names are those of
+// the API.
 type Mark struct {
 	Kind   string     `json:"kind" enum:"job,alert" example:"job"`
 	ID     int64      `json:"id" example:"57" doc:"ID of the job or the alert"`
@@ -25,9 +26,10 @@ type Mark struct {
 	Until  *time.Time `json:"until" doc:"When it ended; null until then"`
 }
 
-// markRows reads them. A job that sets a guest back to a backup has that for its target, and the guest in what it holds.
-// A node and a storage have no id of their own that lasts: what is done to them has the id of whichever host of their
-// cluster was asked, and their name; of a storage that each node has for itself, the node stands in what was asked for.
+// markRows reads the marks. A job that restores a guest has the backup as its
+// target, and the guest in its lock. Nodes and storages have no lasting id:
+// their jobs have the id of the host that was asked, and their name; for a
+// storage that is local to a node, the node is in the request.
 const markRows = `WITH t AS (SELECT a.name, a.kind, COALESCE(o.id, a.id) AS id, a.called, a.node, a.held
 	FROM unnest($1::text[], $2::text[], $3::bigint[], $9::text[], $10::text[], $11::text[]) AS a (name, kind, id, called, node, held)
 	LEFT JOIN hosts h ON a.called <> '' AND h.id = a.id LEFT JOIN hosts o ON o.cluster_id = h.cluster_id)
@@ -50,7 +52,8 @@ SELECT * FROM (
 		ORDER BY l.raised_at DESC LIMIT $8)
 	ORDER BY 6 DESC LIMIT $8) newest ORDER BY 6, 1, 2`
 
-// marks are the jobs and alerts of the targets that reach into a time, the newest of them, in the order of time.
+// marks returns the newest jobs and alerts of the targets in a period, in the
+// order of time.
 func marks(ctx context.Context, d *db.DB, targets []found, from, to time.Time, visible identity.Visible) ([]Mark, error) {
 	var names, kinds, called, nodes, held []string
 	var ids []int64

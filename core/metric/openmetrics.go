@@ -17,7 +17,8 @@ import (
 // OpenMetrics is the media type of WriteGuests.
 const OpenMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-// guestFamilies are those of guests that are no samples: a statement for the value, and when there is one.
+// guestFamilies are the families of guests that are not samples: a statement
+// for the value, and for whether there is one.
 var guestFamilies = []struct {
 	family
 	value, where string
@@ -29,9 +30,11 @@ var guestFamilies = []struct {
 		"g.uptime IS NOT NULL AND g.status = 'running'"},
 }
 
-// WriteGuests writes the last figures of all guests that may be seen as OpenMetrics 1.0, family by family, with one statement for each
-// and all of one moment. Figures that no poll has told of for a while are left out, so that a reader sees that they are away. Every series
-// has the labels id, kind, name and cluster; hostler_guest_info has the places and names that change.
+// WriteGuests writes the last figures of all visible guests as OpenMetrics 1.0,
+// one family after another, with one statement for each, in the state of one
+// moment. Figures that no poll has reported for a while are left out, so that a
+// reader sees that they are missing. Every series has the labels id, kind, name
+// and cluster; hostler_guest_info has the places and names that change.
 func WriteGuests(ctx context.Context, d *db.DB, w io.Writer, visible identity.Visible) error {
 	interval, err := setting.Get(ctx, d, setting.PollInterval)
 	if err != nil {
@@ -61,7 +64,7 @@ func WriteGuests(ctx context.Context, d *db.DB, w io.Writer, visible identity.Vi
 	return err
 }
 
-// exposition is OpenMetrics in the making.
+// exposition is an OpenMetrics text that is being written.
 type exposition struct {
 	tx   pgx.Tx
 	w    io.Writer
@@ -69,7 +72,7 @@ type exposition struct {
 	line []byte
 }
 
-// guestNames are the labels of every series, with the values as the columns of a statement have them.
+// guestNames are the labels of every series.
 var guestNames = []string{"id", "kind", "name", "cluster"}
 
 // These are the parts of the questions. A guest whose figures are older than $3
@@ -103,8 +106,9 @@ func (e *exposition) family(ctx context.Context, f family, value, where string) 
 	return e.rows(ctx, guestColumns+", "+value+guestRows+guestFilter+" AND "+where+" ORDER BY g.id", sample, guestNames)
 }
 
-// rows writes what is in the line, and a line for each row: the labels' values, and last the sample's. Values come as PostgreSQL
-// writes them, which is how OpenMetrics writes numbers that are finite.
+// rows writes the text in the line, and a line for each row: the values of the
+// labels, and last the value of the sample. Finite numbers have the same form
+// in PostgreSQL and in OpenMetrics.
 func (e *exposition) rows(ctx context.Context, statement, sample string, labels []string) error {
 	rows, err := e.tx.Query(ctx, statement, append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, e.args...)...)
 	if err != nil {
@@ -142,7 +146,7 @@ func (e *exposition) flush() error {
 	return err
 }
 
-// appendEscaped adds the value of a label.
+// appendEscaped appends the value of a label.
 func appendEscaped(b, value []byte) []byte {
 	if !bytes.ContainsAny(value, "\\\"\n") {
 		return append(b, value...)

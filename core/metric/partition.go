@@ -14,7 +14,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Resolution is how fine a series of figures is.
+// Resolution is the time between two points of a stored series.
 type Resolution string
 
 // The resolutions.
@@ -26,17 +26,19 @@ const (
 
 // These are the times around now for which partitions exist.
 const (
-	// behind and ahead are the time around now for which partitions are ready: samples that fill a gap may be of
-	// yesterday, and a service that maintains once a day must never run out.
+	// behind and ahead are the time around now for which partitions are ready:
+	// samples that fill a gap may be of yesterday, and a service that maintains
+	// once a day must never run out.
 	behind = 24 * time.Hour
 	ahead  = 48 * time.Hour
-	// lock is the key of the transaction lock that serialises making and dropping partitions ("metric").
+	// lock is the key of the transaction lock that serialises making and
+	// dropping partitions ("metric").
 	lock int64 = 0x6d6574726963
 	// dropWait is how long a drop waits for readers: whoever adds samples waits behind it.
 	dropWait = "3s"
 )
 
-// series is where a resolution is kept.
+// series is where a resolution is stored.
 type series struct {
 	table  string
 	layout string
@@ -51,7 +53,7 @@ var kept = map[Resolution]series{
 	OneHour:     {"metric_1h", "200601", month, nextMonth},
 }
 
-// Day is the start of the day in UTC that t belongs to.
+// Day returns the beginning of the day in UTC.
 func Day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
 // nextDay gives the next midnight, in UTC.
@@ -69,8 +71,9 @@ func nextMonth(t time.Time) time.Time { return month(t).AddDate(0, 1, 0) }
 // partition gives the name of the partition that begins at start.
 func (s series) partition(start time.Time) string { return s.table + "_" + start.Format(s.layout) }
 
-// Ensure makes the partitions of all resolutions for yesterday (samples that fill a gap may be of that day), today and
-// the two days after it, where they are missing.
+// Ensure creates the missing partitions of all resolutions for yesterday
+// (samples that fill a gap may be of that day), today and the two days after
+// it.
 func Ensure(ctx context.Context, d *db.DB, now time.Time) error {
 	for _, resolution := range []Resolution{Raw, FiveMinutes, OneHour} {
 		if err := kept[resolution].ensure(ctx, d, now.Add(-behind), now.Add(ahead)); err != nil {
@@ -80,7 +83,7 @@ func Ensure(ctx context.Context, d *db.DB, now time.Time) error {
 	return nil
 }
 
-// ensure makes the partitions from that of the first time to that of the last.
+// ensure creates the partitions from the first time to the last.
 func (s series) ensure(ctx context.Context, d *db.DB, first, last time.Time) error {
 	have, err := s.partitions(ctx, d.Pool)
 	if err != nil {
@@ -107,11 +110,13 @@ func (s series) ensure(ctx context.Context, d *db.DB, first, last time.Time) err
 	})
 }
 
-// ErrInUse means that a partition could not be dropped because somebody was reading it; another time will do.
+// ErrInUse reports that a partition could not be dropped because somebody was
+// reading it. A later attempt will succeed.
 var ErrInUse = errors.New("the partition is being read")
 
-// Drop removes the partitions of a resolution that ended before the given time, the oldest first, and returns where they
-// began, with an error too. It does not ask whether they were rolled up.
+// Drop drops the partitions of a resolution that ended before the given time,
+// the oldest first. It returns the beginnings of the dropped ones, also with an
+// error. It does not check whether they were rolled up; see Droppable.
 func Drop(ctx context.Context, d *db.DB, resolution Resolution, before time.Time) ([]time.Time, error) {
 	s := kept[resolution]
 	have, err := s.partitions(ctx, d.Pool)
@@ -131,7 +136,7 @@ func Drop(ctx context.Context, d *db.DB, resolution Resolution, before time.Time
 	return dropped, nil
 }
 
-// drop removes one partition; that another instance was faster is no error.
+// drop drops one partition. It is no error if another instance was faster.
 func (s series) drop(ctx context.Context, d *db.DB, start time.Time) error {
 	err := locked(ctx, d, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '"+dropWait+"'"); err != nil {
@@ -183,7 +188,8 @@ func (s series) partitions(ctx context.Context, q querier) ([]time.Time, error) 
 	return starts, nil
 }
 
-// locked runs fn in a transaction while no other instance makes or drops partitions.
+// locked runs fn in a transaction while no other instance creates or drops
+// partitions.
 func locked(ctx context.Context, d *db.DB, fn func(pgx.Tx) error) error {
 	return d.Tx(ctx, func(tx *db.Tx) error {
 		if _, err := tx.Pgx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", lock); err != nil {

@@ -26,11 +26,12 @@ const (
 	// maxCells bounds the points of an answer and maxRows what is read for it.
 	maxCells = 2_000_000
 	maxRows  = 4_000_000
-	// gap is the longest time between two samples of a counter whose growth is a rate, where polls are not rarer still.
+	// gap is the longest time between two samples of a counter whose growth is
+	// a rate, where polls are not rarer still.
 	gap = 10 * time.Minute
 )
 
-// earliest is before everything that could be kept.
+// earliest is before all stored samples.
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // reach is the longest span of each resolution.
@@ -42,27 +43,30 @@ type Query struct {
 	Metrics []string
 	// From and To are the bounds. Without To it is now, and without From an hour before To.
 	From, To time.Time
-	// Resolution is the finest that holds the span in MaxPoints, and that is kept so long, when it is empty.
+	// Resolution is the finest that holds the span in MaxPoints, and that is
+	// kept so long, when it is empty.
 	Resolution Resolution
 }
 
-// plan is a query that was found good.
+// plan is a checked query.
 type plan struct {
 	targets    []Target
 	figures    []figure
 	from, to   time.Time
 	resolution Resolution
-	// step is the time between two points, and points how many there are; base is the time between two rows.
+	// step is the time between two points, and points how many there are; base
+	// is the time between two rows.
 	step, base time.Duration
 	points     int
 }
 
-// Store answers questions about samples.
+// Store answers questions about samples. It is safe for concurrent use.
 type Store struct{ DB *db.DB }
 
-// Query gives the series that are asked for, in the order of the targets and of the metrics, and what happened to the targets meanwhile.
-// It asks the database once for the figures, however many targets there are. Problems: invalid with all that is wrong, and not_found for
-// a target that is not there or may not be seen.
+// Query returns the requested series, in the order of the targets and of the
+// metrics, and the events of the targets. It reads the figures with one
+// statement, however many targets there are. Problems: invalid with all faults,
+// not_found for a target that does not exist or is not visible.
 func (s *Store) Query(ctx context.Context, q Query, visible identity.Visible) (*Answer, error) {
 	p, err := s.plan(ctx, q, time.Now())
 	if err != nil {
@@ -80,7 +84,8 @@ func (s *Store) Query(ctx context.Context, q Query, visible identity.Visible) (*
 	return a, err
 }
 
-// Throughput gives what passed through the guests of each host that may be seen, in both directions, in the last hours.
+// Throughput returns the traffic of the guests of each visible host, in both
+// directions, in the last hours.
 func (s *Store) Throughput(ctx context.Context, hours int, visible identity.Visible) (*Answer, error) {
 	to := time.Now()
 	p, err := s.plan(ctx, Query{Metrics: []string{"net_in", "net_out"}, From: to.Add(-time.Duration(hours) * time.Hour), To: to}, to)
@@ -175,7 +180,7 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
-// resolve chooses the resolution, where none is asked for, and the step.
+// resolve chooses the step, and the resolution if none is requested.
 func (s *Store) resolve(ctx context.Context, p *plan, now time.Time) error {
 	interval, err := setting.Get(ctx, s.DB, setting.PollInterval)
 	if err != nil {
@@ -209,7 +214,7 @@ func (s *Store) resolve(ctx context.Context, p *plan, now time.Time) error {
 	}
 }
 
-// read fills the answer by one statement.
+// read fills the answer with one statement.
 func (s *Store) read(ctx context.Context, p *plan, targets []found) (*Answer, error) {
 	a := &Answer{From: p.from, To: p.to, Resolution: p.resolution, Step: p.step, Marks: []Mark{}}
 	var err error
@@ -217,7 +222,7 @@ func (s *Store) read(ctx context.Context, p *plan, targets []found) (*Answer, er
 		return nil, err
 	}
 	numbers, tables, ids := []int32{}, []string{}, []int64{}
-	// series are the numbers of each target's series, by figure; -1 where it has none.
+	// These are the indexes of each target's series, by figure; -1 for none.
 	series := make([][]int, len(targets))
 	for n := range targets {
 		t := &targets[n]
@@ -254,7 +259,8 @@ func (s *Store) read(ctx context.Context, p *plan, targets []found) (*Answer, er
 	return a, nil
 }
 
-// first is from when on rows are read: of samples some more, for the first growth of the counters.
+// first returns the time from which rows are read: for samples somewhat
+// earlier, for the first growth of the counters.
 func (p *plan) first() time.Time {
 	if p.resolution == Raw {
 		return p.from.Add(-p.gap())
@@ -266,8 +272,9 @@ func (p *plan) first() time.Time {
 // may fail before it is.
 func (p *plan) gap() time.Duration { return max(gap, 3*p.base) }
 
-// statement reads the number of the target, the time in microseconds since 2000, the number of samples, and the figures; in
-// the order of time where a point is made of several rows.
+// statement returns SQL that reads the index of the target, the time in
+// microseconds since 2000, the number of samples, and the figures, in the order
+// of time if a point consists of several rows.
 func (p *plan) statement() string {
 	columns, samples, order := make([]string, len(p.figures)), "m.samples", ""
 	for i, f := range p.figures {
@@ -288,29 +295,31 @@ func (p *plan) statement() string {
 		WHERE m.at >= $4 AND m.at < $5` + order
 }
 
-// reader brings rows into an answer.
+// reader converts rows into an answer.
 type reader struct {
 	plan   *plan
 	series [][]int
 	answer *Answer
 	row    []float64
-	// target is that of the last row, before the last values of its counters and when each was, and last the point of the last row.
+	// target is that of the last row, before the last values of its counters
+	// and when each was, and last the point of the last row.
 	target int
 	before []reading
 	last   int
 	lastAt time.Time
 }
 
-// reading is what a counter showed.
+// reading is the value of a counter at a time.
 type reading struct {
 	at    time.Time
 	value float64
 }
 
-// epoch is what PostgreSQL counts microseconds from.
+// epoch is the time from which PostgreSQL counts microseconds.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// take takes one row. It reads the wire's form itself, which a million rows are worth.
+// take takes one row. It reads the binary format itself, which pays for a
+// million rows.
 func (r *reader) take(raw [][]byte) error {
 	if len(raw) != 3+len(r.row) || len(raw[0]) != 4 || len(raw[1]) != 8 || len(raw[2]) != 4 {
 		return errors.New("the database answers in an unknown form")
@@ -339,8 +348,8 @@ func (r *reader) take(raw [][]byte) error {
 	return nil
 }
 
-// window is which points the row is for. Polls are not in step with the points: one without a sample between two with samples that
-// follow one another is no gap.
+// window returns the points to which a row belongs. Polls are not in step with
+// points: a point without a sample between two successive samples is no gap.
 func (r *reader) window(n int, at time.Time) (from, to int) {
 	since := at.Sub(r.plan.from)
 	to = int(since / r.plan.step)
@@ -359,7 +368,8 @@ func (r *reader) window(n int, at time.Time) (from, to int) {
 	return from, to
 }
 
-// rate is bytes per second: of a roll-up by its length, of samples since the one before. A counter that began anew tells of no rate.
+// rate returns bytes per second: for a roll-up by its length, for samples since
+// the one before. A counter that began again has no rate.
 func (r *reader) rate(i int, at time.Time, value float64) float64 {
 	if r.plan.resolution != Raw {
 		return value / r.plan.base.Seconds()

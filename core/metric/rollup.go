@@ -13,12 +13,14 @@ import (
 
 // These decide which hours are rolled up again.
 const (
-	// overlap is how much of what was rolled up before is redone. A poll that brings samples older than Late notes them
-	// in metric_late; the rest of overlap is for the time that its transaction takes.
+	// overlap is how much of what was rolled up before is redone. A poll that
+	// brings samples older than Late notes them in metric_late; the rest of
+	// overlap is for the time that its transaction takes.
 	overlap = 30 * time.Minute
 	// Late is the age from which a poll notes the hour of a sample for rolling it up again.
 	Late = 20 * time.Minute
-	// margin is how long after they were rolled up rows are kept in any case, for the overlap and the first increase.
+	// margin is how long after they were rolled up rows are kept in any case,
+	// for the overlap and the first increase.
 	margin = 6 * time.Hour
 )
 
@@ -32,8 +34,9 @@ type Step struct {
 	Late bool
 }
 
-// RollUp rolls up everything until now and tells of each step that was taken. poll is the longest time between two polls
-// at present. It stops at the end of a step when tell fails, with that error.
+// RollUp rolls up everything until now, and calls tell for each step. poll is
+// the longest time between two polls at present. If tell fails, RollUp stops at
+// the end of the step with that error.
 func RollUp(ctx context.Context, d *db.DB, now time.Time, poll time.Duration, tell func(Step) error) error {
 	r := roller{d: d, now: now.UTC(), back: min(max(10*time.Minute, 3*poll), 3*time.Hour), tell: tell}
 	for _, part := range []func(context.Context) error{r.begin, r.fine, r.coarse, r.late} {
@@ -44,7 +47,8 @@ func RollUp(ctx context.Context, d *db.DB, now time.Time, poll time.Duration, te
 	return nil
 }
 
-// RolledTo is the time before which a resolution has everything; zero while nothing was rolled up. Raw has all until now.
+// RolledTo returns the time before which a resolution is complete; zero if
+// nothing was rolled up. Raw is complete until now.
 func RolledTo(ctx context.Context, d *db.DB, resolution Resolution) (time.Time, error) {
 	var to time.Time
 	if resolution == Raw {
@@ -57,8 +61,9 @@ func RolledTo(ctx context.Context, d *db.DB, resolution Resolution) (time.Time, 
 	return to.UTC(), nil
 }
 
-// Droppable is the latest time before which rows of a resolution are no longer needed for rolling up; zero while nothing
-// is. Of hours, which nothing is made of, everything may go.
+// Droppable returns the time before which rows of a resolution are no longer
+// needed for rolling up; zero if none are. Nothing is made of hours, so that
+// all of them may be dropped.
 func Droppable(ctx context.Context, d *db.DB, resolution Resolution) (time.Time, error) {
 	if resolution == OneHour {
 		return time.Now().UTC(), nil
@@ -83,7 +88,8 @@ type roller struct {
 	tell func(Step) error
 }
 
-// begin notes where to begin when nothing was rolled up yet: with the oldest day that has samples.
+// begin stores where to begin if nothing was rolled up yet: with the oldest day
+// that has samples.
 func (r roller) begin(ctx context.Context) error {
 	var known int
 	if err := r.d.Pool.QueryRow(ctx, "SELECT count(*) FROM metric_rollups").Scan(&known); err != nil {
@@ -123,12 +129,14 @@ func (r roller) oldest(ctx context.Context) (time.Time, error) {
 	return r.now.Truncate(time.Hour), nil
 }
 
-// fine makes five minutes of the samples since the last run, and of those shortly before once more.
+// fine rolls up the samples since the last run to five minutes, and those
+// shortly before once more.
 func (r roller) fine(ctx context.Context) error {
 	return r.advance(ctx, FiveMinutes, overlap, r.now.Truncate(5*time.Minute), time.Hour)
 }
 
-// coarse makes hours of the five minutes. The overlap of the finer ones reaches into the hour before.
+// coarse rolls up the five minutes to hours. The overlap of the five minutes
+// reaches into the hour before.
 func (r roller) coarse(ctx context.Context) error {
 	fine, err := RolledTo(ctx, r.d, FiveMinutes)
 	if err != nil {
@@ -137,7 +145,8 @@ func (r roller) coarse(ctx context.Context) error {
 	return r.advance(ctx, OneHour, time.Hour, fine.Truncate(time.Hour), 6*time.Hour)
 }
 
-// advance takes steps from where a resolution stands, less the overlap, to a time.
+// advance makes steps from the present end of a resolution, less the overlap,
+// to a time.
 func (r roller) advance(ctx context.Context, resolution Resolution, overlap time.Duration, to time.Time, stride time.Duration) error {
 	from, err := RolledTo(ctx, r.d, resolution)
 	if err != nil || !from.Before(to) {
@@ -160,7 +169,7 @@ func (r roller) advance(ctx context.Context, resolution Resolution, overlap time
 	return nil
 }
 
-// late redoes the hours into which samples came after they were rolled up.
+// late repeats the hours that got samples after they were rolled up.
 func (r roller) late(ctx context.Context) error {
 	rows, err := r.d.Pool.Query(ctx, "SELECT DISTINCT hour FROM metric_late ORDER BY hour")
 	if err != nil {
@@ -178,10 +187,11 @@ func (r roller) late(ctx context.Context) error {
 	return nil
 }
 
-// redo rolls one hour up again, five minutes first. The hour's notes go with the last step; those that a poll adds
-// meanwhile are not seen by it and stay for the next run.
+// redo rolls up one hour again, the five minutes first. The notes of the hour
+// are deleted with the last step; those that a poll adds in the meantime are
+// not visible to it and stay for the next run.
 func (r roller) redo(ctx context.Context, hour time.Time) error {
-	// The increase over the end of the hour belongs to the next one.
+	// The growth across the end of the hour belongs to the next one.
 	fine, err := RolledTo(ctx, r.d, FiveMinutes)
 	if err != nil {
 		return err
@@ -211,8 +221,8 @@ func (r roller) redo(ctx context.Context, hour time.Time) error {
 	})
 }
 
-// notes are the rows that say that the hour has late samples: only what was seen before the samples are read may be
-// deleted after.
+// notes returns the rows that report late samples for the hour. Only rows that
+// were visible before the samples are read may be deleted afterwards.
 func (r roller) notes(ctx context.Context, hour time.Time) ([]int64, error) {
 	rows, err := r.d.Pool.Query(ctx, "SELECT id FROM metric_late WHERE hour = $1", hour)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Target is a thing whose figures are asked for: host:1, vm:3, app:2, node:1/alpha (a host and the name of a node of its cluster),
-// storage:1/nas, or storage:1/local/alpha for the storage of one node.
+// Target is an object whose figures are requested: host:1, vm:3, app:2,
+// node:1/alpha (a host and the name of a node of its cluster), storage:1/nas,
+// or storage:1/local/alpha for the storage of one node.
 type Target struct {
 	Kind Kind
 	// ID is that of the host, VM or app; of a node and a storage that of a host of their cluster.
@@ -53,7 +54,7 @@ func ParseTarget(text string) (Target, error) {
 	return t, nil
 }
 
-// String is the target as it is written.
+// String returns the target in its text form.
 func (t Target) String() string {
 	text := fmt.Sprintf("%s:%d", t.Kind, t.ID)
 	if t.Storage != "" {
@@ -65,7 +66,8 @@ func (t Target) String() string {
 	return text
 }
 
-// found is a target with what keeps its samples: of a shared storage the rows of all its nodes.
+// found is a target with the keys of its samples: for a shared storage the rows
+// of all its nodes.
 type found struct {
 	Target
 	name string
@@ -77,11 +79,11 @@ type found struct {
 // asked are the targets of one kind by their ids, storages and nodes.
 const asked = ` FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS t (id, storage, node, i) `
 
-// allowed are those whose hosts may be seen.
+// allowed restricts them to those whose hosts are visible.
 const allowed = ` WHERE ($4 OR h.team_id = ANY ($5))`
 
-// finders find the targets of a kind: the number of the target, its name, what its samples are kept by, and whether several of these
-// are one thing.
+// finders find the targets of a kind: the index of the target, its name, the
+// key of its samples, and whether several of these are one object.
 var finders = map[Kind]string{
 	Host: `SELECT t.i, h.name, h.id, true` + asked + `JOIN hosts h ON h.id = t.id` + allowed,
 	VM: `SELECT t.i, g.name, g.id, true` + asked + `JOIN guests g ON g.id = t.id AND g.kind = 'vm' JOIN hosts h ON h.id = g.host_id` +
@@ -94,8 +96,8 @@ var finders = map[Kind]string{
 		` AND (t.node = '' OR s.node = t.node)`,
 }
 
-// find finds the targets in as many questions as there are kinds. One that is not there, or that may not be seen, is problem
-// not_found.
+// find finds the targets with one statement for each kind. The problem is
+// not_found for a target that does not exist or is not visible.
 func find(ctx context.Context, d *db.DB, targets []Target, visible identity.Visible) ([]found, error) {
 	all := make([]found, len(targets))
 	at := map[Kind][]int{}
@@ -149,7 +151,7 @@ func find(ctx context.Context, d *db.DB, targets []Target, visible identity.Visi
 	return all, nil
 }
 
-// everyHost are the hosts that may be seen, by name.
+// everyHost returns the visible hosts, by name.
 func everyHost(ctx context.Context, d *db.DB, visible identity.Visible) ([]found, error) {
 	rows, err := d.Pool.Query(ctx, "SELECT id, name FROM hosts WHERE $1 OR team_id = ANY ($2) ORDER BY name", visible.All, visible.Teams)
 	if err != nil {

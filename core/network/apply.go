@@ -26,21 +26,24 @@ import (
 // applyKind is the kind of jobs that put staged changes into force.
 const applyKind = "network.apply"
 
-// resolveLimit bounds the question for the addresses of a host's name.
+// resolveLimit limits the look-up of a host's name.
 const resolveLimit = 3 * time.Second
 
-// applyParams are those of such a job.
+// applyParams are the parameters of such a job.
 type applyParams struct {
 	HostID int64  `json:"host_id"`
 	Node   string `json:"node"`
-	// Diff is what was confirmed, without the times in its head; Self that the service may be cut off by it.
+	// Diff is what was confirmed, without the times in its head; Self that the
+	// service may be cut off by it.
 	Diff string `json:"diff"`
 	Self bool   `json:"self"`
-	// Want are the interfaces that there shall be, Gone the names of those that shall not. Restore is for the node's console.
+	// Want are the interfaces that there shall be, Gone the names of those that
+	// shall not. Restore is for the node's console.
 	Want    []hypervisor.Interface `json:"want"`
 	Gone    []string               `json:"gone"`
 	Restore string                 `json:"restore"`
-	// UndoHost is the host whose machine puts the network back by itself after UndoAfterS seconds; 0 for not.
+	// UndoHost is the host whose machine puts the network back by itself after
+	// UndoAfterS seconds; 0 for not.
 	UndoHost   int64 `json:"undo_host,omitempty"`
 	UndoAfterS int64 `json:"undo_after_s,omitempty"`
 }
@@ -48,7 +51,7 @@ type applyParams struct {
 // Register makes the store the worker of its jobs.
 func (s *Store) Register(q *job.Queue) { q.Register(applyKind, job.WorkerFunc(s.apply)) }
 
-// timeless is a diff without the lines of its head, which name times.
+// timeless returns a diff without the lines of its head, which contain times.
 func timeless(diff string) string {
 	var b strings.Builder
 	for line := range strings.Lines(diff) {
@@ -59,10 +62,14 @@ func timeless(diff string) string {
 	return b.String()
 }
 
-// Apply asks for what is staged on a node to be put into force, confirmed by the node's name: with self_target where the service may be
-// cut off by it, else with confirm_required. Where the node is logged in to, its machine puts the network back by itself after undoAfter,
-// unless it is reached before and all is well: zero for not, nil for what is usual. Problems besides: not_found, invalid_state where
-// nothing is staged, plan_stale, those of Create, and, with undoAfter, ssh_not_enrolled, consent_required and unsupported.
+// Apply requests that the staged configuration of a node is put into force. It
+// needs the node's name as confirmation: self_target if the service may be cut
+// off, else confirm_required. If the service can log in to the node, the node's
+// machine restores its old network after undoAfter, unless the service reaches
+// it before that; zero is for no such undo, nil for the default. Other
+// problems: not_found, invalid_state if nothing is staged, plan_stale, those of
+// Create, and with undoAfter ssh_not_enrolled, consent_required and
+// unsupported.
 func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *string, undoAfter *time.Duration) (guest.Started, error) {
 	if d := undoAfter; d != nil && *d != 0 && (*d < MinUndoAfter || *d > MaxUndoAfter) {
 		return guest.Started{}, problem.Invalid(problem.Fault{Loc: []any{"body", "undo_after_s"}, Type: "value_error",
@@ -130,7 +137,7 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 	return guest.Started{Job: made.View(), IsSelf: v.asks()}, nil
 }
 
-// pathText says what an apply does to the path of the service.
+// pathText describes what an apply does to the path of the service.
 func pathText(node string, v *verdict) string {
 	switch {
 	case v.touched:
@@ -142,7 +149,7 @@ func pathText(node string, v *verdict) string {
 	return fmt.Sprintf("The path by which this service reaches the node %s is not touched.", node)
 }
 
-// tell writes into the plan what an apply does.
+// tell writes the effects of an apply into the plan.
 func (s *Store) tell(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork, v *verdict, pl *plan.Plan) error {
 	pl.Add(plan.KindHost, p.Node, "%s", pathText(p.Node, v))
 	if n.Diff == "" {
@@ -197,7 +204,8 @@ func (s *Store) tell(ctx context.Context, p *host.Place, n hypervisor.NodeNetwor
 	return nil
 }
 
-// disturbed says what is staged that guests on a bridge notice: of itself, or of what it stands on; empty for nothing.
+// disturbed describes the staged changes that guests on a bridge notice, of the
+// bridge or of what it stands on; empty if there are none.
 func disturbed(n hypervisor.NodeNetwork, bridge hypervisor.Interface) string {
 	then := named(n.Interfaces, bridge.Name)
 	if then == nil || !samePassage(bridge, *then) {
@@ -216,7 +224,8 @@ func disturbed(n hypervisor.NodeNetwork, bridge hypervisor.Interface) string {
 	return ""
 }
 
-// judgePath judges what is staged by how the service reaches the node.
+// judgePath judges the staged configuration by the way in which the service
+// reaches the node.
 func (s *Store) judgePath(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork) (*verdict, error) {
 	dialled, err := s.dialled(ctx, p)
 	if err != nil {
@@ -229,8 +238,10 @@ func (s *Store) judgePath(ctx context.Context, p *host.Place, n hypervisor.NodeN
 	return ownPath(n, dialled, own), nil
 }
 
-// dialled are the addresses at which the service reaches a node: those of the hosts that are connected to it, and the one by which its
-// cluster knows it where none is, or where the host that is asked is another one, which reaches the node by that.
+// dialled returns the addresses at which the service reaches a node: those of
+// the hosts that are connected to it. It returns the address by which the
+// cluster knows the node if there is no such host, or if another host is asked,
+// which reaches the node by that address.
 func (s *Store) dialled(ctx context.Context, p *host.Place) ([]netip.Addr, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT address FROM hosts WHERE cluster_id = $1 AND entry_node = $2`, p.ClusterID, p.Node)
 	if err != nil {
@@ -276,7 +287,7 @@ func (s *Store) dialled(ctx context.Context, p *host.Place) ([]netip.Addr, error
 	return all, nil
 }
 
-// ownBridges are the bridges of a node that the service's own guest is on.
+// ownBridges returns the bridges of a node on which the service's own guest is.
 func (s *Store) ownBridges(ctx context.Context, p *host.Place) ([]string, error) {
 	if s.Self == nil {
 		return nil, nil

@@ -17,10 +17,12 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Config is the settings of an interface as a request has them: absent ones stay, null clears one.
+// Config contains the settings of an interface in a request: an absent setting
+// stays, null clears it.
 type Config map[string]json.RawMessage
 
-// commonKeys are those that every interface has; typeKeys are those of some types.
+// commonKeys are the settings of every interface; typeKeys are those of some
+// types.
 var (
 	commonKeys = []string{"autostart", "cidr", "gateway", "cidr6", "gateway6", "mtu", "comment"}
 	typeKeys   = map[string][]string{
@@ -54,7 +56,7 @@ const (
 	maxName          = 15
 )
 
-// order is an interface as it shall be, with what is wrong with it.
+// order is the wanted interface, with the faults of the request.
 type order struct {
 	want   hypervisor.Interface
 	all    []hypervisor.Interface // what there is besides, with what is staged
@@ -67,7 +69,7 @@ func (o *order) fault(key, format string, args ...any) {
 	o.faults = append(o.faults, problem.Fault{Loc: []any{"body", "config", key}, Msg: fmt.Sprintf(format, args...), Type: "value_error"})
 }
 
-// checkName says what is wrong with the name of an interface to be made.
+// checkName returns the faults of the name of a new interface.
 func checkName(name, kind string) []problem.Fault {
 	rule := names[kind]
 	_, tag, dotted := strings.Cut(name, ".")
@@ -78,7 +80,8 @@ func checkName(name, kind string) []problem.Fault {
 	return nil
 }
 
-// intend makes of a config all that an interface shall be. was is what it is; of a new one it has the name and the type.
+// intend combines a config with the present interface. For a new one, was has
+// the name and the type.
 func intend(all []hypervisor.Interface, was hypervisor.Interface, config Config) *order {
 	o := &order{want: was, all: slices.DeleteFunc(slices.Clone(all), func(i hypervisor.Interface) bool { return i.Name == was.Name })}
 	o.want.Ports, o.want.Options = slices.Clone(was.Ports), maps.Clone(was.Options)
@@ -96,7 +99,8 @@ func intend(all []hypervisor.Interface, was hypervisor.Interface, config Config)
 	return o
 }
 
-// fix asks what becomes of addresses that an interface gets from the network: the hypervisor forgets that with every change of it.
+// fix refuses to leave open what becomes of addresses that an interface gets
+// from the network: the hypervisor drops that setting with every change.
 func (o *order) fix(config Config) {
 	for _, family := range []struct {
 		key     string
@@ -118,7 +122,7 @@ func cut(name string) string {
 	return name
 }
 
-// set takes one setting over.
+// set applies one setting.
 func (o *order) set(key string, raw json.RawMessage) {
 	w := &o.want
 	null := string(raw) == "null"
@@ -175,7 +179,8 @@ func (o *order) checkText(key, text string) {
 	}
 }
 
-// check holds the whole against itself and against the other interfaces. Settings that no request names are not judged alone.
+// check checks the settings against each other and against the other
+// interfaces. Settings that the request does not contain are not judged alone.
 func (o *order) check(config Config) {
 	w := &o.want
 	o.checkAddress(config, "cidr", "gateway", w.CIDR, w.Gateway, false)
@@ -260,8 +265,9 @@ func (o *order) checkVLAN() {
 	}
 }
 
-// checkPorts holds that the interfaces below are there, of a type that can be below, without an address, and nobody else's. Those that a
-// request names by another name of theirs are called by the one that the configuration has.
+// checkPorts checks that the lower interfaces exist, have a type that allows
+// it, no address and no other owner. An interface that the request names by an
+// alternative name gets the name in the configuration.
 func (o *order) checkPorts(config Config, types ...string) {
 	seen := map[string]bool{}
 	if len(o.want.Ports) > maxPorts {
@@ -294,7 +300,7 @@ func (o *order) checkPorts(config Config, types ...string) {
 	}
 }
 
-// checkAddress judges an address and a gateway of one family.
+// checkAddress checks an address and a gateway of one family.
 func (o *order) checkAddress(config Config, cidrKey, gatewayKey, cidr, gateway string, six bool) {
 	_, cidrGiven := config[cidrKey]
 	_, gatewayGiven := config[gatewayKey]
@@ -340,7 +346,8 @@ func (o *order) checkAddress(config Config, cidrKey, gatewayKey, cidr, gateway s
 	}
 }
 
-// hostAddress reports whether a machine can have the address of a prefix.
+// hostAddress reports whether a machine can have the address of a prefix: it is
+// not the network's own nor its broadcast address.
 func hostAddress(p netip.Prefix) bool {
 	a := p.Addr()
 	if a.IsUnspecified() || a.IsLoopback() || a.IsMulticast() {
@@ -354,7 +361,7 @@ func hostAddress(p netip.Prefix) bool {
 	return n&host != 0 && n&host != host
 }
 
-// tagsFit reports whether a text is tags and ranges of them.
+// tagsFit reports whether a text consists of tags and ranges of tags.
 func tagsFit(text string) bool {
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
 		from, to, isRange := strings.Cut(part, "-")

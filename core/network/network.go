@@ -1,5 +1,12 @@
-// Package network is the networks of nodes: their interfaces, which are read and staged at the hypervisor and never kept, the guests on
-// their bridges, and the jobs that put staged changes into force.
+// Package network manages the networks of nodes: their interfaces, which are
+// read from the hypervisor and staged there, the guests on their bridges, and
+// the jobs that put staged changes into force. Interfaces are never stored: an
+// administrator may change them at any time.
+//
+// Store is the main type. Interface, Node and Bridges are what the API shows;
+// Config is what a request sets. An apply is a job that survives the loss of
+// its connection, because it may cut off the service itself; undo.go describes
+// how the node then restores its old network.
 package network
 
 import (
@@ -25,7 +32,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Store asks the hypervisors, and knows from the inventory who is on a bridge.
+// Store reads and changes the networks of nodes through the hypervisors. It is
+// safe for concurrent use.
 type Store struct {
 	DB    *db.DB
 	Hosts *host.Store
@@ -34,16 +42,21 @@ type Store struct {
 	Self *guest.Self
 	// Resolve gives the addresses of a name; nil asks the system's resolver.
 	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
-	// Answers is how long a node may take to answer again after an apply; 0 is a minute. Steady is how long it has to answer after the
-	// apply has ended before that is believed; 0 is 5 s. Ends is how long the apply may last while the node answers; 0 is 10 minutes.
+	// Answers is how long a node may take to answer again after an apply; 0 is
+	// a minute. Steady is how long it has to answer after the apply has ended
+	// before that is believed; 0 is 5 s. Ends is how long the apply may last
+	// while the node answers; 0 is 10 minutes.
 	Answers, Steady, Ends time.Duration
-	// UndoAfter is after how long a node's machine puts its network back where a request does not say; 0 is two minutes.
+	// UndoAfter is after how long a node's machine puts its network back where
+	// a request does not say; 0 is two minutes.
 	UndoAfter time.Duration
-	// Each is how long one node of a list may take, and All how long all of them may; 0 is 5 s and 90 s.
+	// Each is how long one node of a list may take, and All how long all of
+	// them may; 0 is 5 s and 90 s.
 	Each, All time.Duration
 }
 
-// Interface is a network interface of a node. Its names of settings are those of a request's config.
+// Interface is a network interface of a node. The names of its settings are
+// those of Config.
 type Interface struct {
 	Name       string            `json:"name" example:"vmbr0"`
 	Type       string            `json:"type" enum:"nic,bridge,bond,vlan,alias,ovs_bridge,ovs_bond,ovs_port,ovs_internal,other"`
@@ -90,7 +103,7 @@ type Node struct {
 	StagedBy   []StagedBy  `json:"staged_by" doc:"Changes that were staged through this service; all others were staged elsewhere"`
 }
 
-// Attachment is a guest's NIC on a bridge.
+// Attachment is a NIC of a guest on a bridge.
 type Attachment struct {
 	ClusterID int64     `json:"cluster_id" example:"1"`
 	Node      string    `json:"node" example:"pve1"`
@@ -125,12 +138,13 @@ type Bridges struct {
 	Errors      []Failure    `json:"errors" doc:"Nodes and hosts that could not be read"`
 }
 
-// find resolves a host and the name of a node of its cluster.
+// find finds a host and a node of its cluster.
 func (s *Store) find(ctx context.Context, hostID int64, node string) (host.Place, error) {
 	return host.FindPlace(ctx, s.DB, hostID, node)
 }
 
-// asked are the nodes that may be seen, each with the host that is connected to it, or else one of its cluster; and hosts without nodes.
+// asked reads the visible nodes, each with the host that is connected to it, or
+// else one of its cluster, and hosts without nodes.
 const asked = `SELECT h.id, c.id, h.team_id, h.name, coalesce(c.name, ''), coalesce(n.name, '')
 FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id LEFT JOIN nodes n ON n.cluster_id = h.cluster_id
 	AND h.id = (SELECT o.id FROM hosts o WHERE o.cluster_id = n.cluster_id AND ($1 OR o.team_id = ANY ($2))
@@ -142,8 +156,8 @@ ORDER BY c.name, c.id, n.name, h.id`
 // These bound a question to many nodes, so that one dead node does not hold up
 // the answer of the others.
 const (
-	// atOnce is how many nodes are asked at a time, and eachLimit and allLimit how long one and all of them may take, unless a store says
-	// otherwise.
+	// atOnce is how many nodes are asked at a time, and eachLimit and allLimit
+	// how long one and all of them may take, unless a store says otherwise.
 	atOnce    = 16
 	eachLimit = 5 * time.Second
 	allLimit  = 90 * time.Second
@@ -151,8 +165,9 @@ const (
 	maxTexts = 64 << 10
 )
 
-// List reads the networks of all nodes that may be seen, or of those of a host's cluster, and who is on their bridges. What cannot be
-// asked is among the errors of the answer.
+// List reads the networks of all visible nodes, or of those of a host's
+// cluster, with the guests on their bridges. Nodes that cannot be asked are in
+// the answer's list of errors.
 func (s *Store) List(ctx context.Context, hostID int64, visible identity.Visible) (Bridges, error) {
 	out := Bridges{Nodes: []Node{}, Attachments: []Attachment{}, Errors: []Failure{}}
 	rows, err := s.DB.Pool.Query(ctx, asked, visible.All, visible.Teams, hostID)
@@ -209,7 +224,8 @@ func (s *Store) List(ctx context.Context, hostID int64, visible identity.Visible
 	return out, nil
 }
 
-// attachments are the NICs on bridges: those of guests that may be seen, and those of others.
+// attachments are the NICs on bridges, of guests that the caller may see and of
+// others.
 type attachments struct {
 	seen   []Attachment
 	others []guest.Attachment
@@ -217,7 +233,7 @@ type attachments struct {
 	unknown int
 }
 
-// attached reads who is on the bridges of clusters, or of one node of a cluster.
+// attached reads the NICs on the bridges of clusters, or of one node.
 func (s *Store) attached(ctx context.Context, clusters []int64, node string, visible identity.Visible) (all attachments, err error) {
 	nics, unknown, err := guest.Attached(ctx, s.DB, clusters, node)
 	if err != nil {
@@ -235,7 +251,7 @@ func (s *Store) attached(ctx context.Context, clusters []int64, node string, vis
 	return all, nil
 }
 
-// on are the guests on a bridge that may be seen, and how many NICs of others are.
+// on returns the visible guests on a bridge, and the number of NICs of others.
 func (a attachments) on(bridge string) (seen []Attachment, others int) {
 	for _, n := range a.seen {
 		if n.Bridge == bridge {
@@ -250,7 +266,7 @@ func (a attachments) on(bridge string) (seen []Attachment, others int) {
 	return seen, others
 }
 
-// read asks for a node's network.
+// read asks for the network of a node.
 func (s *Store) read(ctx context.Context, p *host.Place) (hypervisor.NodeNetwork, error) {
 	n, err := host.Ask(ctx, s.Hosts, p.HostID, endpoint.Monitoring,
 		func(ctx context.Context, m hypervisor.NetworkManager) (hypervisor.NodeNetwork, error) {
@@ -284,7 +300,7 @@ func (s *Store) node(ctx context.Context, p *host.Place) (*Node, error) {
 	return s.show(ctx, p, n)
 }
 
-// show is a node's network as the API has it.
+// show returns the network of a node in the API's form.
 func (s *Store) show(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork) (*Node, error) {
 	out := &Node{HostID: p.HostID, Host: p.Host, ClusterID: p.ClusterID, Cluster: p.Cluster, Node: p.Node, Interfaces: []Interface{},
 		StagedBy: []StagedBy{}}
@@ -310,7 +326,7 @@ func (s *Store) show(ctx context.Context, p *host.Place, n hypervisor.NodeNetwor
 	return out, err
 }
 
-// stagedOf is what is staged of an interface that stays.
+// stagedOf describes the staged change of an interface that stays.
 func stagedOf(n hypervisor.NodeNetwork, i hypervisor.Interface) *string {
 	word := ""
 	if was := named(n.Current, i.Name); was == nil {
@@ -371,8 +387,8 @@ func clean(texts []string) []string {
 	return out
 }
 
-// stagedBy is what was staged on a node through this service, of what is staged there still: an interface that was added and removed again
-// is as in force.
+// stagedBy returns who staged the present changes of a node through this
+// service. A change that was staged and taken back is left out.
 func (s *Store) stagedBy(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork) ([]StagedBy, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT interface, action, email, at FROM network_staged WHERE cluster_id = $1 AND node = $2
 		ORDER BY at, interface`, p.ClusterID, p.Node)

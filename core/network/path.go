@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// verdict says whether an apply touches the path by which the service reaches a node.
+// verdict is the effect of an apply on the path by which the service reaches a
+// node.
 type verdict struct {
 	// touched says that it does, unclear that it cannot be told: that is taken for the same.
 	touched, unclear bool
@@ -33,9 +34,10 @@ func (v *verdict) doubt(format string, args ...any) {
 	v.unclear, v.why = true, append(v.why, fmt.Sprintf(format, args...))
 }
 
-// ownPath judges what is staged on a node by the addresses at which the service reaches it, and by the bridges that the service's own
-// guest is on there. The path is the interface with such an address, the one with the gateway of its family, and all that is below
-// those.
+// ownPath judges the staged configuration by the addresses at which the service
+// reaches the node, and by the bridges of the service's own guest. The path
+// consists of the interface with such an address, the one with the gateway of
+// its family, and everything below these.
 func ownPath(n hypervisor.NodeNetwork, dialled []netip.Addr, own []string) *verdict {
 	v := &verdict{}
 	if n.Diff == "" {
@@ -88,14 +90,16 @@ func ownPath(n hypervisor.NodeNetwork, dialled []netip.Addr, own []string) *verd
 	return v
 }
 
-// passes reports whether all that passes through an interface passes as before. One that comes up by itself from now on is up already
-// where something passes.
+// passes reports whether traffic through an interface passes as before. The
+// setting to come up by itself does not matter: an interface with traffic is up
+// already.
 func passes(was, is hypervisor.Interface) bool {
 	was.Autostart = was.Autostart || is.Autostart
 	return alike(was, is)
 }
 
-// drawn looks for interfaces elsewhere that get their addresses from the network from now on: a gateway may come with them.
+// drawn looks for other interfaces that will get their addresses from the
+// network: a gateway may come with them.
 func (v *verdict) drawn(n hypervisor.NodeNetwork, path map[string]bool) {
 	for _, i := range n.Interfaces {
 		was := named(n.Current, i.Name)
@@ -108,7 +112,7 @@ func (v *verdict) drawn(n hypervisor.NodeNetwork, path map[string]bool) {
 	}
 }
 
-// carrierOf is the interface that has an address.
+// carrierOf returns the interface with an address.
 func carrierOf(all []hypervisor.Interface, address netip.Addr) *hypervisor.Interface {
 	for i := range all {
 		for _, cidr := range []string{all[i].CIDR, all[i].CIDR6} {
@@ -147,8 +151,9 @@ func words(list []string) string {
 	return strings.Join(list, " and ")
 }
 
-// claimed looks for interfaces that come into the network of the carrier: answers may then leave by them. An alias of the carrier leads
-// the same way.
+// claimed looks for interfaces that get an address in the network of the
+// carrier: answers may leave through them. An alias of the carrier leads the
+// same way.
 func (v *verdict) claimed(n hypervisor.NodeNetwork, carrier hypervisor.Interface, address netip.Addr) {
 	for _, i := range n.Interfaces {
 		if was := named(n.Current, i.Name); i.Name == carrier.Name || i.Type == hypervisor.InterfaceAlias && i.Device == carrier.Name ||
@@ -168,7 +173,7 @@ func (v *verdict) claimed(n hypervisor.NodeNetwork, carrier hypervisor.Interface
 	}
 }
 
-// byAnyName is an interface by its name, or by another name that it has.
+// byAnyName returns an interface by its name or an alternative name.
 func byAnyName(all []hypervisor.Interface, name string) *hypervisor.Interface {
 	if i := named(all, name); i != nil {
 		return i
@@ -179,7 +184,8 @@ func byAnyName(all []hypervisor.Interface, name string) *hypervisor.Interface {
 	return nil
 }
 
-// below are some interfaces and all those that carry them, by their proper names.
+// below returns interfaces with everything that carries them, by their proper
+// names.
 func below(all []hypervisor.Interface, roots map[string]bool) map[string]bool {
 	found := map[string]bool{}
 	todo := slices.Sorted(maps.Keys(roots))
@@ -202,7 +208,8 @@ func below(all []hypervisor.Interface, roots map[string]bool) map[string]bool {
 			todo = append(todo, i.Device)
 		}
 		for _, o := range all {
-			// A bond or a port of Open vSwitch names its switch, and not the other way round.
+			// A bond or a port of Open vSwitch names its switch, and not the
+			// other way round.
 			if o.Device == i.Name && slices.Contains([]string{hypervisor.InterfaceOVSBond, hypervisor.InterfaceOVSPort}, o.Type) {
 				todo = append(todo, o.Name)
 			}
@@ -211,7 +218,7 @@ func below(all []hypervisor.Interface, roots map[string]bool) map[string]bool {
 	return found
 }
 
-// taken looks for what takes an interface of the path as a port of its own.
+// taken looks for interfaces that take one of the path as their port.
 func (v *verdict) taken(n hypervisor.NodeNetwork, path map[string]bool) {
 	for _, i := range n.Interfaces {
 		if path[i.Name] {
@@ -232,7 +239,8 @@ func (v *verdict) taken(n hypervisor.NodeNetwork, path map[string]bool) {
 	}
 }
 
-// alike reports whether two interfaces are the same for what passes through them.
+// alike reports whether two interfaces are the same for the traffic that passes
+// through them.
 func alike(a, b hypervisor.Interface) bool {
 	number := func(n *int64) int64 {
 		if n == nil {

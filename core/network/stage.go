@@ -23,7 +23,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Staged is the answer to a change that was staged.
+// Staged is the result of staging a change.
 type Staged struct {
 	HostID    int64   `json:"host_id" example:"1"`
 	Node      string  `json:"node" example:"pve1"`
@@ -32,7 +32,7 @@ type Staged struct {
 	Diff      *string `json:"staged" doc:"All staged changes on the node, by any user, as a unified diff; null if they could not be read afterwards or none are left"`
 }
 
-// Reverted is the answer to a revert.
+// Reverted is the result of Revert.
 type Reverted struct {
 	HostID   int64      `json:"host_id" example:"1"`
 	Node     string     `json:"node" example:"pve1"`
@@ -51,15 +51,16 @@ const (
 	changeLimit = sendLimit + 40*time.Second
 )
 
-// Request names what a change is about.
+// Request names the interface of a change.
 type Request struct {
 	HostID     int64
 	Node, Name string
-	// Confirm is the interface's name where a bridge with guests is changed all the same; nil for none.
+	// Confirm is the interface's name where a bridge with guests is changed all
+	// the same; nil for none.
 	Confirm *string
 }
 
-// able is problem capability_missing, or unsupported.
+// able returns the problem capability_missing, or unsupported.
 func (s *Store) able(ctx context.Context, hostID int64) error {
 	return s.Hosts.Require(ctx, hostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
 		_, err := host.Able[hypervisor.NetworkManager](at)
@@ -67,7 +68,8 @@ func (s *Store) able(ctx context.Context, hostID int64) error {
 	})
 }
 
-// begin is the begin of every change: the place, what the host can do, and the network as it is.
+// begin begins every change: it finds the place, checks what the host can do,
+// and reads the present network.
 func (s *Store) begin(ctx context.Context, hostID int64, node string) (host.Place, hypervisor.NodeNetwork, error) {
 	p, err := s.find(ctx, hostID, node)
 	if err == nil {
@@ -80,8 +82,10 @@ func (s *Store) begin(ctx context.Context, hostID int64, node string) (host.Plac
 	return p, n, err
 }
 
-// Create stages a new interface. All that is wrong with it is one problem invalid; others: not_found, conflict for a name that is taken,
-// capability_missing, unsupported, guest_busy while the node's network is changed, outcome_unknown, and those of host.Ask.
+// Create stages a new interface. All faults are one problem invalid. Other
+// problems: not_found, conflict for a name that is in use, capability_missing,
+// unsupported, guest_busy while the node's network is being changed,
+// outcome_unknown, and those of host.Ask.
 func (s *Store) Create(ctx context.Context, r Request, kind string, config Config) (Staged, error) {
 	if faults := checkName(r.Name, kind); faults != nil {
 		return Staged{}, problem.Invalid(faults...)
@@ -104,7 +108,8 @@ func (s *Store) Create(ctx context.Context, r Request, kind string, config Confi
 	return s.stage(ctx, &p, n, done, o, nil)
 }
 
-// CreatedAgain is the answer to Create again, with what is staged by now.
+// CreatedAgain returns the answer of Create again, with the presently staged
+// changes.
 func (s *Store) CreatedAgain(ctx context.Context, made idempotency.Made) (Staged, error) {
 	var was Staged
 	if err := json.Unmarshal(made.Kept, &was); err != nil {
@@ -116,7 +121,8 @@ func (s *Store) CreatedAgain(ctx context.Context, made idempotency.Made) (Staged
 	return was, nil
 }
 
-// diff is what is staged on a node; nil for nothing, and where it cannot be read.
+// diff returns the staged changes of a node; nil if there are none or they
+// cannot be read.
 func (s *Store) diff(ctx context.Context, p *host.Place) *string {
 	now, err := s.read(ctx, p)
 	if err != nil || now.Diff == "" {
@@ -126,8 +132,9 @@ func (s *Store) diff(ctx context.Context, p *host.Place) *string {
 	return &diff
 }
 
-// Edit stages a change of an interface. Problems: those of Create, and bridge_in_use for a change that guests on a bridge notice and that
-// is not confirmed by the interface's name.
+// Edit stages a change of an interface. Problems: those of Create, and
+// bridge_in_use for a change that guests on a bridge notice, unless the
+// interface's name confirms it.
 func (s *Store) Edit(ctx context.Context, r Request, config Config) (Staged, error) {
 	if len(config) == 0 {
 		return Staged{}, guest.NothingToChange()
@@ -155,16 +162,18 @@ func (s *Store) Edit(ctx context.Context, r Request, config Config) (Staged, err
 	return s.stage(ctx, &p, n, Staged{HostID: r.HostID, Node: r.Node, Interface: r.Name, Action: "edit"}, o, was)
 }
 
-// samePassage reports whether guests on a bridge do not notice a change: of addresses of the node, or of a comment.
+// samePassage reports whether guests on a bridge do not notice a change: it
+// concerns only addresses of the node, or a comment.
 func samePassage(a, b hypervisor.Interface) bool { return alike(addressless(a), addressless(b)) }
 
-// addressless is an interface without the addresses of the node.
+// addressless returns an interface without the node's addresses.
 func addressless(i hypervisor.Interface) hypervisor.Interface {
 	i.CIDR, i.CIDR6, i.Gateway, i.Gateway6 = "", "", "", ""
 	return i
 }
 
-// Remove stages that an interface is no more. Problems: those of Edit, and invalid_state for one that others stand on, or of hardware.
+// Remove stages the removal of an interface. Problems: those of Edit, and
+// invalid_state for an interface on which others stand, and for hardware.
 func (s *Store) Remove(ctx context.Context, r Request) (Staged, error) {
 	p, n, err := s.begin(ctx, r.HostID, r.Node)
 	if err != nil {
@@ -189,7 +198,7 @@ func (s *Store) Remove(ctx context.Context, r Request) (Staged, error) {
 	return s.stage(ctx, &p, n, Staged{HostID: r.HostID, Node: r.Node, Interface: r.Name, Action: "delete"}, nil, was)
 }
 
-// onNode reads who is on the bridges of a node, as the caller may see it.
+// onNode reads the NICs on the bridges of a node, as the caller may see them.
 func (s *Store) onNode(ctx context.Context, p *host.Place) (attachments, error) {
 	visible := identity.Visible{All: true}
 	if caller := identity.FromContext(ctx); caller != nil {
@@ -198,8 +207,9 @@ func (s *Store) onNode(ctx context.Context, p *host.Place) (attachments, error) 
 	return s.attached(ctx, []int64{p.ClusterID}, p.Node, visible)
 }
 
-// inUse is problem bridge_in_use for an interface in force whose name was not given, where guests are on it or on a bridge that stands on
-// it, or may be: of a guest whose configuration was never read it is not known.
+// inUse returns the problem bridge_in_use for an unconfirmed change of an
+// interface in force if guests are on it or on a bridge above it, or may be:
+// where a guest is whose configuration was never read is unknown.
 func (s *Store) inUse(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork, i hypervisor.Interface, confirm *string) error {
 	if named(n.Current, i.Name) == nil || confirm != nil && *confirm == i.Name {
 		return nil
@@ -247,7 +257,7 @@ func isBridge(i hypervisor.Interface) bool {
 	return i.Type == hypervisor.InterfaceBridge || i.Type == hypervisor.InterfaceOVS
 }
 
-// guestNames names guests, each once.
+// guestNames lists guests, each once.
 func guestNames(guests []Attachment, others int) string {
 	var all []string
 	for _, g := range guests {
@@ -261,7 +271,8 @@ func guestNames(guests []Attachment, others int) string {
 	return strings.Join(all, ", ")
 }
 
-// satisfies reports whether an interface is as it shall be. What the hypervisor adds by itself is not asked for.
+// satisfies reports whether an interface is as wanted. Settings that the
+// hypervisor adds by itself are ignored.
 func satisfies(is *hypervisor.Interface, want hypervisor.Interface) bool {
 	if is == nil {
 		return false
@@ -319,8 +330,9 @@ func (s *Store) stage(ctx context.Context, p *host.Place, before hypervisor.Node
 	return done, nil
 }
 
-// broughtAlong names the ports of an interface that the hypervisor has changed with it: those of a bond come up with the node from then
-// on, and stay so when the bond is gone.
+// broughtAlong returns the ports that the hypervisor has changed together with
+// an interface: those of a bond come up with the node from then on, and keep
+// that when the bond is gone.
 func broughtAlong(before, now hypervisor.NodeNetwork, made hypervisor.Interface) []string {
 	were := changed(before)
 	return slices.DeleteFunc(changed(now), func(name string) bool {
@@ -328,7 +340,8 @@ func broughtAlong(before, now hypervisor.NodeNetwork, made hypervisor.Interface)
 	})
 }
 
-// note keeps who has staged a change, and with it those of its ports; first says that nothing else was staged.
+// note stores who staged a change, and the changes of its ports with it. first
+// reports that nothing else was staged.
 func (s *Store) note(ctx context.Context, p *host.Place, first bool, done Staged, ports []string) error {
 	var by *int64
 	email := ""
@@ -358,7 +371,8 @@ func (s *Store) note(ctx context.Context, p *host.Place, first bool, done Staged
 	return nil
 }
 
-// forget forgets who has staged what on a node, where nothing is staged any more.
+// forget deletes the record of who staged what, when nothing is staged on a
+// node any more.
 func (s *Store) forget(ctx context.Context, p *host.Place) error {
 	_, err := s.DB.Pool.Exec(ctx, "DELETE FROM network_staged WHERE cluster_id = $1 AND node = $2", p.ClusterID, p.Node)
 	if err != nil {
@@ -367,7 +381,8 @@ func (s *Store) forget(ctx context.Context, p *host.Place) error {
 	return nil
 }
 
-// Revert drops all that is staged on a node, and says whose it was. Problems: those of Create.
+// Revert drops everything that is staged on a node, and returns whose changes
+// they were. Problems: those of Create.
 func (s *Store) Revert(ctx context.Context, hostID int64, node string) (Reverted, error) {
 	p, n, err := s.begin(ctx, hostID, node)
 	if err != nil {
@@ -401,7 +416,8 @@ func (s *Store) Revert(ctx context.Context, hostID int64, node string) (Reverted
 	return done, s.forget(context.WithoutCancel(ctx), &p)
 }
 
-// staged are the interfaces of which something is staged, as they shall be, and the names of those that shall be gone.
+// staged returns the interfaces with staged changes, as they will be, and the
+// names of those that will be gone.
 func staged(n hypervisor.NodeNetwork) (want []hypervisor.Interface, gone []string) {
 	if n.Diff == "" {
 		return nil, nil
@@ -419,7 +435,7 @@ func staged(n hypervisor.NodeNetwork) (want []hypervisor.Interface, gone []strin
 	return want, gone
 }
 
-// changed names the interfaces of which something is staged.
+// changed returns the names of interfaces with staged changes.
 func changed(n hypervisor.NodeNetwork) []string {
 	want, gone := staged(n)
 	names := []string{}
@@ -429,8 +445,8 @@ func changed(n hypervisor.NodeNetwork) []string {
 	return append(names, gone...)
 }
 
-// change sends one request about a node's network. Where the answer is lost, there judges by the network as it is then; nothing is sent
-// again.
+// change sends one request about a node's network. If the answer is lost, there
+// judges by the network at that time; the request is not repeated.
 func (s *Store) change(ctx context.Context, p *host.Place, request func(context.Context, hypervisor.NetworkManager) error,
 	there func(now hypervisor.NodeNetwork) bool) error {
 	tell := func(err error, _ *audit.Entry) *problem.Error {
@@ -451,7 +467,8 @@ func (s *Store) change(ctx context.Context, p *host.Place, request func(context.
 	})
 }
 
-// inConfig makes of what the hypervisor says is wrong with a setting the fault of a request.
+// inConfig turns the hypervisor's error about a setting into a fault of the
+// request.
 func inConfig(err error) error {
 	known := problem.From(err)
 	if known.Code != problem.CodeInvalid {

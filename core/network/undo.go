@@ -19,8 +19,9 @@ import (
 
 // These are the limits of the time until a node undoes a change on its own.
 const (
-	// usualUndoAfter is how long a node's machine waits before it puts its old network back, where a request does not say. MinUndoAfter
-	// and MaxUndoAfter are what one may say.
+	// usualUndoAfter is how long a node's machine waits before it puts its old
+	// network back, where a request does not say. MinUndoAfter and MaxUndoAfter
+	// are what one may say.
 	usualUndoAfter = 2 * time.Minute
 	MinUndoAfter   = 30 * time.Second
 	MaxUndoAfter   = time.Hour
@@ -32,7 +33,9 @@ const (
 	undoOutput = 16 << 10
 )
 
-// waiter is the program on the machine. It is called off by a signal while it sleeps, and not any more once it puts the network back.
+// waiter is the program on the machine. A signal stops it while it sleeps, and
+// not any more once it restores the network: half a configuration would be
+// worse than either.
 const waiter = `#!/bin/sh
 sh ./undo keep || exit 3
 echo kept
@@ -43,17 +46,20 @@ sh ./undo back || exit 4
 echo undone
 `
 
-// armed is a machine that puts its old network back unless it is called off.
+// armed is a machine that restores its old network unless it is stopped.
 type armed struct {
-	// Host is the one whose machine it is, Run the name of the run there, and Until when it begins, by the service's clock.
+	// Host is the one whose machine it is, Run the name of the run there, and
+	// Until when it begins, by the service's clock.
 	Host  int64     `json:"host"`
 	Run   string    `json:"run"`
 	Until time.Time `json:"until"`
 }
 
-// undoOf says whether the machine of a node puts its network back by itself, of which host it is, and after how long; zero for not, and
-// then why. after is what the request says: nil for nothing, zero for none. Problems where a request wants what cannot be:
-// ssh_not_enrolled, consent_required, unsupported.
+// undoOf decides whether the machine of a node restores its network by itself,
+// to which host it belongs, and after how long; zero for not, with the reason.
+// after is the wish of the request: nil for none, zero for no undo. The
+// problems ssh_not_enrolled, consent_required and unsupported occur only if the
+// request asks for the undo.
 func (s *Store) undoOf(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork, after *time.Duration) (hostID int64, d time.Duration,
 	why string, err error) {
 	if after != nil && *after == 0 {
@@ -76,7 +82,7 @@ func (s *Store) undoOf(ctx context.Context, p *host.Place, n hypervisor.NodeNetw
 	return 0, 0, "", err
 }
 
-// tellUndo writes into a plan whether the machine puts its network back.
+// tellUndo writes into a plan whether the machine restores its network.
 func tellUndo(p *host.Place, v *verdict, after time.Duration, why string, pl *plan.Plan) {
 	switch {
 	case after > 0:
@@ -87,12 +93,14 @@ func tellUndo(p *host.Place, v *verdict, after time.Duration, why string, pl *pl
 	}
 }
 
-// machine is where an undo waits. Each call logs in by itself, so that no login is held while the machine waits.
+// machine returns access to the machine of an undo. Each call is a separate
+// login, so that no login is held while the machine waits.
 func (s *Store) machine(a *armed) host.Login {
 	return host.Login{Hosts: s.Hosts, HostID: a.Host, Limit: armLimit}
 }
 
-// arm has a machine wait. It was asked before where a request was not made then: that is called off first.
+// arm makes a machine wait. If an earlier attempt has armed it already, that
+// one is stopped first.
 func (s *Store) arm(ctx context.Context, run *job.Run, params applyParams, script string) (*armed, error) {
 	var known applied
 	if err := run.Progress(&known); err != nil {
@@ -126,13 +134,13 @@ func (s *Store) arm(ctx context.Context, run *job.Run, params applyParams, scrip
 	return a, nil
 }
 
-// notArmed is the end of an apply that would not be as safe as it was asked for.
+// notArmed returns the end of an apply that would be less safe than requested.
 func notArmed(err error) error {
 	return job.Fail("the machine could not be asked to put its network back if need be: %s. Nothing was applied; undo_after_s 0 applies "+
 		"without", strings.TrimSuffix(job.Explain(err), "."))
 }
 
-// keeps waits until a machine has kept what it is to put back, and waits itself.
+// keeps waits until a machine has saved what it may have to restore.
 func keeps(ctx context.Context, node hypervisor.NodeExecutor, run string) error {
 	for {
 		state, out, err := nodeunit.Look(ctx, node, run, 0, undoOutput)
@@ -150,13 +158,14 @@ func keeps(ctx context.Context, node hypervisor.NodeExecutor, run string) error 
 	}
 }
 
-// saidLine reports whether the machine has said a line.
+// saidLine reports whether the machine has printed a line.
 func saidLine(out []byte, line string) bool {
 	return bytes.Contains(append([]byte("\n"), out...), []byte("\n"+line+"\n"))
 }
 
-// disarm calls a machine off, and takes what is its own away. undone says that it was too late: the old network is back, or what the
-// machine says tells why not. It may be called again.
+// disarm stops a machine and removes its files. undone reports that it was too
+// late: the old network is back, or the machine's output tells why not. It may
+// be called again.
 func (s *Store) disarm(ctx context.Context, a *armed) (undone bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, armLimit)
 	defer cancel()
@@ -171,7 +180,7 @@ func (s *Store) disarm(ctx context.Context, a *armed) (undone bool, err error) {
 	return undone, err
 }
 
-// over waits for the end of an undo, takes it away, and gives what it has said.
+// over waits for the end of an undo, removes its files, and returns its output.
 func (s *Store) over(ctx context.Context, a *armed) (undone bool, out []byte, err error) {
 	var said bytes.Buffer
 	if _, _, err := nodeunit.Follow(ctx, s.machine(a), a.Run, 0, &said); err != nil {

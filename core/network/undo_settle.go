@@ -9,10 +9,11 @@ import (
 	"github.com/hostler/hostler/core/job"
 )
 
-// clock is a time of day as transcripts tell it.
+// clock formats a time of day for transcripts.
 func clock(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" }
 
-// callOff calls a machine off where nothing was applied. It does no harm where that fails: there is nothing to put back then.
+// callOff stops a machine when nothing was applied. A failure does no harm:
+// there is nothing to restore then.
 func (s *Store) callOff(ctx context.Context, run *job.Run) {
 	var known applied
 	if run.Progress(&known) != nil || known.Undo == nil {
@@ -23,8 +24,9 @@ func (s *Store) callOff(ctx context.Context, run *job.Run) {
 	}
 }
 
-// resolve is the verdict of an apply over a node that answers again, with what its machine does: it is called off where all is well, or
-// nothing was applied at all, and does what it was asked for otherwise.
+// resolve returns the end of an apply whose node answers again. It stops the
+// machine if all is well, or if nothing was applied; otherwise the machine does
+// what it was armed for.
 func (s *Store) resolve(ctx context.Context, run *job.Run, a *armed, staged bool, verdict error) error {
 	if a == nil {
 		return verdict
@@ -58,9 +60,10 @@ func (s *Store) resolve(ctx context.Context, run *job.Run, a *armed, staged bool
 	}
 }
 
-// putBack waits for a machine to put its network back, and adds what came of it to a verdict.
+// putBack waits until a machine has restored its network, and adds the result
+// to a verdict.
 func (s *Store) putBack(ctx context.Context, run *job.Run, a *armed, verdict error) error {
-	// Nothing is asked while the machine only waits.
+	// While the machine only waits there is nothing to ask.
 	if err := pause(ctx, time.Until(a.Until)); err != nil {
 		return err
 	}

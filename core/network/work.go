@@ -18,15 +18,17 @@ import (
 const (
 	// step is the name of the job's one request.
 	step = "apply"
-	// answerLimit is how long a node may take to answer again, steadyLimit how long it has to answer before that is believed, and
-	// applyLimit how long its task may last while it answers.
+	// answerLimit is how long a node may take to answer again, steadyLimit how
+	// long it has to answer before that is believed, and applyLimit how long
+	// its task may last while it answers.
 	answerLimit = time.Minute
 	steadyLimit = 5 * time.Second
 	applyLimit  = 10 * time.Minute
 	// lookLimit bounds one look at the node, and lookPause is the time between two.
 	lookLimit = 15 * time.Second
 	lookPause = time.Second
-	// listed is how much earlier than the request its task may have begun by the hypervisor's clock.
+	// listed is how much earlier than the request its task may have begun by
+	// the hypervisor's clock.
 	listed = 2 * time.Minute
 )
 
@@ -40,8 +42,9 @@ type applied struct {
 	Undo *armed `json:"undo,omitempty"`
 }
 
-// apply does a job that puts staged changes into force. Everything is looked at again before the request, which is sent once, whatever
-// becomes of its answer: afterwards the node tells, as soon as it answers.
+// apply runs a job that puts staged changes into force. It checks everything
+// again before the request, which is sent once, whatever becomes of its answer.
+// Afterwards the node itself tells, as soon as it answers.
 func (s *Store) apply(ctx context.Context, run *job.Run) error {
 	var params applyParams
 	if err := run.Params(&params); err != nil {
@@ -106,7 +109,8 @@ func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
 			}
 			return time.Now(), false, nil
 		},
-		// The task is not the step's: the node that would tell of it may be cut off, and is waited for otherwise.
+		// The task does not belong to the step: the node that would report it
+		// may be cut off, and is waited for in another way.
 		Send: func(ctx context.Context, at hypervisor.Host) (string, error) {
 			able, err := host.Able[hypervisor.NetworkManager](at)
 			if err != nil {
@@ -137,7 +141,7 @@ func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
 	}
 }
 
-// look reads the node's network within a limit.
+// look reads the network of a node within a limit.
 func (s *Store) look(ctx context.Context, p *host.Place) (hypervisor.NodeNetwork, error) {
 	return host.AskWithin(ctx, s.Hosts, lookLimit, p.HostID, endpoint.Monitoring,
 		func(ctx context.Context, m hypervisor.NetworkManager) (hypervisor.NodeNetwork, error) {
@@ -145,13 +149,14 @@ func (s *Store) look(ctx context.Context, p *host.Place) (hypervisor.NodeNetwork
 		})
 }
 
-// ask puts a question with the token that has applied.
+// ask asks a question with the token that has applied.
 func ask[T any](ctx context.Context, s *Store, p *host.Place, question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
 	return host.AskWithin(ctx, s.Hosts, lookLimit, p.HostID, endpoint.Lifecycle, question)
 }
 
-// settle waits until the node answers, and judges what it sees. A node that is cut off may answer a moment longer: it is believed once it
-// has answered for a while after the end of the apply.
+// settle waits until the node answers, and judges the network that it reports.
+// A node that will be cut off may answer for a moment; so it is trusted only
+// after it has answered for a while after the end of the apply.
 func (s *Store) settle(ctx context.Context, run *job.Run, p *host.Place, params applyParams) error {
 	var known applied
 	if err := run.Progress(&known); err != nil {
@@ -211,7 +216,8 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *host.Place, params 
 	}
 }
 
-// pause waits for as long, or until the context ends, and then gives its cause.
+// pause waits for a duration, or until the context ends, and returns the cause
+// then.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -223,7 +229,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ending says how the task has ended that was last heard of.
+// ending describes how the last known task has ended.
 func ending(result *hypervisor.TaskResult) string {
 	if result == nil || result.OK() {
 		return ""
@@ -231,7 +237,7 @@ func ending(result *hypervisor.TaskResult) string {
 	return " Before that the apply ended: " + result.Message + "."
 }
 
-// whereabouts says where the change is that was to be applied.
+// whereabouts describes where the change is that should have been applied.
 func whereabouts(n hypervisor.NodeNetwork, params applyParams) string {
 	if timeless(n.Diff) == params.Diff {
 		return "All is still staged"
@@ -239,10 +245,11 @@ func whereabouts(n hypervisor.NodeNetwork, params applyParams) string {
 	return "What was staged is in the node's configuration"
 }
 
-// maxRestore bounds the lines of what is to be typed.
+// maxRestore limits the lines that are to be typed.
 const maxRestore = 2000
 
-// noteRestore writes what is to be typed into the transcript, a line each, so that it can be taken from there as it is.
+// noteRestore writes the commands into the transcript, one line each, so that
+// they can be copied from there.
 func noteRestore(run *job.Run, heading, restore string) {
 	run.Note("%s", heading)
 	lines := strings.Split(strings.TrimSuffix(restore, "\n"), "\n")
@@ -254,15 +261,17 @@ func noteRestore(run *job.Run, heading, restore string) {
 	}
 }
 
-// restoring writes what gets the network back into the transcript, and says so.
+// restoring writes the commands that restore the network into the transcript,
+// and returns a sentence about that.
 func restoring(run *job.Run, params applyParams) string {
 	const heading = "to get the network back that was in force before, type these lines at the node's console:"
 	noteRestore(run, heading, params.Restore)
 	return " The transcript has what to type at the node's console, after \"" + heading + "\""
 }
 
-// ended is the result of the task, nil while it runs. One that the hypervisor does not know any more has an unknown end. logged counts
-// the lines of its log that the job has by now.
+// ended returns the result of the task, nil while it runs. A task that the
+// hypervisor does not know any more has an unknown end. logged counts the lines
+// of its log that the job has already.
 func (s *Store) ended(ctx context.Context, run *job.Run, p *host.Place, task string, logged *int) (*hypervisor.TaskResult, error) {
 	result, err := ask(ctx, s, p, func(ctx context.Context, at hypervisor.Host) (hypervisor.TaskResult, error) {
 		return at.WaitTask(ctx, task, *logged, func(line hypervisor.LogLine) error {
@@ -283,7 +292,8 @@ func (s *Store) ended(ctx context.Context, run *job.Run, p *host.Place, task str
 	return &result, nil
 }
 
-// remember keeps which applies the node had before the request, so that none of them is taken for the one that was asked for.
+// remember stores which applies the node had before the request, so that none
+// of them is taken for the requested one.
 func (s *Store) remember(ctx context.Context, run *job.Run, p *host.Place) error {
 	var known applied
 	if err := run.Progress(&known); err != nil {
@@ -297,7 +307,8 @@ func (s *Store) remember(ctx context.Context, run *job.Run, p *host.Place) error
 	return run.SaveProgress(ctx, known)
 }
 
-// applies are the tasks of applies of a node since a time, by the hypervisor's clock, the newest first.
+// applies returns the tasks of a node's applies since a time, by the
+// hypervisor's clock, the newest first.
 func (s *Store) applies(ctx context.Context, p *host.Place, since time.Time) ([]string, error) {
 	list, err := ask(ctx, s, p, func(ctx context.Context, at hypervisor.Host) (hypervisor.TaskList, error) {
 		return at.Tasks(ctx, hypervisor.TaskQuery{Node: p.Node, Since: since, Limit: 100})
@@ -314,7 +325,8 @@ func (s *Store) applies(ctx context.Context, p *host.Place, since time.Time) ([]
 	return ids, nil
 }
 
-// task looks for the task of a request whose answer was lost, which is none of those before; empty where there is none.
+// task finds the task of a request whose answer was lost. It is none of the
+// earlier ones; empty if there is none.
 func (s *Store) task(ctx context.Context, run *job.Run, p *host.Place, earlier []string) (string, error) {
 	all, err := s.applies(ctx, p, run.Sent(step).Add(-listed))
 	if err != nil {
@@ -329,7 +341,7 @@ func (s *Store) task(ctx context.Context, run *job.Run, p *host.Place, earlier [
 	return "", nil
 }
 
-// verdict judges by what the node says, now that it answers.
+// verdict judges by the network that the node reports, now that it answers.
 func (s *Store) verdict(ctx context.Context, run *job.Run, p *host.Place, params applyParams, n hypervisor.NodeNetwork,
 	result *hypervisor.TaskResult) error {
 	var lacks []string
@@ -373,7 +385,7 @@ func (s *Store) verdict(ctx context.Context, run *job.Run, p *host.Place, params
 	return nil
 }
 
-// describe is an interface in a few words.
+// describe describes an interface in a few words.
 func describe(i hypervisor.Interface) string {
 	parts := []string{i.Type}
 	if i.Active {

@@ -11,7 +11,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// conn is a gRPC connection to whichever process of a plugin is running at the time of the call.
+// conn is a gRPC connection that leads to the process of a plugin that runs at
+// the time of each call.
 type conn struct {
 	manager    *Manager
 	kind, name string
@@ -42,7 +43,7 @@ func (c *conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method stri
 	return &stream{ClientStream: inner, ctx: ctx, supervisor: s, process: p}, nil
 }
 
-// stream looks at what a stream's messages fail with.
+// stream judges the errors of a stream's messages.
 type stream struct {
 	grpc.ClientStream
 	ctx        context.Context // of the one call that the stream is
@@ -61,7 +62,8 @@ func (s *stream) RecvMsg(m any) error {
 	return s.supervisor.judge(s.ctx, s.process, err)
 }
 
-// acquire gives the running process. A start under way is waited for a moment, all else fails at once.
+// acquire returns the running process. If a start is running it waits a moment;
+// otherwise it fails at once.
 func (c *conn) acquire(ctx context.Context) (*supervisor, *process, error) {
 	s := c.manager.find(c.kind, c.name)
 	if s == nil && c.manager.lacks(c.kind, c.name) {
@@ -93,7 +95,8 @@ func (c *conn) acquire(ctx context.Context) (*supervisor, *process, error) {
 	}
 }
 
-// running gives the process, or what to wait for when it is being started, or else why it does not run.
+// running returns the process, or a channel to wait for while it starts, or the
+// reason why it does not run.
 func (s *supervisor) running() (p *process, settled <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,8 +112,9 @@ func (s *supervisor) running() (p *process, settled <-chan struct{}, err error) 
 	}
 }
 
-// judge looks whether a call failed because the process is gone. Then the process is replaced at once, before anybody else
-// has noticed, and calls that come after wait for the new one.
+// judge finds out whether a call failed because the process died. If so, the
+// process is replaced at once, before its supervisor notices, and later calls
+// wait for the new one.
 func (s *supervisor) judge(ctx context.Context, p *process, err error) error {
 	if err == nil || !errors.Is(sdk.CallError(ctx, err), sdk.ErrGone) {
 		return err

@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// digest is the SHA-256 of a file in lower-case hexadecimal.
+// digest returns the SHA-256 of a file in lower-case hexadecimal.
 func digest(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -23,7 +23,7 @@ func digest(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// Verdict is what Verify found of one pin.
+// Verdict is the result of Verify for one pin.
 type Verdict struct {
 	Pin Pin
 	// SHA256 is the file's present digest; empty when it could not be read.
@@ -32,7 +32,7 @@ type Verdict struct {
 	Err error
 }
 
-// Verify looks at every pinned file again, without starting anything.
+// Verify checks every pinned file again. It starts nothing.
 func (m *Manager) Verify(ctx context.Context) ([]Verdict, error) {
 	pins, err := m.cfg.Pins.List(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (m *Manager) Verify(ctx context.Context) ([]Verdict, error) {
 	return verdicts, nil
 }
 
-// check holds a pin against its file.
+// check compares a pin with its file.
 func (m *Manager) check(pin Pin) (sum string, err error) {
 	path, err := m.resolve(pin.File)
 	if err != nil {

@@ -10,16 +10,19 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// What a plugin may call itself and its release: it ends up in logs, in the database and in addresses.
+// These are the forms of a plugin's name and release: they occur in logs, in
+// the database and in addresses.
 var (
 	nameForm    = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
 	versionForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+_-]{0,62}$`)
 )
 
-// Pin registers a file of the plugin folder as it is now: it takes the file's SHA-256, starts it once to ask what it
-// serves, and writes a pin for each kind. A file that was pinned before may bring a new digest and version, but must serve
-// what it served; a kind and name that another file holds is refused with ErrMismatch, as is a plugin that calls itself
-// something odd. The running plugins change with the next Reload. by is noted as who did it.
+// Pin registers a file of the plugin folder in its present state: it computes
+// the SHA-256, starts the file once to ask what it serves, and stores a pin for
+// each kind. A file that is pinned already may bring a new digest and version,
+// but must serve the same kinds and names. ErrMismatch refuses a kind and name
+// of another file, and a plugin with an invalid name. The running plugins
+// change with the next Reload. by is stored as the author.
 func (m *Manager) Pin(ctx context.Context, file, by string) ([]Pin, error) {
 	path, err := m.resolve(file)
 	if err != nil {
@@ -55,7 +58,8 @@ func (m *Manager) Pin(ctx context.Context, file, by string) ([]Pin, error) {
 	return pins, nil
 }
 
-// acceptable holds what a file says of itself against the rules and against what is registered.
+// acceptable compares the description of a file with the rules and with the
+// registered pins.
 func acceptable(file string, services []sdk.Description, existing []Pin) error {
 	if len(services) == 0 {
 		return fmt.Errorf("%w: %s serves nothing", ErrMismatch, file)

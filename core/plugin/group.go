@@ -6,7 +6,8 @@ import (
 	"syscall"
 )
 
-// killGroup kills a plugin and whatever it started in its process group.
+// killGroup kills a plugin and everything that it has started in its process
+// group.
 func killGroup(pid int) error {
 	err := syscall.Kill(-pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) {

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Manager keeps the pinned plugins running. Its methods may be called at the same time.
+// Manager keeps the pinned plugins running. It is safe for concurrent use.
 type Manager struct {
 	cfg    Config
 	logger hclog.Logger
@@ -30,7 +30,7 @@ type Manager struct {
 	supervisors map[string]*supervisor // by file
 }
 
-// New makes a manager; nothing runs before Start.
+// New returns a manager. Nothing runs before Start.
 func New(cfg Config) (*Manager, error) {
 	if cfg.Dir == "" || cfg.Pins == nil {
 		return nil, errors.New("a plugin manager needs a folder and a store of pins")
@@ -42,15 +42,17 @@ func New(cfg Config) (*Manager, error) {
 	return m, nil
 }
 
-// Start starts all enabled plugins and returns when each has come up or failed for the first time, within StartTimeout. A
-// plugin that fails is no error of Start: Status tells, and its supervisor goes on trying.
+// Start starts all enabled plugins and returns when each has started or failed
+// for the first time, at most after StartTimeout. A plugin that fails is no
+// error of Start; Status reports it, and its supervisor tries again.
 func (m *Manager) Start(ctx context.Context) error {
 	sweepRunDirs(m.cfg.RunDir)
 	return m.Reload(ctx)
 }
 
-// Reload reads the pins again: it starts what is new, stops what is no longer pinned or enabled, and restarts what was
-// pinned anew. It returns when each of these has come up or failed for the first time.
+// Reload reads the pins again. It starts new plugins, stops those that are no
+// longer pinned or enabled, and restarts those with a new pin. It returns when
+// each of them has started or failed for the first time.
 func (m *Manager) Reload(ctx context.Context) error {
 	m.reloading.Lock()
 	defer m.reloading.Unlock()
@@ -104,13 +106,13 @@ func (m *Manager) Reload(ctx context.Context) error {
 	return nil
 }
 
-// samePin leaves out what does not matter to a running process.
+// samePin compares two pins by what matters to a running process.
 func samePin(a, b Pin) bool {
 	return a.Kind == b.Kind && a.Name == b.Name && a.Version == b.Version && a.SHA256 == b.SHA256
 }
 
-// Stop ends all plugin processes and returns when they are gone. Afterwards every call fails with ErrGone. A Reload that
-// waits for a slow start is cut short.
+// Stop ends all plugin processes and returns when they are gone. Afterwards
+// every call fails with ErrGone. It ends a Reload that waits for a slow start.
 func (m *Manager) Stop() {
 	m.cancel()
 	m.reloading.Lock()
@@ -133,7 +135,7 @@ func stopAll(supervisors []*supervisor) {
 	}
 }
 
-// find gives the supervisor of a plugin; nil when none is enabled.
+// find returns the supervisor of a plugin; nil if none is enabled.
 func (m *Manager) find(kind, name string) *supervisor {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,8 +149,9 @@ func (m *Manager) find(kind, name string) *supervisor {
 	return nil
 }
 
-// lacks reports whether a plugin of that name runs, or shall, that has other kinds and not this one: its hypervisor has nothing of
-// the kind, as opposed to a plugin that is away.
+// lacks reports whether a plugin with the name is enabled that serves other
+// kinds and not this one. Then the hypervisor has nothing of the kind;
+// otherwise the plugin is merely away.
 func (m *Manager) lacks(kind, name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

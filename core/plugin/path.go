@@ -61,10 +61,16 @@ func (m *Manager) folder(file string) string {
 
 // resolve gives the real path of a file in a plugin folder and holds all rules about it:
 //
-//   - the name is a bare one with the prefix, so that no "..", slash or hidden file gets in;
-//   - symbolic links are followed and must end inside the folder;
-//   - it is a regular file that may be executed;
-//   - neither it nor any folder above it may be written to by others, nor by the service's own user.
+// the name is a bare one with the prefix, so that it contains no "..", no slash
+// and no leading dot;
+//
+// symbolic links are followed and must end inside the folder;
+//
+// the file is regular and executable;
+//
+// neither the file nor any folder above it can be written by others, nor by the
+// service's own user: a manipulated service must not be able to replace its
+// plugins.
 func (m *Manager) resolve(file string) (string, error) {
 	if file != filepath.Base(file) || strings.ContainsAny(file, "/\\\x00") || !strings.HasPrefix(file, sdk.FilePrefix) {
 		return "", fmt.Errorf("%w: %q must be a file name that begins with %s", ErrPath, file, sdk.FilePrefix)
@@ -100,8 +106,8 @@ func (m *Manager) resolve(file string) (string, error) {
 	}
 }
 
-// guarded checks that nobody who should not can replace what is at path. inside is true for the plugin folder and what is
-// in it, and false for the folders above it.
+// guarded checks who can replace the file or folder at a path. inside is true
+// for the plugin folder and its content, and false for the folders above it.
 func (m *Manager) guarded(path string, inside bool) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -131,9 +137,11 @@ const (
 	writableByOwner  = "its owner, who is not root"
 )
 
-// writers tells who may write to something with this mode and owner, as seen by a service that runs as user. A folder with
-// the sticky bit lets nobody replace what is another's, whoever may write to it. Root may write everywhere; when the service
-// runs as root there is nothing to keep from it, but a file that a lesser user owns would give that user the service.
+// writers returns who can write to a file or folder with this mode and owner,
+// besides root and a separate owner, for a service that runs as user. In a
+// folder with the sticky bit nobody can replace the files of others. If the
+// service runs as root there is nothing to protect from it, but a file of
+// another user would give that user the service.
 func writers(mode fs.FileMode, owner, user int) string {
 	sticky := mode.IsDir() && mode&fs.ModeSticky != 0
 	switch {

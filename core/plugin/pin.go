@@ -12,9 +12,11 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// Pin is one registered plugin: what a program serves and exactly which program it is.
+// Pin is one registered plugin: what a program serves, and exactly which
+// program it is.
 type Pin struct {
-	// Kind is one of the kinds of sdk/plugin, Name what the plugin calls itself, Version its release.
+	// Kind is one of the kinds of sdk/plugin, Name what the plugin calls
+	// itself, Version its release.
 	Kind    string `gorm:"primaryKey"`
 	Name    string `gorm:"primaryKey"`
 	Version string
@@ -24,18 +26,19 @@ type Pin struct {
 	SHA256 string `gorm:"column:sha256"`
 	// Enabled is false for a plugin that stays registered and is not started.
 	Enabled bool
-	// PinnedAt and PinnedBy are when and by whom it was pinned; PinnedBy is a user's address or "command line".
+	// PinnedAt and PinnedBy are when and by whom it was pinned; PinnedBy is a
+	// user's address or "command line".
 	PinnedAt time.Time
 	PinnedBy string
 }
 
-// TableName names the table for gorm.
+// TableName is the name of the table for gorm.
 func (Pin) TableName() string { return "plugins" }
 
 // ErrNotPinned is in the error for a pin that does not exist.
 var ErrNotPinned = errors.New("no such plugin is pinned")
 
-// PinStore keeps the pins.
+// PinStore stores the pins.
 type PinStore interface {
 	// List gives all pins by kind and name.
 	List(ctx context.Context) ([]Pin, error)
@@ -47,12 +50,12 @@ type PinStore interface {
 	Remove(ctx context.Context, kind, name string) error
 }
 
-// Store is the PinStore in the database's table "plugins".
+// Store is the PinStore in the table "plugins".
 type Store struct{ db *db.DB }
 
 var _ PinStore = (*Store)(nil)
 
-// NewStore makes a Store.
+// NewStore returns a Store.
 func NewStore(d *db.DB) *Store { return &Store{db: d} }
 
 // List implements PinStore.
@@ -77,10 +80,12 @@ func (s *Store) Get(ctx context.Context, kind, name string) (Pin, error) {
 	return pin, nil
 }
 
-// Put implements PinStore. That a program is trusted from now on stands in the trail.
+// Put implements PinStore. The audit log records that a program is trusted from
+// now on.
 func (s *Store) Put(ctx context.Context, pin Pin) error {
 	return s.db.Tx(ctx, func(tx *db.Tx) error {
-		// Select names the columns so that a false Enabled is written and not left to the default.
+		// Without the names of all columns gorm would leave a false Enabled to
+		// the column's default.
 		if err := tx.Select("*").Clauses(clause.OnConflict{UpdateAll: true}).Create(&pin).Error; err != nil {
 			return fmt.Errorf("writing a plugin: %w", err)
 		}
@@ -92,7 +97,7 @@ func (s *Store) Put(ctx context.Context, pin Pin) error {
 	})
 }
 
-// Remove implements PinStore, with a row in the trail.
+// Remove implements PinStore and writes an audit entry.
 func (s *Store) Remove(ctx context.Context, kind, name string) error {
 	return s.db.Tx(ctx, func(tx *db.Tx) error {
 		done := tx.Where("kind = ? AND name = ?", kind, name).Delete(&Pin{})

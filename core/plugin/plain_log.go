@@ -11,9 +11,10 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// plainLog keeps what a plugin says from looking like something else: hclog escapes values and not messages, so that a
-// line break in a message would be a line of the service's own, and an escape sequence an order to somebody's terminal. What looks
-// like a secret is hidden, in values too.
+// plainLog keeps the messages of a plugin from imitating other output. hclog
+// escapes values but not messages: a line break in a message would look like a
+// line of the service itself, and an escape sequence would control somebody's
+// terminal. Texts that look like secrets are hidden, also in values.
 type plainLog struct{ hclog.Logger }
 
 var _ hclog.Logger = plainLog{}
@@ -33,7 +34,7 @@ func (l plainLog) ResetNamed(name string) hclog.Logger {
 	return plainLog{l.Logger.ResetNamed(plain(name))}
 }
 
-// hide replaces what looks like a secret among the values of a line.
+// hide replaces texts that look like secrets among the values of a line.
 func hide(args []any) []any {
 	out := make([]any, len(args))
 	for i, arg := range args {
@@ -45,7 +46,8 @@ func hide(args []any) []any {
 	return out
 }
 
-// plain writes what cannot be printed as Go does, and hides what looks like a secret.
+// plain escapes unprintable characters like Go does, and hides texts that look
+// like secrets.
 func plain(s string) string {
 	s = sdk.HideSecrets(s)
 	if strings.IndexFunc(s, unprintable) < 0 {
@@ -65,12 +67,13 @@ func plain(s string) string {
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) && r != '\t' }
 
-// lines logs what a program prints, at debug.
+// lines returns a writer that logs the output of a program at the level debug.
 func lines(logger hclog.Logger) io.Writer { return printed{logger} }
 
 type printed struct{ logger hclog.Logger }
 
-// Write logs each line of p; a line that comes in two pieces is two.
+// Write logs each line of p. A line that arrives in two parts becomes two
+// lines.
 func (w printed) Write(p []byte) (int, error) {
 	for line := range strings.Lines(string(p)) {
 		if line = strings.TrimRight(line, "\r\n"); line != "" {

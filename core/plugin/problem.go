@@ -9,7 +9,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// The values of the member "reason" of a hypervisor_error.
+// These are the values of the member "reason" of a hypervisor_error.
 const (
 	ReasonUnreachable = "unreachable"
 	ReasonFingerprint = "tls_fingerprint"
@@ -19,9 +19,10 @@ const (
 	ReasonRefused     = "refused"
 )
 
-// Problem turns what a driver's call failed with into what the caller of the API is told. This is the only place that
-// does. A nil error is nil, an error that holds a problem already is that problem, and what is none of a driver's is
-// internal.
+// Problem turns the error of a driver's call into the problem for the caller of
+// the API. This is the only place that does. A nil error stays nil, an error
+// that contains a problem becomes that problem, and an error that is not a
+// driver's becomes internal.
 func Problem(err error) error {
 	if err == nil {
 		return nil
@@ -48,7 +49,7 @@ func Problem(err error) error {
 	return of(&told).Because(err)
 }
 
-// of maps the kinds.
+// of maps the kinds of errors.
 func of(e *sdk.Error) *problem.Error {
 	switch e.Kind {
 	case sdk.NotFound:
@@ -106,7 +107,8 @@ func failed(e *sdk.Error, reason string) *problem.Error {
 	return problem.New(problem.CodeHypervisorError, "%s", e.Message).With("reason", reason)
 }
 
-// invalid is the 422 of one field; without a name it is about the body as a whole.
+// invalid returns the problem 422 for one field; without a name it concerns the
+// whole body.
 func invalid(e *sdk.Error, field string) *problem.Error {
 	loc := []any{"body"}
 	if field != "" {

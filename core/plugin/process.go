@@ -40,11 +40,12 @@ type process struct {
 	over chan struct{}
 }
 
-// readersLeave is how long a dead process's output is waited for.
+// readersLeave is how long the output of a dead process is read.
 const readersLeave = 5 * time.Second
 
-// launch starts a program with the digest sum, shakes hands and asks what it serves. Ending ctx breaks the launch off;
-// afterwards the process lives until end.
+// launch starts a program with the digest sum, shakes hands, and asks what it
+// serves. If ctx ends the launch is broken off; afterwards the process lives
+// until end, whatever becomes of ctx.
 func (m *Manager) launch(ctx context.Context, path, sum string, logger hclog.Logger) (*process, error) {
 	logger = plainLog{logger}
 	want, err := hex.DecodeString(sum)
@@ -103,8 +104,10 @@ func (m *Manager) launch(ctx context.Context, path, sum string, logger hclog.Log
 	return p, nil
 }
 
-// start runs the program from an operating-system thread that stays for as long as the process lives: the kernel's
-// "signal on parent's death" comes with the death of the thread that forked, not of the whole parent.
+// start runs the program from an operating-system thread that lives as long as
+// the process. The kernel's signal on the parent's death (PR_SET_PDEATHSIG,
+// prctl(2)) is sent when the thread that forked ends, and not only with the
+// whole parent.
 func (p *process) start(ctx context.Context, patience time.Duration) error {
 	connected := make(chan error, 1)
 	go func() {
@@ -131,8 +134,8 @@ func (p *process) start(ctx context.Context, patience time.Duration) error {
 	return nil
 }
 
-// end ends the process: politely for as long as patience, then for good. It returns when the process is gone and may be
-// called more than once.
+// end ends the process: it asks, waits for patience, and then kills. It returns
+// when the process is gone, and may be called more than once.
 func (p *process) end(patience time.Duration) {
 	p.ended.Do(func() {
 		if patience == 0 {
@@ -147,7 +150,8 @@ func (p *process) end(patience time.Duration) {
 			wait(gone, patience)
 			p.kill()
 		}
-		// A grandchild in a session of its own may keep the output open for ever; then go-plugin's readers are left behind.
+		// A grandchild in its own session can keep the output open for ever;
+		// then go-plugin's readers are abandoned.
 		wait(gone, readersLeave)
 		if p.cmd.Process != nil {
 			_ = killGroup(p.cmd.Process.Pid) // what the process itself left behind
@@ -169,7 +173,8 @@ func wait(done <-chan struct{}, patience time.Duration) {
 	}
 }
 
-// maxStartError limits what is kept of a failed start: go-plugin quotes what the program printed.
+// maxStartError limits the stored text of a failed start: go-plugin quotes the
+// program's output.
 const maxStartError = 300
 
 // shorten gives the first line of an error, bounded: the errors of go-plugin

@@ -11,7 +11,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// registries has one registry for each kind. A new kind is a field, a line in newRegistries and a typed method of the Manager.
+// registries has one registry for each kind. A new kind needs a field, a line
+// in newRegistries and a typed method of the Manager.
 type registries struct {
 	hypervisors *registry[*hypervisor.Client]
 	catalogs    *registry[*catalog.Client]
@@ -32,15 +33,16 @@ func newRegistries(m *Manager) registries {
 	return r
 }
 
-// Hypervisor gives the driver of a name. It may be kept for ever: it outlives restarts, and works as soon as a plugin of
-// that name runs. While none does, its calls fail within CallPatience with sdk/plugin.ErrGone, and as unsupported where the plugins of
-// that name are of other kinds only.
+// Hypervisor returns the driver with a name. It may be kept for ever: it
+// outlives restarts, and works as soon as a plugin with that name runs. While
+// none runs, calls fail within CallPatience with sdk/plugin.ErrGone; they are
+// unsupported if the plugins with that name serve only other kinds.
 func (m *Manager) Hypervisor(name string) hypervisor.Driver { return m.kinds.hypervisors.get(name) }
 
-// Catalog gives the source of a name, as Hypervisor gives a driver.
+// Catalog returns the source with a name, like Hypervisor.
 func (m *Manager) Catalog(name string) catalog.Source { return m.kinds.catalogs.get(name) }
 
-// CatalogNames are the names of the sources whose plugins are pinned on this machine.
+// CatalogNames returns the names of the sources whose plugins are pinned.
 func (m *Manager) CatalogNames() []string {
 	names := []string{}
 	for _, s := range m.Status() {
@@ -51,13 +53,14 @@ func (m *Manager) CatalogNames() []string {
 	return names
 }
 
-// Firewall gives the backend of a name, as Hypervisor gives a driver.
+// Firewall returns the backend with a name, like Hypervisor.
 func (m *Manager) Firewall(name string) firewall.Backend { return m.kinds.firewalls.get(name) }
 
-// client is satisfied by the clients of all kinds.
+// client is implemented by the clients of all kinds.
 type client interface{ SetDescription(sdk.Description) }
 
-// registry has the clients of one kind by name. They are made when they are first asked for and stay.
+// registry has the clients of one kind by name. They are made at the first call
+// and stay.
 type registry[C client] struct {
 	manager *Manager
 	kind    string
@@ -86,5 +89,6 @@ func (r *registry[C]) get(name string) C {
 	return c
 }
 
-// describe tells the client of a plugin what the running process said of itself.
+// describe passes the description of the running process to the plugin's
+// client.
 func (r *registry[C]) describe(d sdk.Description) { r.get(d.Name).SetDescription(d) }

@@ -9,18 +9,20 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// SentRequests is what a plugin has sent to one address since it was last asked.
+// SentRequests is the number of requests of a plugin to one address since the
+// last question.
 type SentRequests struct {
 	// Plugin is the name of the driver or backend.
 	Plugin string
 	sdk.RequestCount
 }
 
-// takeTimeout bounds the question to one plugin.
+// takeTimeout limits the question to one plugin.
 const takeTimeout = 2 * time.Second
 
-// TakeRequests asks every running plugin what it has sent to hypervisors since this was last asked. What a plugin has counted is lost
-// when its process dies. One that does not answer, or that counts nothing, is left out.
+// TakeRequests asks every running plugin for the requests that it has sent to
+// hypervisors since the last question. The count of a process is lost when the
+// process dies. A plugin that does not answer or does not count is left out.
 func (m *Manager) TakeRequests(ctx context.Context) []SentRequests {
 	m.mu.Lock()
 	supervisors := make([]*supervisor, 0, len(m.supervisors))
@@ -59,7 +61,8 @@ func (m *Manager) TakeRequests(ctx context.Context) []SentRequests {
 	return all
 }
 
-// driver is the name under which hosts know the plugin: that of its hypervisor where it serves several kinds.
+// driver returns the name by which hosts know the plugin: that of its
+// hypervisor if it serves several kinds.
 func (s *supervisor) driver() string {
 	i := slices.IndexFunc(s.pins, func(p Pin) bool { return p.Kind == sdk.KindHypervisor })
 	return s.pins[max(i, 0)].Name

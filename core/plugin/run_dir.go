@@ -14,11 +14,13 @@ import (
 const (
 	// runPrefix begins the names of the folders that hold one plugin process's socket.
 	runPrefix = "hostler-run-"
-	// runLock is the file in such a folder that its owner has locked: the kernel gives the lock up with the owner's death.
+	// runLock is the file in such a folder that its owner has locked: the
+	// kernel gives the lock up with the owner's death.
 	runLock = "owner"
 )
 
-// runDir is the folder of one process's socket, for nobody but this user.
+// runDir is the folder with the socket of one process, accessible only to this
+// user.
 type runDir struct {
 	path string
 	lock *os.File
@@ -41,13 +43,13 @@ func newRunDir(parent string) (*runDir, error) {
 	return nil, fmt.Errorf("making the plugin's socket folder: %w", errors.Join(err, os.RemoveAll(path)))
 }
 
-// remove removes the folder; its process is gone.
+// remove deletes the folder of a process that is gone.
 func (d *runDir) remove() {
 	_ = os.RemoveAll(d.path)
 	_ = d.lock.Close()
 }
 
-// sweepRunDirs removes what services left behind that were killed: folders whose owner is dead.
+// sweepRunDirs deletes the folders that killed services have left.
 func sweepRunDirs(parent string) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -60,8 +62,9 @@ func sweepRunDirs(parent string) {
 	}
 }
 
-// abandoned reports whether nobody uses a folder any more. One without the owner's file is that of an earlier release, or is
-// just being made: it is taken to be in use while it is young or its socket answers.
+// abandoned reports whether nobody uses a folder any more. A folder without the
+// lock file is of an earlier release, or is being created: it counts as used
+// while it is young or its socket answers.
 func abandoned(dir string) bool {
 	lock, err := os.OpenFile(filepath.Join(dir, runLock), os.O_RDWR|syscall.O_NOFOLLOW, 0)
 	if err == nil {
@@ -69,7 +72,8 @@ func abandoned(dir string) bool {
 		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
 			return false
 		}
-		// An owner locks its file right after making it.
+		// An owner locks its file immediately after creating it, so that an
+		// unlocked file may be only moments old.
 		info, err := lock.Stat()
 		return err == nil && time.Since(info.ModTime()) > time.Second
 	}

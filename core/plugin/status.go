@@ -1,6 +1,6 @@
 package plugin
 
-// State is what a plugin is doing.
+// State is the state of a plugin.
 type State string
 
 // The states.
@@ -12,15 +12,17 @@ const (
 	BackingOff State = "backing_off"
 	// Stopped is not enabled, or the service is stopping.
 	Stopped State = "stopped"
-	// Failed broke a rule: its file, digest or what it says of itself is wrong. It is looked at again every MaxBackoff.
+	// Failed broke a rule: its file, digest or what it says of itself is wrong.
+	// It is looked at again every MaxBackoff.
 	Failed State = "failed"
 )
 
-// Status is one installed plugin and how it is doing.
+// Status is the state of one installed plugin.
 type Status struct {
 	Pin
 	State State
-	// Abilities are the optional interfaces that the running process satisfies; nil while none runs.
+	// Abilities are the optional interfaces that the running process satisfies;
+	// nil while none runs.
 	Abilities []string
 	// Restarts counts the starts after the first since the service started.
 	Restarts int
@@ -30,7 +32,7 @@ type Status struct {
 	Error string
 }
 
-// Status tells of every installed plugin, by kind and name.
+// Status returns all installed plugins, by kind and name.
 func (m *Manager) Status() []Status {
 	m.mu.Lock()
 	pins := m.pins

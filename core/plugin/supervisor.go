@@ -78,7 +78,8 @@ func (s *supervisor) run() {
 		failures++
 		state, delay := BackingOff, backoffDelay(failures, cfg.MinBackoff, cfg.MaxBackoff)
 		if errors.Is(err, ErrPath) || errors.Is(err, ErrDigest) || errors.Is(err, ErrMismatch) {
-			// Trying again soon is of no use, but somebody may put the right file back.
+			// Trying again soon does not help, but somebody may put the correct
+			// file back.
 			state, delay = Failed, cfg.MaxBackoff
 		}
 		s.logger.Error("plugin is not running", "file", s.file, "error", err, "restart_in", delay)
@@ -95,7 +96,7 @@ func (s *supervisor) run() {
 	}
 }
 
-// launch starts the process and holds its answers against the pins.
+// launch starts the process and compares its answers with the pins.
 func (s *supervisor) launch() (*process, error) {
 	path, err := s.manager.resolve(s.file)
 	if err != nil {
@@ -119,7 +120,7 @@ func (s *supervisor) launch() (*process, error) {
 	return p, nil
 }
 
-// matches holds one pin against what the process says of itself.
+// matches compares one pin with the description of the process.
 func matches(pin Pin, services []sdk.Description) error {
 	for _, d := range services {
 		if d.Kind != pin.Kind || d.Name != pin.Name {
@@ -133,7 +134,8 @@ func matches(pin Pin, services []sdk.Description) error {
 	return fmt.Errorf("%w: it does not serve %s %q", ErrMismatch, pin.Kind, pin.Name)
 }
 
-// watch returns when the process must be replaced, with the reason, or when the supervisor is canceled.
+// watch returns with the reason when the process must be replaced, or when the
+// supervisor is canceled.
 func (s *supervisor) watch(p *process) error {
 	cfg := s.manager.cfg
 	ticker := time.NewTicker(cfg.PingInterval)
@@ -157,7 +159,8 @@ func (s *supervisor) watch(p *process) error {
 	}
 }
 
-// leave ends a process: politely on the way out, at once when it is to be replaced.
+// leave ends a process: with time to finish when the service stops, at once
+// when it is replaced.
 func (s *supervisor) leave(p *process) {
 	if s.ctx.Err() != nil {
 		p.end(s.manager.cfg.StopTimeout)
@@ -166,7 +169,7 @@ func (s *supervisor) leave(p *process) {
 	p.end(0)
 }
 
-// begin notes that a start is under way.
+// begin records that a start is running.
 func (s *supervisor) begin(again bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +184,7 @@ func (s *supervisor) begin(again bool) {
 	}
 }
 
-// came notes a running process and tells the drivers what it can do.
+// came records a running process and tells the clients its abilities.
 func (s *supervisor) came(p *process) {
 	for _, d := range p.services {
 		if kind, ok := s.manager.kinds.byKind[d.Kind]; ok {
@@ -199,7 +202,8 @@ func (s *supervisor) came(p *process) {
 	s.logger.Info("plugin is running", "file", s.file, "pid", p.pid)
 }
 
-// away notes that no process runs. In the state Starting a call may still wait for the next one.
+// away records that no process runs. In the state Starting a call may still
+// wait for the next one.
 func (s *supervisor) away(state State, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +225,7 @@ func (s *supervisor) away(state State, err error) {
 	}
 }
 
-// sleep waits; false means that the supervisor was canceled.
+// sleep waits. It returns false if the supervisor was canceled.
 func (s *supervisor) sleep(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -233,7 +237,8 @@ func (s *supervisor) sleep(d time.Duration) bool {
 	}
 }
 
-// backoffDelay is the wait before the next start after a number of failures in a row: none, then least, doubling to most.
+// backoffDelay returns the wait before the next start after a number of
+// successive failures: none, then least, doubling up to most.
 func backoffDelay(failures int, least, most time.Duration) time.Duration {
 	if failures <= 1 {
 		return 0

@@ -9,8 +9,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// An answer is believed in what it holds. What it leaves out is there no less, until the hypervisor has said otherwise:
-// a token that loses a right is shown a shorter list, and no error.
+// An answer is believed in what it holds. What it leaves out is there no less,
+// until the hypervisor has said otherwise: a token that loses a right is shown
+// a shorter list, and no error.
 
 // doubtError reports that an answer lacks rows that existed, or has rows again
 // that the last one lacked, so that the host must be asked before anything is

@@ -8,8 +8,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The staged guests get the figures that the answer itself does not tell, before they are written: those that are known already,
-// where it tells states only, and the used part of the cores, where it counts CPU time. An answer that has everything needs neither.
+// The staged guests get the figures that the answer itself does not tell,
+// before they are written: those that are known already, where it tells states
+// only, and the used part of the cores, where it counts CPU time. An answer
+// that has everything needs neither.
 const (
 	// keepFigures keeps the known figures of guests if the answer contains only
 	// states. A guest whose uptime fell was stopped in between; a stopped guest

@@ -7,9 +7,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A row of an answer is the guest whose row has the same identity: the UID, or kind and ref where the hypervisor tells none.
-// What is told with a UID at one time and without at another is brought to one identity first. Every later statement compares
-// identities alone.
+// A row of an answer is the guest whose row has the same identity: the UID, or
+// kind and ref where the hypervisor tells none. What is told with a UID at one
+// time and without at another is brought to one identity first. Every later
+// statement compares identities alone.
 const (
 	// learnUIDs stores the UID of a guest whose UID was unknown, when its ref
 	// is reported with one.

@@ -13,7 +13,8 @@ import (
 type inventory struct {
 	cluster hypervisor.Cluster
 	told    bool // the cluster was in a page
-	// at is when the first page came, and counters how many guests were told with a counter of CPU time.
+	// at is when the first page came, and counters how many guests were told
+	// with a counter of CPU time.
 	at       time.Time
 	counters int
 	nodes    []hypervisor.Node

@@ -33,8 +33,9 @@ const membershipEvery = 5 * time.Minute
 
 // lastMembership is the last answer of a host about its cluster.
 type lastMembership struct {
-	// at is when it was told by this instance's clock, and stamp what the cluster's row has as the time of the last such answer: with
-	// another one there, another instance knows better.
+	// at is when it was told by this instance's clock, and stamp what the
+	// cluster's row has as the time of the last such answer: with another one
+	// there, another instance knows better.
 	at, stamp time.Time
 	cluster   hypervisor.Cluster
 	nodes     []hypervisor.Node

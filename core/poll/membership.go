@@ -218,7 +218,8 @@ func nodesAgree(known, reported []hypervisor.Node, one bool) bool {
 		if k.Fingerprint != "" && n.Fingerprint != "" && k.Fingerprint != n.Fingerprint {
 			return false
 		}
-		// A name alone proves nothing: many installations keep the default one.
+		// A name alone proves nothing: many installations keep the default one,
+		// such as pve.
 		common = common || n.Address != "" && k.Address == n.Address || n.Fingerprint != "" && k.Fingerprint == n.Fingerprint
 	}
 	return common

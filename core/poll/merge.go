@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The statements that bring the tables of one cluster ($1) to what a poll staged. None of them depends on the number
-// of guests in anything but rows.
+// The statements that bring the tables of one cluster ($1) to what a poll
+// staged. None of them depends on the number of guests in anything but rows.
 const (
 	// mergeNodes writes the nodes. A node belongs to the host that is enrolled
 	// at it, or else to the cluster's first host. If the answer contains only

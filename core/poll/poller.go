@@ -20,11 +20,13 @@ const (
 	DefaultInterval = 30 * time.Second
 	defaultTimeout  = 25 * time.Second
 	defaultTick     = time.Second
-	// detailEvery is the time between two inventories with what costs the hypervisor another request.
+	// detailEvery is the time between two inventories with what costs the
+	// hypervisor another request.
 	detailEvery = 5 * time.Minute
 	// maxBackOff bounds the pause before a failed host is tried again.
 	maxBackOff = 5 * time.Minute
-	// maxCycles bounds the cycles under way; they mostly wait. maxWrites bounds those that write at the same time.
+	// maxCycles bounds the cycles under way; they mostly wait. maxWrites bounds
+	// those that write at the same time.
 	maxCycles = 256
 	maxWrites = 2
 	// writeTimeout bounds a write, its wait for others included.
@@ -43,8 +45,9 @@ type Config struct {
 	Hosts Hosts
 	// Interval is asked before each cycle; nil or an answer of zero or less means DefaultInterval.
 	Interval func(context.Context) time.Duration
-	// Unable reports whether this instance can open no host for now: polls are left to other instances while it does. It must
-	// not block; nil stands for never.
+	// Unable reports whether this instance can open no host for now: polls are
+	// left to other instances while it does. It must not block; nil stands for
+	// never.
 	Unable func() bool
 	// Timeout is how long one host may take in all; zero means 25 s.
 	Timeout time.Duration

@@ -16,12 +16,14 @@ import (
 
 // Settings of the questions for rights.
 const (
-	// rightsEvery is the time between two questions for what a token may do, and lackingEvery that for one which lacks
-	// something or whose answers leave guests out.
+	// rightsEvery is the time between two questions for what a token may do,
+	// and lackingEvery that for one which lacks something or whose answers
+	// leave guests out.
 	rightsEvery  = 30 * time.Minute
 	lackingEvery = 5 * time.Minute
-	// maxChecks bounds the guests that one poll asks for one by one. maxRefusals is how many of them may be anything but
-	// gone before the rest waits for the next time.
+	// maxChecks bounds the guests that one poll asks for one by one.
+	// maxRefusals is how many of them may be anything but gone before the rest
+	// waits for the next time.
 	maxChecks   = 100
 	maxRefusals = 5
 	// unnamed stands for a privilege that the hypervisor does not name.

@@ -93,12 +93,14 @@ type member struct {
 	partial bool
 	// leftOut says that guests of the host's cluster were left out of the last answer.
 	leftOut bool
-	// entry is the node that answers at the host's address, and membershipAt when any host last told of the cluster's membership.
+	// entry is the node that answers at the host's address, and membershipAt
+	// when any host last told of the cluster's membership.
 	entry        string
 	membershipAt *time.Time
 	// fresh says that everything is to be asked for.
 	fresh bool
-	// factsOf is the node of the host's cluster that is to be asked for what seldom changes; empty for none.
+	// factsOf is the node of the host's cluster that is to be asked for what
+	// seldom changes; empty for none.
 	factsOf string
 }
 

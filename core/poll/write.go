@@ -21,11 +21,13 @@ type good struct {
 	measured *time.Time
 	// version is set when the poll asked for it as well.
 	version string
-	// rights is what the token may do, when the poll asked for it; what single refusals named is among the missing.
+	// rights is what the token may do, when the poll asked for it; what single
+	// refusals named is among the missing.
 	rights *hypervisor.Permissions
 	// told is what the host told with them.
 	told host.Told
-	// verified says that the host was asked for what the answer leaves out; gone are the guests of that which are not there.
+	// verified says that the host was asked for what the answer leaves out;
+	// gone are the guests of that which are not there.
 	verified bool
 	gone     []unlisted
 }

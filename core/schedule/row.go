@@ -12,7 +12,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// columns are those that scan reads, in its order.
+// columns are the columns of scan, in its order.
 const columns = `id, name, cron, timezone, job_kind, params, enabled, next_run_at, last_run_at, last_job_id, last_error,
 	disabled_reason, writer_id, writer_email, seeded, created_at, updated_at`
 
@@ -40,7 +40,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// one reads the only row of the condition, or nil when there is none.
+// one returns the only row that meets the condition, or nil.
 func one(ctx context.Context, q querier, where string, args ...any) (*Schedule, error) {
 	rows, err := q.Query(ctx, "SELECT "+columns+" FROM schedules WHERE "+where, args...)
 	if err != nil {
@@ -53,7 +53,7 @@ func one(ctx context.Context, q querier, where string, args ...any) (*Schedule, 
 	return s, db.Problem(err)
 }
 
-// Get gives one schedule, or problem not_found.
+// Get returns one schedule. The problem is not_found.
 func (s *Store) Get(ctx context.Context, id int64) (*Schedule, error) {
 	return s.read(ctx, s.db.Pool, id)
 }
@@ -66,7 +66,8 @@ func (s *Store) read(ctx context.Context, q querier, id int64) (*Schedule, error
 	return found, err
 }
 
-// lock reads and locks the schedule, and is nil when it was written or ran since it was read as was.
+// lock reads and locks the schedule. It returns nil if the schedule was written
+// or ran since it was read as was.
 func lock(ctx context.Context, tx *db.Tx, was *Schedule) (*Schedule, error) {
 	return one(ctx, tx.Pgx, "id = $1 AND updated_at = $2 AND next_run_at IS NOT DISTINCT FROM $3 AND enabled = $4 FOR UPDATE", was.ID,
 		was.UpdatedAt, was.NextRunAt, was.Enabled)

@@ -18,8 +18,9 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// lasting are the problems that waiting does not solve: a schedule that meets one is switched off. Whatever else happens
-// costs it one run, but for a database that is away: it then stays due.
+// lasting are the problems that do not pass by waiting: they switch the
+// schedule off. Every other problem costs one run, except a lost database: then
+// the schedule stays due.
 var lasting = []problem.Code{
 	problem.CodeForbidden, problem.CodeNotFound, problem.CodeEntitlementRequired, problem.CodeInvalid, problem.CodeSelfTarget,
 	problem.CodeConfirmRequired,
@@ -45,7 +46,8 @@ func (s *Store) prepare(ctx context.Context, row *Schedule) (Enqueue, error) {
 	return once(enqueue), nil
 }
 
-// writerOf is the user with whose present rights the schedule runs; nil for the service itself.
+// writerOf returns the user with whose present rights the schedule runs; nil
+// for the service itself.
 func (s *Store) writerOf(ctx context.Context, row *Schedule) (*identity.Caller, error) {
 	if row.Seeded {
 		return nil, nil
@@ -69,7 +71,8 @@ func (s *Store) writerOf(ctx context.Context, row *Schedule) (*identity.Caller, 
 	return nil, err
 }
 
-// asWriter says whose rights were too few: the one who asks for a run, or reads why it was switched off, may well have them.
+// asWriter adds to a refusal whose rights were too few: the user who reads it
+// may well have them.
 func asWriter(row *Schedule, err error) error {
 	p := problem.From(err)
 	if p.Code != problem.CodeForbidden || row.Writer == nil {
@@ -80,10 +83,12 @@ func asWriter(row *Schedule, err error) error {
 	return told
 }
 
-// errPrepareAgain says that the transaction was given up for another one after the job had been written into it.
+// errPrepareAgain reports that the transaction was given up for another one
+// after the job had been written.
 var errPrepareAgain = errors.New("the job must be prepared anew")
 
-// once holds the promise that an Enqueue is called at most once: db.Tx may run its function again.
+// once returns an Enqueue that fails when it is called again: db.Tx may repeat
+// its function, but an Enqueue may be called only once.
 func once(enqueue Enqueue) Enqueue {
 	called := false
 	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
@@ -99,8 +104,9 @@ func once(enqueue Enqueue) Enqueue {
 	}
 }
 
-// fire does what a schedule that is due asks for: it starts the job, or skips the run, or switches the schedule off. It is
-// false when the schedule is no longer as it was read: another instance has it, or somebody has written it.
+// fire does what a due schedule requests: it starts the job, skips the run, or
+// switches the schedule off. It returns false if the schedule has changed since
+// it was read: another instance has it, or a user has written it.
 func (s *Store) fire(ctx context.Context, row *Schedule) (bool, error) {
 	if _, known := s.kinds[row.JobKind]; !known {
 		return s.leave(ctx, row)
@@ -132,8 +138,10 @@ func (s *Store) fire(ctx context.Context, row *Schedule) (bool, error) {
 // leaveFor is how long a due schedule of a kind that this release does not know is left to an instance that may know it.
 const leaveFor = time.Minute
 
-// leave is fire for a kind that this release does not know: of two releases on one database, as during an update, the other
-// may. It costs a run at most, so that an old release does not switch off what a new one has.
+// leave is fire for a kind that this release does not know. During an update
+// another release on the same database may know it; so the schedule is left for
+// a while, which costs at most one run, and an old release does not switch off
+// what a new one has.
 func (s *Store) leave(ctx context.Context, row *Schedule) (bool, error) {
 	now, err := s.now(ctx, s.db.Pool)
 	if err != nil || now.Before(row.NextRunAt.Add(leaveFor)) {
@@ -142,7 +150,7 @@ func (s *Store) leave(ctx context.Context, row *Schedule) (bool, error) {
 	return s.fail(ctx, row, problem.New(problem.CodeInvalidState, "no instance that runs knows jobs of the kind %s", row.JobKind))
 }
 
-// guarded is prepare whose panic costs no more than the run.
+// guarded is prepare with a recover: a panic costs only this run.
 func (s *Store) guarded(ctx context.Context, row *Schedule) (enqueue Enqueue, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -153,8 +161,8 @@ func (s *Store) guarded(ctx context.Context, row *Schedule) (enqueue Enqueue, er
 	return s.prepare(ctx, row)
 }
 
-// claim locks a schedule that is due and as it was read, in the transaction; nil when it is not, or when another instance
-// holds it.
+// claim locks a schedule that is due and unchanged; nil if it is not, or if
+// another instance holds it.
 func (s *Store) claim(ctx context.Context, tx *db.Tx, was *Schedule) (row *Schedule, now time.Time, err error) {
 	if now, err = s.now(ctx, tx.Pgx); err != nil {
 		return nil, now, err
@@ -164,7 +172,8 @@ func (s *Store) claim(ctx context.Context, tx *db.Tx, was *Schedule) (row *Sched
 	return row, now, err
 }
 
-// start enqueues the job and moves the schedule on.
+// start enqueues the job and sets the next time of the schedule, in one
+// transaction.
 func (s *Store) start(ctx context.Context, was *Schedule, enqueue Enqueue) (started bool, err error) {
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
 		started = false
@@ -194,8 +203,8 @@ func (s *Store) start(ctx context.Context, was *Schedule, enqueue Enqueue) (star
 	return started, err
 }
 
-// following is when a schedule is due after now; an expression that can no longer be read or comes no more is a problem of
-// code invalid.
+// following returns the next time of a schedule after now. The problem is
+// invalid for an expression that cannot be read any more or has no next time.
 func (s *Store) following(row *Schedule, now time.Time) (time.Time, error) {
 	e, err := NewExpression(row.Cron, row.Timezone)
 	if err != nil {
@@ -208,8 +217,8 @@ func (s *Store) following(row *Schedule, now time.Time) (time.Time, error) {
 	return next, nil
 }
 
-// fail notes why a due schedule started no job: it skips this run, or switches the schedule off when the next would fare no
-// better.
+// fail stores why a due schedule started no job: it skips this run, or switches
+// the schedule off if the next run would fail too.
 func (s *Store) fail(ctx context.Context, was *Schedule, cause *problem.Error) (handled bool, err error) {
 	why := told(cause)
 	if cause.Code == problem.CodeInternal {
@@ -247,10 +256,10 @@ func (s *Store) fail(ctx context.Context, was *Schedule, cause *problem.Error) (
 	return handled, err
 }
 
-// maxTold is how much of a reason is kept, in bytes.
+// maxTold limits a stored reason, in bytes.
 const maxTold = 500
 
-// told is a problem as the schedule keeps it.
+// told returns a problem in the form that the schedule stores.
 func told(p *problem.Error) string {
 	detail := p.Detail
 	if p.Code == problem.CodeInvalid && len(p.Faults) > 0 {
@@ -268,7 +277,7 @@ func disable(ctx context.Context, tx *db.Tx, id int64, why string) error {
 	return err
 }
 
-// entry is a row of the trail of what the service does by itself.
+// entry returns an audit entry for an action of the service itself.
 func (s *Store) entry(row *Schedule, action string, details map[string]any) audit.Entry {
 	all := map[string]any{"job_kind": row.JobKind, "writer": "the service itself"}
 	if row.Writer != nil {

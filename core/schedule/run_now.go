@@ -11,10 +11,11 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// RunNow starts the schedule's job once more, whether the schedule is on or off. It is an extra run: the schedule itself
-// stays as it is, its last run included. The job is requested by the context's caller and has the rights of the
-// schedule's writer. Problems: not_found, forbidden for an API key that does not reach so far, and whatever keeps the schedule from
-// running when it is due.
+// RunNow starts the schedule's job once more, also if the schedule is off. It
+// is an extra run: the schedule and its last run do not change. The job belongs
+// to the caller and has the rights of the schedule's writer. Problems:
+// not_found, forbidden for an API key without the scope, and everything that
+// keeps the schedule from running when it is due.
 func (s *Store) RunNow(ctx context.Context, id int64) (*job.Job, error) {
 	for range 5 {
 		row, err := s.read(ctx, s.db.Pool, id)
@@ -38,7 +39,8 @@ func (s *Store) RunNow(ctx context.Context, id int64) (*job.Job, error) {
 	return nil, problem.New(problem.CodeConflict, "the schedule is changed by others at the same time; try again")
 }
 
-// startNow is nil without an error when the schedule was written since.
+// startNow returns nil without an error if the schedule was written in the
+// meantime.
 func (s *Store) startNow(ctx context.Context, was *Schedule, enqueue Enqueue) (made *job.Job, err error) {
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
 		made = nil

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// Schedule is a schedule as the API shows it; the JSON names are those of the API.
+// Schedule is a schedule as the API shows it; the JSON names are those of the
+// API.
 type Schedule struct {
 	ID       int64           `json:"id" example:"4"`
 	Name     string          `json:"name" example:"Nightly stop"`
@@ -38,7 +39,7 @@ type Schedule struct {
 	UpdatedAt time.Time `json:"updated_at" doc:"When it was last saved"`
 }
 
-// Writer is the user who wrote a schedule last.
+// Writer is the last user who wrote a schedule.
 type Writer struct {
 	ID    *int64 `json:"id" example:"1" doc:"ID of the user; null if the user was deleted, and the schedule no longer runs"`
 	Email string `json:"email" example:"ann@example.org"`

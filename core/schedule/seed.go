@@ -9,12 +9,14 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Seed is a schedule that the service itself makes and that runs as the service. Its clock is UTC.
+// Seed is a schedule that the service itself makes and that runs as the
+// service. Its times are in UTC.
 type Seed struct{ Name, Cron, JobKind string }
 
-// SwitchOn switches the service's own schedule of the id on, within the transaction, and returns its id: another one where
-// that is gone or asks for other jobs by now, for then the seed is made anew. The seed's time is taken unless a user has
-// changed the schedule. why stands in the trail.
+// SwitchOn switches on the service's own schedule with an id, in the given
+// transaction, and returns its id. If that schedule is gone or starts other
+// jobs now, it is made again, with a new id. The seed's time is used unless a
+// user has changed the schedule. why is stored in the audit log.
 func SwitchOn(ctx context.Context, tx *db.Tx, id *int64, seed Seed, why string) (int64, error) {
 	row, err := seeded(ctx, tx, id, seed.JobKind)
 	if err != nil {
@@ -39,8 +41,9 @@ func SwitchOn(ctx context.Context, tx *db.Tx, id *int64, seed Seed, why string) 
 	return row.ID, tell(tx, "schedule.enable", row.ID, row.Name, map[string]any{"job_kind": seed.JobKind, "reason": why})
 }
 
-// SwitchOff switches the service's own schedule of the id off, within the transaction. It does nothing when that is gone,
-// off already, or asks for other jobs by now.
+// SwitchOff switches off the service's own schedule with an id, in the given
+// transaction. It does nothing if the schedule is gone, off already, or starts
+// other jobs now.
 func SwitchOff(ctx context.Context, tx *db.Tx, id *int64, jobKind, why string) error {
 	row, err := seeded(ctx, tx, id, jobKind)
 	if err != nil || row == nil || !row.Enabled {
@@ -54,7 +57,7 @@ func SwitchOff(ctx context.Context, tx *db.Tx, id *int64, jobKind, why string) e
 	return tell(tx, "schedule.disable", row.ID, row.Name, map[string]any{"job_kind": jobKind, "reason": why})
 }
 
-// seeded locks the schedule; nil when it is gone or asks for other jobs.
+// seeded locks the schedule; nil if it is gone or starts other jobs.
 func seeded(ctx context.Context, tx *db.Tx, id *int64, jobKind string) (*Schedule, error) {
 	if id == nil {
 		return nil, nil

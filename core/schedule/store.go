@@ -15,14 +15,14 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// Users knows who wrote a schedule.
+// Users finds the writer of a schedule.
 type Users interface {
 	// CallerOf is the user with the roles of this moment: problem not_found for one who is gone, forbidden for one who is
 	// not active.
 	CallerOf(ctx context.Context, userID int64) (*identity.Caller, error)
 }
 
-// Config is what a Store works with.
+// Config is what a Store needs.
 type Config struct {
 	DB    *db.DB
 	Users Users
@@ -40,8 +40,8 @@ type Config struct {
 	PrepareLimit time.Duration
 }
 
-// Store keeps schedules and starts their jobs. It is safe for use by many goroutines, and by many instances on one
-// database.
+// Store keeps schedules and starts their jobs. It is safe for concurrent use,
+// also by several instances on one database.
 type Store struct {
 	cfg   Config
 	db    *db.DB
@@ -53,7 +53,8 @@ type Store struct {
 	hook func(id int64)
 }
 
-// New makes a store on a migrated database. It panics when two kinds have one name.
+// New returns a store on a migrated database. It panics if two kinds have the
+// same name.
 func New(cfg Config) *Store {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
@@ -74,7 +75,7 @@ func New(cfg Config) *Store {
 	return s
 }
 
-// Kinds lists what schedules may ask for, by name.
+// Kinds returns the kinds of jobs that schedules can start, by name.
 func (s *Store) Kinds() []Kind {
 	all := make([]Kind, 0, len(s.kinds))
 	for _, kind := range s.kinds {
@@ -84,7 +85,8 @@ func (s *Store) Kinds() []Kind {
 	return all
 }
 
-// List gives some of the schedules in the order in which they were made, and how many there are in all.
+// List returns a page of the schedules in the order of their creation, and the
+// number of all.
 func (s *Store) List(ctx context.Context, offset, limit int) (schedules []*Schedule, total int, err error) {
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT count(*) FROM schedules").QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
@@ -98,7 +100,7 @@ func (s *Store) List(ctx context.Context, offset, limit int) (schedules []*Sched
 	return schedules, total, nil
 }
 
-// now is the time by which schedules are due.
+// now returns the time by which schedules are due.
 func (s *Store) now(ctx context.Context, q querier) (time.Time, error) {
 	if s.cfg.Now != nil {
 		return s.cfg.Now(), nil
@@ -111,7 +113,7 @@ func (s *Store) now(ctx context.Context, q querier) (time.Time, error) {
 	return now, db.Problem(err)
 }
 
-// wake lets the ticker look at once.
+// wake makes the ticker look at once.
 func (s *Store) wake() {
 	select {
 	case s.woken <- struct{}{}:

@@ -11,13 +11,15 @@ import (
 	"github.com/hostler/hostler/core/plan"
 )
 
-// Gone is what an operation takes away of what schedules name. HostID is zero where no host goes.
+// Gone lists the objects that an operation removes. HostID is zero if no host
+// goes.
 type Gone struct {
 	VMs, Apps []int64
 	HostID    int64
 }
 
-// namedGone finds schedules that name what goes. One whose every target goes ends, and so does one that selects guests of a host.
+// namedGone finds schedules that name such objects. A schedule ends if all of
+// its targets go, and also if it selects the guests of a host that goes.
 const namedGone = `SELECT s.name, COALESCE(s.vm = ANY($1), false) OR COALESCE(s.app = ANY($2), false)
 		OR t.gone > 0 AND t.gone = t.named AS ends, COALESCE(s.host = NULLIF($3, 0::bigint), false) AS selects
 	FROM (SELECT id, name, (params->>'vm_id')::bigint AS vm, (params->>'app_id')::bigint AS app,
@@ -29,7 +31,8 @@ const namedGone = `SELECT s.name, COALESCE(s.vm = ANY($1), false) OR COALESCE(s.
 	WHERE s.vm = ANY($1) OR s.app = ANY($2) OR t.gone > 0 OR s.host = NULLIF($3, 0::bigint)
 	ORDER BY s.name, s.id`
 
-// Tell writes into a plan which schedules name what goes. Who may not see schedules is told how many there are.
+// Tell writes into a plan which schedules name the removed objects. A caller
+// who may not see schedules gets their number.
 func Tell(ctx context.Context, d *db.DB, p *plan.Plan, gone Gone) error {
 	rows, err := d.Pool.Query(ctx, namedGone, gone.VMs, gone.Apps, gone.HostID)
 	if err != nil {

@@ -11,11 +11,12 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// retryAfter is how long the ticker waits after the database has failed, and before it looks again at what another
-// instance was at.
+// retryAfter is how long the ticker waits after an error of the database, and
+// before it looks again at a schedule that another instance holds.
 const retryAfter = time.Second
 
-// Run starts the jobs of schedules as they become due, until the context ends. Every instance runs it.
+// Run starts the jobs of due schedules until the context ends. Every instance
+// runs it.
 func (s *Store) Run(ctx context.Context) {
 	s.cfg.Heartbeat.Beat(0)
 	for ctx.Err() == nil {
@@ -36,7 +37,8 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-// Sweep starts the jobs of all schedules that are due, one after another, and returns how long it is until the next is.
+// Sweep starts the jobs of all due schedules, one after another, and returns
+// the time until the next one.
 func (s *Store) Sweep(ctx context.Context) (time.Duration, error) {
 	passed := []int64{} // another instance is at these
 	for {
@@ -67,14 +69,15 @@ func (s *Store) Sweep(ctx context.Context) (time.Duration, error) {
 			return 0, ctx.Err()
 		}
 		if err != nil {
-			// One that fails must not keep the others from their time.
+			// A schedule that fails must not delay the others.
 			s.log.Warn("a schedule could not be served; it is tried again", "schedule", row.ID, "error", err)
 			passed = append(passed, row.ID)
 		}
 	}
 }
 
-// first is the schedule that is due first, one whose time was never computed before all others; nil when there is none.
+// first returns the schedule that is due first; those without a computed time
+// come before all others. It returns nil if there is none.
 func (s *Store) first(ctx context.Context, but []int64) (*Schedule, time.Time, error) {
 	now, err := s.now(ctx, s.db.Pool)
 	if err != nil {
@@ -84,7 +87,7 @@ func (s *Store) first(ctx context.Context, but []int64) (*Schedule, time.Time, e
 	return row, now, err
 }
 
-// begin computes when a schedule is due that nobody has computed it for: one that came with the service.
+// begin computes the first time of a schedule that came with the service.
 func (s *Store) begin(ctx context.Context, was *Schedule) error {
 	return s.db.Tx(ctx, func(tx *db.Tx) error {
 		row, err := lock(ctx, tx, was)

@@ -21,10 +21,10 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// DefaultZone is the time zone of a schedule that names none.
+// DefaultZone is the time zone of a schedule without one.
 const DefaultZone = "UTC"
 
-// Draft is what people write of a schedule.
+// Draft is a schedule as people write it.
 type Draft struct {
 	Name     string
 	Cron     string
@@ -34,16 +34,19 @@ type Draft struct {
 	Enabled  bool
 }
 
-// CheckParams holds parameters against their kind's schema; the faults are at body.params.
+// CheckParams compares parameters with their kind's schema. The faults are at
+// body.params.
 type CheckParams func(kind Kind, params json.RawMessage) []problem.Fault
 
-// maxName is in characters, maxParams in bytes. Lists show the parameters; a backup of 500 guests with long names takes 160 KiB.
+// maxName is in characters, maxParams in bytes. Lists contain the parameters;
+// those of a backup of 500 guests with long names take 160 KiB.
 const maxName, maxParams = 200, 256 << 10
 
-// MaxSchedules there may be: those that are due are started one after another, and thousands would be late.
+// MaxSchedules limits the schedules: due ones are started one after another,
+// and thousands would be late.
 const MaxSchedules = 1000
 
-// Faults is all that is wrong with a draft, whoever writes it.
+// Faults returns all faults of a draft that do not depend on its writer.
 func (s *Store) Faults(d Draft, check CheckParams) []problem.Fault {
 	var faults []problem.Fault
 	add := func(field, msg string) {
@@ -91,8 +94,9 @@ func tooLong(d Draft) []problem.Fault {
 	return problem.InvalidField("must be at most "+problem.Size(maxParams), "value_error", "body", "params").Faults
 }
 
-// Create writes a schedule; the context's caller becomes its writer. Problems: invalid, forbidden when the caller's API key
-// does not reach so far, those of the kind's Prepare, and conflict when there are MaxSchedules already.
+// Create stores a schedule; the caller becomes its writer. Problems: invalid,
+// forbidden if the caller's API key lacks the scope, those of the kind's
+// Prepare, and conflict above MaxSchedules.
 func (s *Store) Create(ctx context.Context, d Draft, check CheckParams) (*Schedule, error) {
 	faults := append(s.Faults(d, check), tooLong(d)...)
 	if len(faults) > 0 {
@@ -132,10 +136,12 @@ func (s *Store) Create(ctx context.Context, d Draft, check CheckParams) (*Schedu
 	return made, nil
 }
 
-// Update changes what change changes. The context's caller becomes the writer, whose rights the schedule runs with from
-// then on; what the service had against it is cleared. Kind and parameters are checked together, whether they change or
-// not, but for a schedule that ends switched off and keeps both: switching off always works. Problems: not_found, those
-// of Create, and conflict when others write the same schedule all the time.
+// Update changes a schedule by the function. The caller becomes the writer,
+// with whose rights it runs from then on, and the service's reason for
+// switching it off is cleared. Kind and parameters are checked together, also
+// if they do not change, unless the schedule is off afterwards and keeps both:
+// switching off always works. Problems: not_found, those of Create, and
+// conflict if others keep writing the same schedule.
 func (s *Store) Update(ctx context.Context, id int64, change func(*Draft), check CheckParams) (*Schedule, error) {
 	for range 5 {
 		was, err := s.read(ctx, s.db.Pool, id)
@@ -159,7 +165,7 @@ func (s *Store) Update(ctx context.Context, id int64, change func(*Draft), check
 	return nil, problem.New(problem.CodeConflict, "the schedule is changed by others at the same time; try again")
 }
 
-// checked is the draft that may replace the schedule.
+// checked returns the draft that may replace the schedule.
 func (s *Store) checked(ctx context.Context, was *Schedule, d Draft, check CheckParams) (Draft, error) {
 	keeps := d.JobKind == was.JobKind && sameJSON(d.Params, was.Params)
 	rests := keeps && !d.Enabled
@@ -180,7 +186,8 @@ func (s *Store) checked(ctx context.Context, was *Schedule, d Draft, check Check
 	return d, s.admit(ctx, d)
 }
 
-// rewrite is nil without an error when the schedule is no longer as it was.
+// rewrite returns nil without an error if the schedule has changed since it was
+// read.
 func (s *Store) rewrite(ctx context.Context, was *Schedule, d Draft) (written *Schedule, err error) {
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
 		written = nil
@@ -212,7 +219,8 @@ func (s *Store) rewrite(ctx context.Context, was *Schedule, d Draft) (written *S
 	return written, err
 }
 
-// sameJSON reports whether two objects differ in no more than spaces and the order of keys.
+// sameJSON reports whether two objects differ at most in spaces and the order
+// of keys.
 func sameJSON(a, b json.RawMessage) bool {
 	var one, other any
 	for raw, into := range map[*json.RawMessage]*any{&a: &one, &b: &other} {
@@ -225,7 +233,7 @@ func sameJSON(a, b json.RawMessage) bool {
 	return reflect.DeepEqual(one, other)
 }
 
-// changed names the keys that differ.
+// changed returns the keys that differ.
 func changed(was, is *Schedule) []string {
 	keys := []string{}
 	for _, key := range []struct {
@@ -244,7 +252,7 @@ func changed(was, is *Schedule) []string {
 	return keys
 }
 
-// Delete removes a schedule; its jobs stay. One that is not there is problem not_found.
+// Delete deletes a schedule; its jobs stay. The problem is not_found.
 func (s *Store) Delete(ctx context.Context, id int64) error {
 	return s.db.Tx(ctx, func(tx *db.Tx) error {
 		rows, err := tx.Pgx.Query(ctx, "DELETE FROM schedules WHERE id = $1 RETURNING "+columns, id)
@@ -263,7 +271,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 	})
 }
 
-// tidied is a draft without faults as it is kept.
+// tidied returns a draft without faults in its stored form.
 func tidied(d Draft) Draft {
 	d.Name = strings.TrimSpace(d.Name)
 	d.Cron = strings.Join(strings.Fields(d.Cron), " ")
@@ -273,7 +281,7 @@ func tidied(d Draft) Draft {
 	return d
 }
 
-// admit asks whether the context's caller may have the draft's job done.
+// admit checks whether the caller may start the draft's job.
 func (s *Store) admit(ctx context.Context, d Draft) error {
 	kind := s.kinds[d.JobKind]
 	if err := s.inScope(ctx, kind); err != nil {
@@ -283,7 +291,8 @@ func (s *Store) admit(ctx context.Context, d Draft) error {
 	return err
 }
 
-// inScope holds an API key with scopes to them: the schedule runs with all the rights of its writer.
+// inScope restricts an API key with scopes to these, because the schedule would
+// run with all rights of its writer.
 func (s *Store) inScope(ctx context.Context, kind Kind) error {
 	caller := identity.FromContext(ctx)
 	if caller == nil || caller.Scopes == nil || kind.Scope == "" {
@@ -295,8 +304,8 @@ func (s *Store) inScope(ctx context.Context, kind Kind) error {
 	return nil
 }
 
-// Times are the next n times, in UTC, at which a schedule of the expression would be due in the time zone. Either that is not taken is a
-// problem of code invalid at its name in the query.
+// Times returns the next n times, in UTC, at which a schedule would be due. The
+// problem is invalid at the name of the query parameter.
 func (s *Store) Times(ctx context.Context, text, zone string, n int) ([]time.Time, error) {
 	if _, err := ParseCron(text); err != nil {
 		return nil, problem.InvalidField(err.Error(), "value_error", "query", "cron")
@@ -322,7 +331,7 @@ func (s *Store) Times(ctx context.Context, text, zone string, n int) ([]time.Tim
 	return times, nil
 }
 
-// next is when the draft is due first; nil when it is off.
+// next returns the first time of the draft; nil if it is off.
 func (s *Store) next(ctx context.Context, tx *db.Tx, d Draft) (*time.Time, error) {
 	if !d.Enabled {
 		return nil, nil
@@ -348,7 +357,7 @@ func writer(ctx context.Context) (id *int64, email string) {
 	return nil, ""
 }
 
-// describe names the schedule in the context's audit attempt.
+// describe makes the schedule the target of the audit entry.
 func describe(ctx context.Context, s *Schedule, details map[string]any) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetKind, e.TargetID, e.TargetName = "schedule", strconv.FormatInt(s.ID, 10), s.Name

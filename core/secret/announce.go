@@ -11,10 +11,12 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// channelKey is announced by a trigger whenever another key seals.
+// channelKey is the channel on which a trigger announces that another key
+// seals.
 const channelKey = "secret_key"
 
-// Announced is the key that seals now, as the database says; false while nobody has said so.
+// Announced returns the key that seals now, according to the database; false if
+// none was announced yet.
 func Announced(ctx context.Context, q Querier) (KeyID, bool, error) {
 	rows, err := q.Query(ctx, "SELECT id FROM secret_key")
 	if err != nil {
@@ -34,8 +36,8 @@ func Announced(ctx context.Context, q Querier) (KeyID, bool, error) {
 	return KeyID(id), true, nil
 }
 
-// Needed lists the keys that a key file must have for this database: those of the tables' sealed values, and the one that
-// seals now.
+// Needed returns the keys that a key file must have for this database: those of
+// the sealed values in the tables, and the one that seals now.
 func Needed(ctx context.Context, q Querier, tables []Table) ([]KeyID, error) {
 	needed, err := Used(ctx, q, tables)
 	if err != nil {
@@ -53,8 +55,9 @@ func Needed(ctx context.Context, q Querier, tables []Table) ([]KeyID, error) {
 	return append(needed, id), nil
 }
 
-// announce says which key seals now, if the database still says before; nil stands for nothing said. It reports whether the
-// database says so now: another instance may have spoken since.
+// announce stores which key seals now, if the database still says before; nil
+// stands for no announcement. It reports whether the database says now: another
+// instance may have announced in the meantime.
 func announce(ctx context.Context, d *db.DB, before *KeyID, now KeyID) (bool, error) {
 	was := ""
 	if before != nil {

@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// Binding is the place that a sealed value belongs to. It is not stored with the value and must be given again to open it.
+// Binding is the place to which a sealed value belongs. It is not stored with
+// the value, and is needed to open it.
 type Binding struct {
 	Table, Column string
 	// Row names the row by a key that never changes; see Row for keys of several columns.
 	Row string
 }
 
-// Row joins the columns of a row's key so that no two keys look alike.
+// Row joins the columns of a row's key so that no two keys become equal.
 func Row(key ...any) string {
 	escape := strings.NewReplacer("%", "%25", "/", "%2F")
 	parts := make([]string, len(key))
@@ -33,8 +34,9 @@ func (b Binding) check() error {
 	return nil
 }
 
-// associated is the data that the cipher authenticates beside the value: the header of the sealed value and the place,
-// each with its length before it.
+// associated returns the data that the cipher authenticates besides the value:
+// the header of the sealed value and the place, each with its length in front.
+// Without the lengths two different places could give the same bytes.
 func (b Binding) associated(header []byte) []byte {
 	data := []byte("hostler sealed value")
 	for _, part := range []string{string(header), b.Table, b.Column, b.Row} {

@@ -11,7 +11,8 @@ import (
 	"sync"
 )
 
-// What can be wrong with the keys and the values. The texts of the errors that wrap these name the remedy.
+// What can be wrong with the keys and the values. The texts of the errors that
+// wrap these name the remedy.
 var (
 	// ErrKeyMissing: the database holds sealed values and the key file is not there.
 	ErrKeyMissing = errors.New("the key file is missing")
@@ -25,8 +26,9 @@ var (
 	ErrNotOpened = errors.New("the sealed value cannot be opened")
 )
 
-// A sealed value is: this version, the master key's id in four bytes, and tink's envelope (length of the sealed data key,
-// the sealed data key, the value under it).
+// A sealed value is: this version, the master key's id in four bytes, and
+// tink's envelope (length of the sealed data key, the sealed data key, the
+// value under it).
 const (
 	sealedVersion = 1
 	headerSize    = 5
@@ -34,7 +36,8 @@ const (
 	Largest = 1 << 20
 )
 
-// Box seals and opens values. It is safe for use by several goroutines, and notices by itself when the key file changes.
+// Box seals and opens values. It is safe for concurrent use, and notices by
+// itself when the key file changes.
 type Box struct {
 	path string
 
@@ -46,9 +49,12 @@ type Box struct {
 	watchState watchState
 }
 
-// Load reads the key file at path. used asks the database which keys the file must have; see Needed. With no key file and
-// no key needed a new key file is made; a missing key beside a filled database is ErrKeyMissing, and a file without one of
-// the keys is ErrKeyWrong: the service must not start then, for what it seals next would make the damage worse.
+// Load reads the key file at path. used asks the database which keys the file
+// must have; see Needed. If there is no key file and no key is needed, it makes
+// a new file. A missing file for a database with sealed values is
+// ErrKeyMissing, and a file without one of the keys is ErrKeyWrong: the service
+// must not start then, because everything that it seals would make the damage
+// worse.
 func Load(ctx context.Context, path string, used func(context.Context) ([]KeyID, error)) (*Box, error) {
 	needed, err := used(ctx)
 	if err != nil {
@@ -79,8 +85,9 @@ func Load(ctx context.Context, path string, used func(context.Context) ([]KeyID,
 	return b, nil
 }
 
-// Create makes the key file, and its folder, when there is none, and says whether it did. It asks no database and replaces
-// nothing: a file that is there is read, with Load's rules, and left as it is.
+// Create makes the key file and its folder if there is none, and reports
+// whether it did. It does not use the database and replaces nothing: an
+// existing file is checked like by Load and left unchanged.
 func Create(path string) (primary KeyID, made bool, err error) {
 	r, _, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +99,8 @@ func Create(path string) (primary KeyID, made bool, err error) {
 	return r.primary, made, nil
 }
 
-// create makes the key file and reads it again; when another process made it meanwhile, that one's is used.
+// create makes the key file and reads it again. If another process made it in
+// the meantime, that file is used.
 func create(path string) (r *keyring, s stamp, made bool, err error) {
 	if r, err = newKeyring(); err != nil {
 		return nil, stamp{}, false, err
@@ -115,16 +123,17 @@ func list(ids []KeyID) string {
 	return strings.Join(texts, ", ")
 }
 
-// Primary is the key that seals now.
+// Primary returns the key that seals now.
 func (b *Box) Primary() KeyID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.keyring.primary
 }
 
-// Seal encrypts s for one place. It looks at the key file each time, so that nothing is sealed with a key that a rotation
-// has replaced, and fails when the file is gone: the value could not be opened after a restart. A Box that is watched refuses
-// when the file has missed a rotation: problem key_outdated.
+// Seal encrypts s for one place. It checks the key file each time, so that
+// nothing is sealed with a key that a rotation has replaced. It fails if the
+// file is gone: after a restart the value could not be opened. A watched Box
+// whose file has missed a rotation returns the problem key_outdated.
 func (b *Box) Seal(s String, place Binding) ([]byte, error) {
 	if err := place.check(); err != nil {
 		return nil, err
@@ -143,8 +152,10 @@ func (b *Box) Seal(s String, place Binding) ([]byte, error) {
 	return r.sealValue(text, place)
 }
 
-// Open decrypts a sealed value of that place. ErrKeyWrong: sealed with a key that the file does not have; in a Box that is
-// known to have missed a rotation it is the problem key_outdated. ErrNotOpened: damaged, cut, or sealed for another place.
+// Open decrypts a sealed value of a place. Errors: ErrKeyWrong if the file does
+// not have the key, or the problem key_outdated if the Box is known to have
+// missed a rotation; ErrNotOpened if the value is damaged, cut, or sealed for
+// another place.
 func (b *Box) Open(sealed []byte, place Binding) (String, error) {
 	if err := place.check(); err != nil {
 		return String{}, err
@@ -172,7 +183,7 @@ func (b *Box) Open(sealed []byte, place Binding) (String, error) {
 	return r.openValue(sealed, place)
 }
 
-// KeyOf is the key that a value is sealed with, as it says itself.
+// KeyOf returns the key with which a value is sealed, as its header says.
 func KeyOf(sealed []byte) (KeyID, error) {
 	if len(sealed) <= headerSize || sealed[0] != sealedVersion {
 		return 0, fmt.Errorf("%w: it is no sealed value of a known version", ErrNotOpened)
@@ -180,7 +191,8 @@ func KeyOf(sealed []byte) (KeyID, error) {
 	return KeyID(binary.BigEndian.Uint32(sealed[1:headerSize])), nil
 }
 
-// header is the readable start of every value sealed with the key.
+// header returns the readable beginning of every value that is sealed with a
+// key.
 func header(id KeyID) []byte {
 	return binary.BigEndian.AppendUint32([]byte{sealedVersion}, uint32(id))
 }
@@ -208,7 +220,8 @@ func (r *keyring) openValue(sealed []byte, place Binding) (String, error) {
 	return New(string(text)), nil
 }
 
-// current is the keyring of the key file as it is now; the file is read again only when it was changed.
+// current returns the keyring of the key file as it is now. The file is read
+// again only after a change.
 func (b *Box) current() (*keyring, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

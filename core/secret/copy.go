@@ -23,23 +23,27 @@ const (
 
 // These are the times of the hold.
 const (
-	// copyLook is how often a service looks whether its hold is still there, and copyRetry how soon it tries to have it again.
+	// copyLook is how often a service looks whether its hold is still there,
+	// and copyRetry how soon it tries to have it again.
 	copyLook  = 5 * time.Second
 	copyRetry = time.Second
-	// copyLeaves is how long a rotation waits for services that have just ended: the server notices a moment later.
+	// copyLeaves is how long a rotation waits for services that have just
+	// ended: the server notices a moment later.
 	copyLeaves = 5 * time.Second
 )
 
-// Copy says that this process works with a copy of the key file, as systemd makes one of a credential: it does not see a
-// rotation, could open nothing afterwards and would seal with a key that is going to be dropped. While it is held, Rotate
-// fails with ErrCopied on every instance.
+// Copy states that this process works with a copy of the key file, as systemd
+// makes one of a credential. Such a process does not see a rotation, could open
+// nothing afterwards, and would seal with a key that will be dropped. While it
+// is held, Rotate fails with ErrCopied on every instance.
 type Copy struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 }
 
-// HoldCopy must be called before Load: a copy that a rotation has overtaken is then found by Load. It fails with ErrRotating
-// while one runs. The hold is taken again when the connection breaks; Close ends it.
+// HoldCopy takes the hold. It must be called before Load, which then finds a
+// copy that a rotation has overtaken. The error is ErrRotating while a rotation
+// runs. If the connection breaks, the hold is taken again; Close ends it.
 func HoldCopy(ctx context.Context, d *db.DB, log hclog.Logger) (*Copy, error) {
 	lock, err := d.TryLockShared(ctx, db.LockKeys, lockCopies)
 	if err != nil {
@@ -98,7 +102,7 @@ func held(ctx context.Context, lock *db.Lock) bool {
 	return lock.Held(ctx)
 }
 
-// Close ends the hold. A nil one has none.
+// Close ends the hold. On nil it does nothing.
 func (c *Copy) Close() {
 	if c != nil {
 		c.cancel()
@@ -106,7 +110,8 @@ func (c *Copy) Close() {
 	}
 }
 
-// withoutCopies takes the lock that keeps services with a copy from running, and waits a moment for one that is ending.
+// withoutCopies takes the lock that excludes services with a copy. It waits a
+// moment for one that is ending.
 func withoutCopies(ctx context.Context, d *db.DB) (*db.Lock, error) {
 	for deadline := time.Now().Add(copyLeaves); ; {
 		lock, err := d.TryLock(ctx, db.LockKeys, lockCopies)

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// largestFile bounds what is read as a key file, in bytes.
+// largestFile limits what is read as a key file, in bytes.
 const largestFile = 1 << 20
 
-// stamp tells one state of a file from another without reading it.
+// stamp distinguishes the states of a file without reading it.
 type stamp struct {
 	device, inode uint64
 	size          int64
@@ -27,7 +27,8 @@ func stampOf(info fs.FileInfo) stamp {
 	return stamp{device: s.Dev, inode: s.Ino, size: s.Size, changed: s.Ctim}
 }
 
-// readFile reads the key file and refuses one that others may read or replace. A missing file is fs.ErrNotExist.
+// readFile reads the key file. It refuses a file that others can read or
+// replace. A missing file is fs.ErrNotExist.
 func readFile(path string) (*keyring, stamp, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -58,8 +59,9 @@ func readFile(path string) (*keyring, stamp, error) {
 	return r, stampOf(info), nil
 }
 
-// checkFile holds the rules of ssh for private keys: ours or root's, nobody else may read or write, and nobody else may
-// put another file in its place.
+// checkFile applies the rules of ssh for private keys: the file belongs to this
+// user or to root, nobody else can read or write it, and nobody else can put
+// another file in its place.
 func checkFile(path string, f *os.File, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%w: %s is no regular file", ErrKeyAccess, path)
@@ -75,7 +77,8 @@ func checkFile(path string, f *os.File, info fs.FileInfo) error {
 	return checkFolder(path)
 }
 
-// checkFolder holds that nobody but us and root may put another file in the key file's place.
+// checkFolder checks that only this user and root can put another file in the
+// key file's place.
 func checkFolder(path string) error {
 	folder, err := os.Stat(filepath.Dir(path))
 	if err != nil {
@@ -91,13 +94,15 @@ func checkFolder(path string) error {
 	return nil
 }
 
-// createFile writes a key file where there is none. The file appears whole or not at all; when another process made one
-// meanwhile, that stays and the error is fs.ErrExist.
+// createFile writes a new key file. The file appears completely or not at all.
+// If another process made one in the meantime, that one stays and the error is
+// fs.ErrExist.
 func createFile(path string, r *keyring) error {
 	if err := createFolder(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("making the folder of the key file: %w", unwritable(path, err))
 	}
-	// Not only afterwards: a file of root's in the folder of the service's user would be of use to neither.
+	// The check comes before the write: a file of root in the folder of the
+	// service's user would help neither.
 	if err := checkFolder(path); err != nil {
 		return err
 	}
@@ -112,8 +117,9 @@ func createFile(path string, r *keyring) error {
 	return syncFolder(path)
 }
 
-// createFolder makes the folder of the key file for nobody but us. Others may pass through those above it: the private
-// cluster's user has to get through the state folder.
+// createFolder makes the folder of the key file, accessible only to this user.
+// Others can pass through the folders above it, because the user of the private
+// cluster has to reach the state folder.
 func createFolder(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o711); err != nil {
 		return err
@@ -124,7 +130,8 @@ func createFolder(dir string) error {
 	return nil
 }
 
-// unwritable makes ErrKeyReadOnly of what an attempt to write beside the key file fails with where nothing may be written.
+// unwritable returns ErrKeyReadOnly for the error of a write on a read-only
+// file system.
 func unwritable(path string, err error) error {
 	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w: %s: %w", ErrKeyReadOnly, path, err)
@@ -132,8 +139,9 @@ func unwritable(path string, err error) error {
 	return err
 }
 
-// replaceFile puts another content in the place of the key file: a crash leaves the old or the new one. Owner and group
-// stay, for the command may run as root and the service not.
+// replaceFile replaces the content of the key file. A crash leaves the old or
+// the new one. Owner and group stay, because the command may run as root and
+// the service as another user.
 func replaceFile(path string, r *keyring) error {
 	old, err := os.Lstat(path)
 	if err != nil {
@@ -154,8 +162,9 @@ func replaceFile(path string, r *keyring) error {
 	return syncFolder(path)
 }
 
-// changeFile applies a change to what the key file holds now, one process at a time: a rotation that lost its hold on the
-// database must not write over what the next one wrote.
+// changeFile applies a change to the present content of the key file, one
+// process at a time: a rotation that lost its lock on the database must not
+// overwrite what the next one wrote.
 func changeFile(path string, change func(*keyring) (*keyring, error)) error {
 	lock, err := os.Open(filepath.Dir(path)) // the folder: the file itself is replaced, and a lock file would need an owner
 	if err != nil {
@@ -175,7 +184,7 @@ func changeFile(path string, change func(*keyring) (*keyring, error)) error {
 	return replaceFile(path, r)
 }
 
-// writeDraft writes the keyring beside path, down to the disk.
+// writeDraft writes the keyring to a file beside path, and syncs it.
 func writeDraft(path string, r *keyring) (string, error) {
 	text, err := r.encode()
 	if err != nil {

@@ -15,22 +15,25 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// KeyID names a master key. It is no secret: every sealed value carries the one that sealed it.
+// KeyID names a master key. It is not secret: every sealed value contains the
+// id of its key.
 type KeyID uint32
 
 // String gives the id with eight hexadecimal digits, as the commands show it.
 func (id KeyID) String() string { return fmt.Sprintf("%08x", uint32(id)) }
 
-// keyNote is what the key file says of a key beside the key.
+// keyNote is what the key file stores about a key besides the key.
 type keyNote struct {
 	ID      string    `json:"id"`
 	Created time.Time `json:"created"`
-	// Retired is when a rotation had found no more values under the key. It stays for a while, for a value that was sealed
-	// before the rotation and committed after it.
+	// Retired is when a rotation had found no more values under the key. It
+	// stays for a while, for a value that was sealed before the rotation and
+	// committed after it.
 	Retired *time.Time `json:"retired,omitempty"`
 }
 
-// keyring is the content of a key file. It is never changed: a rotation makes another.
+// keyring is the content of a key file. It never changes; a rotation makes
+// another one.
 type keyring struct {
 	handle  *keyset.Handle
 	seal    tink.AEAD
@@ -38,7 +41,8 @@ type keyring struct {
 	notes   []keyNote // in the order of the keys
 }
 
-// keyFile is the form of the key file. The keyset is tink's own JSON, so that tink's tools read it.
+// keyFile is the form of the key file. The keyset is in tink's own JSON, so
+// that tink's tools can read it.
 type keyFile struct {
 	Version int             `json:"version"`
 	Warning string          `json:"warning"`
@@ -49,7 +53,7 @@ type keyFile struct {
 // warning is written into the key file itself, for who finds it.
 const warning = "Without this file the secrets in the database cannot be opened. Back it up apart from the database. Let nobody read it."
 
-// newKeyring makes a keyring with one new key.
+// newKeyring returns a keyring with one new key.
 func newKeyring() (*keyring, error) {
 	m := keyset.NewManager()
 	id, err := m.Add(aead.AES256GCMKeyTemplate())
@@ -59,7 +63,7 @@ func newKeyring() (*keyring, error) {
 	return assemble(m, KeyID(id), []keyNote{{ID: KeyID(id).String(), Created: now()}})
 }
 
-// grow adds a new key and makes it the one that seals.
+// grow returns the keyring with a new key that seals.
 func (r *keyring) grow() (*keyring, error) {
 	m := keyset.NewManagerFromHandle(r.handle)
 	id, err := m.Add(aead.AES256GCMKeyTemplate())
@@ -69,7 +73,8 @@ func (r *keyring) grow() (*keyring, error) {
 	return assemble(m, KeyID(id), append(slices.Clone(r.notes), keyNote{ID: KeyID(id).String(), Created: now()}))
 }
 
-// retire marks all keys but the primary one.
+// retire returns the keyring with all keys but the primary one marked as
+// retired.
 func (r *keyring) retire() (*keyring, error) {
 	notes := slices.Clone(r.notes)
 	for i := range notes {
@@ -81,7 +86,7 @@ func (r *keyring) retire() (*keyring, error) {
 	return assemble(keyset.NewManagerFromHandle(r.handle), r.primary, notes)
 }
 
-// drop forgets keys.
+// drop returns the keyring without some keys.
 func (r *keyring) drop(ids []KeyID) (*keyring, error) {
 	m := keyset.NewManagerFromHandle(r.handle)
 	notes := slices.Clone(r.notes)
@@ -131,7 +136,7 @@ func keyringOf(h *keyset.Handle, notes []keyNote) (*keyring, error) {
 	return r, nil
 }
 
-// ids lists the keys that open values.
+// ids returns the keys that open values.
 func (r *keyring) ids() []KeyID {
 	var ids []KeyID
 	for i := range r.handle.Len() {
@@ -145,12 +150,12 @@ func (r *keyring) ids() []KeyID {
 // has reports whether the keyring has a key.
 func (r *keyring) has(id KeyID) bool { return slices.Contains(r.ids(), id) }
 
-// unfinished reports whether a rotation was begun and not brought to its end.
+// unfinished reports whether a rotation began and did not end.
 func (r *keyring) unfinished() bool {
 	return slices.ContainsFunc(r.notes, func(n keyNote) bool { return n.Retired == nil && n.ID != r.primary.String() })
 }
 
-// retiredBefore lists the keys that were retired before t.
+// retiredBefore returns the keys that were retired before t.
 func (r *keyring) retiredBefore(t time.Time) []KeyID {
 	var ids []KeyID
 	for _, id := range r.ids() {
@@ -161,7 +166,7 @@ func (r *keyring) retiredBefore(t time.Time) []KeyID {
 	return ids
 }
 
-// encode gives the text of the key file.
+// encode returns the text of the key file.
 func (r *keyring) encode() ([]byte, error) {
 	var keys bytes.Buffer
 	if err := insecurecleartextkeyset.Write(r.handle, keyset.NewJSONWriter(&keys)); err != nil {
@@ -174,7 +179,8 @@ func (r *keyring) encode() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// decode reads the text of a key file. Its errors do not repeat the text.
+// decode reads the text of a key file. Its errors do not repeat the text, which
+// contains keys.
 func decode(text []byte) (*keyring, error) {
 	var f keyFile
 	if err := json.Unmarshal(text, &f); err != nil {

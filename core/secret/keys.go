@@ -1,10 +1,12 @@
 package secret
 
-// Keys seals and opens values: what a noun that keeps secrets needs of a Box.
+// Keys seals and opens values. Packages that keep secrets need only this part
+// of a Box.
 type Keys interface {
 	// Seal encrypts a text for a place in the database.
 	Seal(s String, place Binding) ([]byte, error)
-	// Open decrypts what Seal made for that place. The errors are ErrKeyWrong and ErrNotOpened, among others.
+	// Open decrypts what Seal made for that place. The errors are ErrKeyWrong
+	// and ErrNotOpened, among others.
 	Open(sealed []byte, place Binding) (String, error)
 }
 

@@ -16,11 +16,12 @@ import (
 // ErrRotating: another rotation runs on this database.
 var ErrRotating = errors.New("another key rotation is running")
 
-// Rotation says what to rotate. DB and Tables are required.
+// Rotation describes what to rotate. DB and Tables are required.
 type Rotation struct {
 	DB *db.DB
-	// Tables are all columns with sealed values. A column that is left out keeps its old key and loses it at the next
-	// rotation but one, so the list must be whole.
+	// Tables are all columns with sealed values. A column that is left out
+	// keeps its old key and loses it at the next rotation but one, so the list
+	// must be whole.
 	Tables []Table
 	Logger hclog.Logger
 	// Batch is how many rows one transaction rewrites; zero means 200.
@@ -32,25 +33,28 @@ type Rotation struct {
 	reached func(step string) error
 }
 
-// Report is what a rotation did.
+// Report is the result of a rotation.
 type Report struct {
 	// Primary is the key that seals from now on.
 	Primary KeyID
-	// Resumed is set when an earlier rotation that was cut short was finished, and no further key was made.
+	// Resumed is set when an earlier rotation that was cut short was finished,
+	// and no further key was made.
 	Resumed bool
 	// Rewritten counts the values that were sealed anew.
 	Rewritten int
-	// Dropped are old keys that were removed from the key file: retired by an earlier rotation, used by nothing.
+	// Dropped are old keys that were removed from the key file: retired by an
+	// earlier rotation, used by nothing.
 	Dropped []KeyID
 }
 
-// keepRetired is longer than any transaction of the service may last.
+// keepRetired is longer than any transaction of the service can last.
 const keepRetired = time.Hour
 
-// Rotate makes a new master key and seals every value anew under it, while services use the database: they read the key
-// file again by themselves. Killed at any point it leaves every value readable, and running it again finishes. The old key is
-// retired and stays in the file until a rotation at least an hour later finds it unused. ErrCopied: a service runs that holds
-// a Copy.
+// Rotate makes a new master key and seals every value with it, while services
+// use the database; they read the key file again by themselves. If it is killed
+// at any point, every value stays readable, and running it again finishes it.
+// The old key stays in the file as retired, until a rotation at least an hour
+// later finds it unused. The error is ErrCopied while a service holds a Copy.
 func (b *Box) Rotate(ctx context.Context, rot Rotation) (Report, error) {
 	rot.complete()
 	lock, err := rot.DB.TryLock(ctx, db.LockKeys, lockRotation)
@@ -116,7 +120,8 @@ func (b *Box) rotate(ctx context.Context, rot Rotation) (report Report, err erro
 	if err := rot.reached("key"); err != nil {
 		return report, err
 	}
-	// Instances with a file of their own learn of it before a value needs the key.
+	// Instances with their own file learn about the key before a value needs
+	// it.
 	if err := announceRotated(ctx, rot.DB, r); err != nil {
 		return report, err
 	}
@@ -144,8 +149,9 @@ func (b *Box) rotate(ctx context.Context, rot Rotation) (report Report, err erro
 	return report, err
 }
 
-// announceRotated says that the keyring's key seals now. An instance that says meanwhile that an earlier key seals, as one does
-// that has just started, is spoken after.
+// announceRotated stores that the keyring's key seals now. An instance that has
+// just started may store an earlier key at the same moment; then it tries
+// again.
 func announceRotated(ctx context.Context, d *db.DB, r *keyring) error {
 	for {
 		id, ok, err := Announced(ctx, d.Pool)
@@ -165,7 +171,8 @@ func announceRotated(ctx context.Context, d *db.DB, r *keyring) error {
 	}
 }
 
-// covers refuses to rotate when a value could not be opened anyway, or when this is not the file that is in use.
+// covers refuses to rotate if a value could not be opened anyway, or if this is
+// not the file in use.
 func (b *Box) covers(ctx context.Context, rot Rotation) error {
 	r, err := b.current()
 	if err != nil {
@@ -183,10 +190,13 @@ func (b *Box) covers(ctx context.Context, rot Rotation) error {
 	return nil
 }
 
-// rewrite seals the values of one table anew, batch by batch, until none is left under another key.
+// rewrite seals the values of one table, batch by batch, until none is left
+// under another key.
 func (b *Box) rewrite(ctx context.Context, rot Rotation, t Table) (int, error) {
 	total := 0
-	// Rows that somebody holds are passed over first and then waited for one by one: who holds one row waits for nobody.
+	// Rows that somebody has locked are skipped first and then waited for one
+	// by one: while it waits it holds no other row, so that no deadlock is
+	// possible.
 	for _, pass := range []struct {
 		limit int
 		lock  string
@@ -208,14 +218,14 @@ func (b *Box) rewrite(ctx context.Context, rot Rotation, t Table) (int, error) {
 	return total, nil
 }
 
-// sealedRow is a value as the database has it, and where.
+// sealedRow is a sealed value with its place.
 type sealedRow struct {
 	place  Binding
 	at     string // ctid: it holds as long as the row is locked
 	sealed []byte
 }
 
-// batch rewrites up to limit rows in one transaction and says how many.
+// batch rewrites up to limit rows in one transaction, and returns their number.
 func (b *Box) batch(ctx context.Context, rot Rotation, t Table, limit int, lock string) (int, error) {
 	r, err := b.current()
 	if err != nil {
@@ -255,7 +265,8 @@ func (b *Box) batch(ctx context.Context, rot Rotation, t Table, limit int, lock 
 	return count, nil
 }
 
-// locked reads and locks rows whose values are under another key than primary.
+// locked reads and locks rows whose values are sealed with another key than
+// primary.
 func locked(ctx context.Context, tx pgx.Tx, t Table, primary KeyID, limit int, lock string) ([]sealedRow, error) {
 	rows, err := tx.Query(ctx, fmt.Sprintf("SELECT ctid::text, %[1]s, ARRAY[%[2]s] FROM %[3]s WHERE %[1]s IS NOT NULL AND "+
 		"substring(%[1]s FROM 1 FOR %[4]d) <> $1 LIMIT %[5]d %[6]s",
@@ -272,7 +283,8 @@ func locked(ctx context.Context, tx pgx.Tx, t Table, primary KeyID, limit int, l
 	})
 }
 
-// drop removes the keys from the file that an earlier rotation retired and that nothing uses.
+// drop removes keys from the file that an earlier rotation retired and that
+// nothing uses.
 func (b *Box) drop(ctx context.Context, rot Rotation) ([]KeyID, error) {
 	used, err := Used(ctx, rot.DB.Pool, rot.Tables)
 	if err != nil {

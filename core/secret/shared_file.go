@@ -7,13 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sharedMode is how a file of root's looks that an access control list lets one user read. systemd gives a credential to the
-// unit's user like this where the file system has such lists (systemd.exec(5), LoadCredential=); elsewhere, as on its
-// ramfs, the file is 0400 and the user's own. The bits of the group are then the list's mask and say nothing of the group.
+// sharedMode is the mode of a file of root that an access control list lets one
+// user read. systemd passes a credential to the user of a unit like this if the
+// file system supports such lists (systemd.exec(5), LoadCredential=);
+// otherwise, as on its ramfs, the file belongs to the user and has the mode
+// 0400. The bits of the group are the mask of the list then, and say nothing
+// about the group.
 const sharedMode = 0o440
 
-// The parts of system.posix_acl_access, of the kernel's linux/posix_acl_xattr.h: a version, then entries of tag,
-// permissions and id, all little-endian.
+// The parts of system.posix_acl_access, of the kernel's
+// linux/posix_acl_xattr.h: a version, then entries of tag, permissions and id,
+// all little-endian.
 const (
 	aclVersion = 2
 	aclEntry   = 8
@@ -25,7 +29,8 @@ const (
 	aclRead = 0x04
 )
 
-// sharedBy reports whether the file's access control list lets the user read and nobody else do anything, besides the owner.
+// sharedBy reports whether the file's access control list gives the user the
+// right to read, and nobody else any right, except the owner.
 func sharedBy(f *os.File, user int) bool {
 	list := make([]byte, 1<<10)
 	n, err := unix.Fgetxattr(int(f.Fd()), "system.posix_acl_access", list)

@@ -13,17 +13,19 @@ import (
 	"log/slog"
 )
 
-// Redacted is what a String shows instead of itself.
+// Redacted is the text that a String shows instead of itself.
 const Redacted = "[secret]"
 
-// String is a secret text. However it is printed, formatted, logged or written as JSON or XML, Redacted appears in its
-// place; where it would be stored (gob, YAML, binary, a database column) there is ErrStored, because storing Redacted would
-// lose the value silently. It can be read from JSON and text. The zero value is the empty secret.
+// String is a secret text. However it is printed, formatted, logged or written
+// as JSON or XML, Redacted appears in its place; where it would be stored (gob,
+// YAML, binary, a database column) there is ErrStored, because storing Redacted
+// would lose the value silently. It can be read from JSON and text. The zero
+// value is the empty secret.
 //
 // Strings cannot be compared with ==; use Equal.
 type String struct {
-	// reveal is a function and no text, so that printers which walk values by reflection, private fields included, find
-	// nothing but an address.
+	// reveal is a function and no text, so that printers which walk values by
+	// reflection, private fields included, find nothing but an address.
 	reveal func() string
 }
 

@@ -19,8 +19,9 @@ var ErrOutdated = errors.New("the key file has missed a rotation")
 
 // These are the times between two looks at the key file.
 const (
-	// watchEvery is the time between two looks, for announcements that were missed. watchAgain is that time after a look that
-	// failed, and how often the file of an outdated instance is looked at.
+	// watchEvery is the time between two looks, for announcements that were
+	// missed. watchAgain is that time after a look that failed, and how often
+	// the file of an outdated instance is looked at.
 	watchEvery = 15 * time.Second
 	watchAgain = time.Second
 	// watchLimit bounds one look.
@@ -29,13 +30,15 @@ const (
 	confirmedFor = time.Minute
 )
 
-// Watch says how a Box holds its key file against the database. DB and Tables are required; Tables as for Rotation.
+// Watch says how a Box holds its key file against the database. DB and Tables
+// are required; Tables as for Rotation.
 type Watch struct {
 	DB     *db.DB
 	Tables []Table
 	Logger hclog.Logger
-	// Changed is told when the key file turns out to have missed a rotation, with an ErrOutdated, and with nil when it has the
-	// keys again. It must not block and may be nil.
+	// Changed is told when the key file turns out to have missed a rotation,
+	// with an ErrOutdated, and with nil when it has the keys again. It must not
+	// block and may be nil.
 	Changed func(outdated error)
 	// Every is the time between two looks; zero means 15 s.
 	Every time.Duration
@@ -54,7 +57,8 @@ type watchState struct {
 	woken chan struct{}
 }
 
-// Outdated is nil, or why this instance cannot do without another key file: an ErrOutdated. Box.Watch finds out.
+// Outdated is nil, or why this instance cannot do without another key file: an
+// ErrOutdated. Box.Watch finds out.
 func (b *Box) Outdated() error {
 	b.watchState.mu.Lock()
 	defer b.watchState.mu.Unlock()
@@ -92,9 +96,11 @@ func (b *Box) wake() {
 	}
 }
 
-// Look holds the key file against what the database says now, and returns an ErrOutdated when the file lacks a key. A file
-// that is newer than what the database says is announced. Other errors say that the look failed; nothing has changed then.
-// It must not be called within a transaction: it takes a connection.
+// Look holds the key file against what the database says now, and returns an
+// ErrOutdated when the file lacks a key. A file that is newer than what the
+// database says is announced. Other errors say that the look failed; nothing
+// has changed then. It must not be called within a transaction: it takes a
+// connection.
 func (b *Box) Look(ctx context.Context, w Watch) error {
 	w.complete()
 	b.watchState.looking.Lock()
@@ -109,7 +115,8 @@ func (b *Box) Look(ctx context.Context, w Watch) error {
 	if err != nil && !errors.Is(err, ErrNotOpened) { // a value that nobody can open says nothing of the file
 		return err
 	}
-	// A file that is gone or broken leaves what was read of it before, which opens all that it opened then.
+	// A file that is gone or broken leaves what was read of it before, which
+	// opens all that it opened then.
 	r, fileErr := b.current()
 	if fileErr != nil {
 		b.mu.Lock()
@@ -126,7 +133,8 @@ func (b *Box) Look(ctx context.Context, w Watch) error {
 		}
 	}
 	if outdated == nil && (!ok || id != r.primary) {
-		// Nobody has said anything, or a rotation was cut off before it did, or the database was put back to before it.
+		// Nobody has said anything, or a rotation was cut off before it did, or
+		// the database was put back to before it.
 		var before *KeyID
 		if ok {
 			before = &id
@@ -170,8 +178,10 @@ func (b *Box) stand(outdated error, w Watch) {
 	}
 }
 
-// Watch looks at once, whenever another key is announced, and now and then, until the context ends. From its first call on
-// Seal refuses with a problem key_outdated when this file has missed a rotation. The right file heals it by itself.
+// Watch looks at once, whenever another key is announced, and now and then,
+// until the context ends. From its first call on Seal refuses with a problem
+// key_outdated when this file has missed a rotation. The right file heals it by
+// itself.
 func (b *Box) Watch(ctx context.Context, w Watch) {
 	w.complete()
 	s := &b.watchState

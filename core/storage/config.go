@@ -18,7 +18,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Config is the keys of a definition as a request has them. Which there are is the word of the host's driver.
+// Config is the keys of a definition as a request has them. Which there are is
+// the word of the host's driver.
 type Config map[string]json.RawMessage
 
 // Key is a key of the definitions of a type.

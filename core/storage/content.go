@@ -71,8 +71,10 @@ type ContentPage struct {
 	Hidden []string
 }
 
-// Content lists what is on a storage, by kind and name, asked of the hypervisor: with the token for lifecycle, to which it shows more, or
-// where the host has none with that for monitoring. Problems: not_found, unsupported, and those of host.Ask.
+// Content lists what is on a storage, by kind and name, asked of the
+// hypervisor: with the token for lifecycle, to which it shows more, or where
+// the host has none with that for monitoring. Problems: not_found, unsupported,
+// and those of host.Ask.
 func (s *Store) Content(ctx context.Context, hostID int64, name string, f ContentFilter, offset, limit int) (ContentPage, error) {
 	p, err := s.find(ctx, hostID, name)
 	if err == nil {

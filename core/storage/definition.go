@@ -37,13 +37,15 @@ type Detail struct {
 
 // These bound a change of a definition.
 const (
-	// sendLimit bounds one request that changes a definition: a server that does not answer is tried for a while.
+	// sendLimit bounds one request that changes a definition: a server that
+	// does not answer is tried for a while.
 	sendLimit = 60 * time.Second
 	// changeLimit bounds a change, with what is read before and after its request.
 	changeLimit = sendLimit + 40*time.Second
 )
 
-// Types tells which types of storages the host's hypervisor has. Problems: unsupported, and those of host.Ask.
+// Types tells which types of storages the host's hypervisor has. Problems:
+// unsupported, and those of host.Ask.
 func (s *Store) Types(ctx context.Context, hostID int64) ([]Type, error) {
 	all, err := s.types(ctx, hostID, endpoint.Monitoring)
 	return showTypes(all), err
@@ -66,7 +68,8 @@ func (s *Store) definition(ctx context.Context, hostID int64, name string) (hype
 		})
 }
 
-// Detail reads the definition of a storage from the hypervisor. Problems: not_found, unsupported, and those of host.Ask.
+// Detail reads the definition of a storage from the hypervisor. Problems:
+// not_found, unsupported, and those of host.Ask.
 func (s *Store) Detail(ctx context.Context, hostID int64, name, node string) (Detail, error) {
 	p, err := s.find(ctx, hostID, name)
 	if err != nil {
@@ -117,9 +120,10 @@ type Attached struct {
 	Type    string `json:"type" example:"nfs"`
 }
 
-// Attach makes a host's hypervisor know a storage, in one request that is sent once. All that is wrong with it is one problem invalid;
-// others: capability_missing, unsupported, conflict for a name that is taken, guest_busy while it is changed, outcome_unknown, and those
-// of host.Ask.
+// Attach makes a host's hypervisor know a storage, in one request that is sent
+// once. All that is wrong with it is one problem invalid; others:
+// capability_missing, unsupported, conflict for a name that is taken,
+// guest_busy while it is changed, outcome_unknown, and those of host.Ask.
 func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, config Config) (Attached, error) {
 	if err := s.mayManage(ctx, hostID); err != nil {
 		return Attached{}, err
@@ -198,7 +202,8 @@ func (s *Store) mayManage(ctx context.Context, hostID int64) error {
 	})
 }
 
-// has reports whether a definition has what an order sets, and not what it clears. What is secret is not told, and taken for there.
+// has reports whether a definition has what an order sets, and not what it
+// clears. What is secret is not told, and taken for there.
 func has(now *hypervisor.StorageDefinition, t *hypervisor.StorageType, o *order) bool {
 	for _, s := range o.set {
 		key := keyNamed(t, s.Key)
@@ -224,8 +229,10 @@ func sorted(words string) string {
 	return fmt.Sprint(list)
 }
 
-// Edit changes a definition, in one request that is sent once, and gives the storage as it is then. A key that is null is cleared. All
-// that is wrong with it is one problem invalid; others: not_found, digest_conflict, and those of Attach.
+// Edit changes a definition, in one request that is sent once, and gives the
+// storage as it is then. A key that is null is cleared. All that is wrong with
+// it is one problem invalid; others: not_found, digest_conflict, and those of
+// Attach.
 func (s *Store) Edit(ctx context.Context, hostID int64, name, digest string, config Config) (Detail, error) {
 	if len(config) == 0 {
 		return Detail{}, guest.NothingToChange()
@@ -261,7 +268,8 @@ func (s *Store) Edit(ctx context.Context, hostID int64, name, digest string, con
 		e.Detail("storage", name)
 		e.Detail("changed", o.names())
 	})
-	// What is cleared without having been set is no fault of a hypervisor that knows only what is set.
+	// What is cleared without having been set is no fault of a hypervisor that
+	// knows only what is set.
 	change := hypervisor.StorageChange{Name: name, Digest: now.Digest, Set: o.set, Clear: slices.DeleteFunc(slices.Clone(o.clear),
 		func(key string) bool { k := keyNamed(t, key); return !k.Secret && now.Config[key] == "" })}
 	var after hypervisor.StorageDefinition
@@ -282,11 +290,13 @@ func (s *Store) Edit(ctx context.Context, hostID int64, name, digest string, con
 	return s.detail(ctx, &p, after, "")
 }
 
-// exclusive is what only one change of a storage's definition, or of its content by a job that says so, may hold.
+// exclusive is what only one change of a storage's definition, or of its
+// content by a job that says so, may hold.
 func (p *place) exclusive() string { return fmt.Sprintf("storage:%d:%s", p.clusterID, p.name) }
 
-// change sends one request about a definition. Where the answer is lost, there judges by the definition as it is then, nil where there is
-// none; nothing is sent again.
+// change sends one request about a definition. Where the answer is lost, there
+// judges by the definition as it is then, nil where there is none; nothing is
+// sent again.
 func (s *Store) change(ctx context.Context, p *place, request func(context.Context, hypervisor.StorageManager) error,
 	there func(now *hypervisor.StorageDefinition) bool) error {
 	tell := func(err error, _ *audit.Entry) *problem.Error { return problem.From(inConfig(plugin.Problem(err))) }

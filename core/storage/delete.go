@@ -21,7 +21,7 @@ import (
 // deleteKind is the kind of jobs that delete volumes.
 const deleteKind = "storage.delete_volume"
 
-// deleteParams are those of such a job.
+// deleteParams are the parameters of such a job.
 type deleteParams struct {
 	HostID int64             `json:"host_id"`
 	Volume hypervisor.Volume `json:"volume"`
@@ -34,7 +34,7 @@ func (s *Store) Register(q *job.Queue) {
 	q.Register(templateKind, job.WorkerFunc(s.fetch))
 }
 
-// tokenFor is the capability whose token deletes a volume.
+// tokenFor returns the capability whose token deletes a volume.
 func tokenFor(v hypervisor.Volume) endpoint.Capability {
 	if v.Kind == hypervisor.VolumeBackup {
 		return endpoint.Backup
@@ -42,7 +42,8 @@ func tokenFor(v hypervisor.Volume) endpoint.Capability {
 	return endpoint.Lifecycle
 }
 
-// present is a volume with all that is on its storage, as a node sees it now; nil when it is not there.
+// present returns a volume together with everything on its storage, as a node
+// sees it now; nil if it does not exist.
 func (s *Store) present(ctx context.Context, p *place, node, id string) (*hypervisor.Volume, []hypervisor.Volume, error) {
 	list, err := s.list(ctx, p, hypervisor.ContentQuery{Node: node})
 	if err != nil {
@@ -54,9 +55,11 @@ func (s *Store) present(ctx context.Context, p *place, node, id string) (*hyperv
 	return nil, list.Volumes, nil
 }
 
-// DeleteVolume asks for a volume to be deleted, confirmed by its name. Problems: not_found, capability_missing, unsupported, protected,
-// volume_in_use with the guests that use it, confirm_required, plan_stale, guest_busy while another job writes or deletes it, invalid
-// without a node where several have such a storage, and those of host.Ask.
+// DeleteVolume requests the deletion of a volume, confirmed by its name.
+// Problems: not_found, capability_missing, unsupported, protected,
+// volume_in_use with the guests that use it, confirm_required, plan_stale,
+// guest_busy while another job writes or deletes it, invalid without a node if
+// several nodes have such a storage, and those of host.Ask.
 func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id string, confirm *string) (guest.Started, error) {
 	p, err := s.find(ctx, hostID, name)
 	if err == nil {
@@ -117,7 +120,7 @@ func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id s
 	})
 }
 
-// able is problem capability_missing, or unsupported.
+// able returns the problem capability_missing, or unsupported.
 func (s *Store) able(ctx context.Context, hostID int64, token endpoint.Capability) error {
 	return s.Hosts.Require(ctx, hostID, token, func(at hypervisor.Host) error {
 		_, err := host.Able[hypervisor.VolumeDeleter](at)
@@ -125,7 +128,8 @@ func (s *Store) able(ctx context.Context, hostID int64, token endpoint.Capabilit
 	})
 }
 
-// enqueue writes a job on a volume of a storage, with its audit row. One job at a time works on the volume.
+// enqueue enqueues a job on a volume of a storage, with its audit entry. One
+// job at a time works on a volume.
 func (s *Store) enqueue(ctx context.Context, p *place, node, volume string, spec job.Spec) (_ guest.Started, err error) {
 	spec.Target, spec.TeamID, spec.HostID = job.Target{Kind: "storage", ID: p.hostID, Name: p.name}, p.teamID, p.hostID
 	if spec.Exclusive, err = (host.Volume{Node: node, Storage: p.name, Name: volume}).Exclusive(ctx, s.DB, p.hostID); err != nil {
@@ -138,7 +142,8 @@ func (s *Store) enqueue(ctx context.Context, p *place, node, volume string, spec
 	return guest.Started{Job: made.View()}, nil
 }
 
-// deletable is why a volume is not deleted, with who uses it where that is why.
+// deletable returns why a volume is not deleted, with its users if they are the
+// reason.
 func (s *Store) deletable(ctx context.Context, p *place, v hypervisor.Volume, all []hypervisor.Volume, fresh time.Duration) (uses, error) {
 	if v.Protected {
 		return uses{}, problem.New(problem.CodeProtected, "the volume is protected; end that first")
@@ -151,13 +156,16 @@ func (s *Store) deletable(ctx context.Context, p *place, v hypervisor.Volume, al
 	return uses{}, plugin.Problem(err)
 }
 
-// same reports whether a volume of an id is the one that was asked about: disks of later guests may have the ids of earlier ones.
+// same reports whether a volume with an id is the one that the request was
+// about. Disks of later guests may get the ids of earlier ones.
 func same(a, b hypervisor.Volume) bool {
 	return a.Kind == b.Kind && a.Guest == b.Guest && a.CreatedAt.Equal(b.CreatedAt)
 }
 
-// delete does a job that deletes a volume. Everything is looked at again before the request. One whose answer is lost is judged by what
-// is there: what is gone is deleted, and of what is still there nobody knows; it is not sent for again.
+// delete runs a job that deletes a volume. It checks everything again before
+// the request. If the answer is lost, the volume itself tells: a missing one
+// was deleted; about one that exists nobody knows, and the request is not
+// repeated.
 func (s *Store) delete(ctx context.Context, run *job.Run) error {
 	var params deleteParams
 	if err := run.Params(&params); err != nil {
@@ -204,7 +212,8 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 			return able.DeleteVolume(ctx, v)
 		},
 		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: v.Node} },
-		// Tasks do not tell which volume they delete, so that none is taken for this job's.
+		// Tasks do not name the volume that they delete, so that none is taken
+		// for this job's.
 		Ours: func(hypervisor.Task) bool { return false },
 		Absent: func(ctx context.Context, _ time.Time, _ bool) error {
 			now, _, err := s.present(ctx, &p, v.Node, v.ID)

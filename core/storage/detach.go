@@ -19,18 +19,20 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Detached is the answer to the detachment of a storage.
+// Detached is the result of detaching a storage.
 type Detached struct {
 	HostID   int64  `json:"host_id" example:"1"`
 	Storage  string `json:"storage" example:"nas"`
 	Detached bool   `json:"detached"`
 }
 
-// maxLooked is how many nodes are asked what would be stranded.
+// maxLooked limits the nodes that are asked what would become unreachable.
 const maxLooked = 4
 
-// Detach makes a host's hypervisor forget a storage, confirmed by the storage's name, in one request that is sent once. What lies on it
-// stays there. Problems: not_found, confirm_required, plan_stale, invalid_state where another storage stands on it, and those of Attach.
+// Detach makes the hypervisor of a host forget a storage, confirmed by the
+// storage's name, with one request that is sent once. The content of the
+// storage stays. Problems: not_found, confirm_required, plan_stale,
+// invalid_state if another storage is based on it, and those of Attach.
 func (s *Store) Detach(ctx context.Context, hostID int64, name string, confirm *string) (Detached, error) {
 	p, err := s.find(ctx, hostID, name)
 	if err != nil {
@@ -61,7 +63,7 @@ func (s *Store) Detach(ctx context.Context, hostID int64, name string, confirm *
 	if err != nil {
 		return Detached{}, err
 	}
-	// The next poll would do it, too.
+	// The next poll would do this too.
 	if _, err := s.DB.Pool.Exec(context.WithoutCancel(ctx), "DELETE FROM storages WHERE cluster_id = $1 AND name = $2",
 		p.clusterID, name); err != nil {
 		return Detached{}, db.Problem(fmt.Errorf("forgetting a storage: %w", err))
@@ -69,7 +71,7 @@ func (s *Store) Detach(ctx context.Context, hostID int64, name string, confirm *
 	return Detached{hostID, name, true}, nil
 }
 
-// tellStranded writes into the plan what would be out of reach.
+// tellStranded writes into the plan what would become unreachable.
 func (s *Store) tellStranded(ctx context.Context, p *place, pl *plan.Plan) error {
 	pl.Add(plan.KindHost, p.name, "The hypervisor forgets the storage %s. What lies on it stays there.", p.name)
 	counts := map[hypervisor.VolumeKind]int{}
@@ -128,10 +130,10 @@ func (s *Store) tellStranded(ctx context.Context, p *place, pl *plan.Plan) error
 	return nil
 }
 
-// maxNamed is how many files a plan names.
+// maxNamed limits the files that a plan names.
 const maxNamed = 10
 
-// naming names files behind a colon, each once.
+// naming lists files after a colon, each once.
 func naming(names []string) string {
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	if len(names) == 0 {
@@ -144,7 +146,8 @@ func naming(names []string) string {
 	return text
 }
 
-// tellBackups says whose backups would be out of reach, as far as the caller may see the guests. A guest may be there no more.
+// tellBackups describes whose backups would become unreachable, as far as the
+// caller may see the guests. A guest may not exist any more.
 func (s *Store) tellBackups(ctx context.Context, p *place, backups map[hypervisor.GuestID]int, pl *plan.Plan) error {
 	found, err := s.guestsOf(ctx, p.clusterID, slices.Collect(maps.Keys(backups)))
 	if err != nil {
@@ -183,7 +186,8 @@ func (s *Store) tellBackups(ctx context.Context, p *place, backups map[hyperviso
 	return nil
 }
 
-// looked are the nodes that have to be asked for all that lies on the storage.
+// looked returns the nodes that must be asked for the whole content of the
+// storage.
 func (p *place) looked() (nodes []string) {
 	if p.known == nil || p.shared() {
 		if node, err := p.on(""); err == nil {
@@ -197,8 +201,9 @@ func (p *place) looked() (nodes []string) {
 	return nodes
 }
 
-// tellOwners names the guests whose disks lie there by what was just listed, and those that use a volume of it by what was last read of
-// their configurations, as far as the caller may see them.
+// tellOwners names the guests whose disks are on the storage, by the present
+// list, and those that use a volume of it, by the last reading of their
+// configurations, as far as the caller may see them.
 func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.GuestID]int, pl *plan.Plan) error {
 	uses, unknown, err := guest.VolumesOn(ctx, s.DB, p.clusterID, p.name)
 	if err != nil {
@@ -223,7 +228,7 @@ func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.
 		return err
 	}
 	for id, ref := range listed {
-		// What is listed now is more than what was read.
+		// The present list is newer than the readings.
 		disks[id] = owners[ref]
 		ids = append(ids, id)
 	}
@@ -264,7 +269,8 @@ func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.
 	return nil
 }
 
-// guestsOf are the guests of a cluster that have some ids at the hypervisor, with these.
+// guestsOf returns the guests of a cluster that have certain ids at the
+// hypervisor.
 func (s *Store) guestsOf(ctx context.Context, clusterID int64, refs []hypervisor.GuestID) (map[int64]hypervisor.GuestID, error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT id, ref FROM guests WHERE cluster_id = $1 AND ref = ANY ($2)", clusterID, refs)
 	found := map[int64]hypervisor.GuestID{}

@@ -21,30 +21,32 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// The kinds of jobs that fetch files.
+// These are the kinds of jobs that fetch files.
 const (
 	downloadKind = "storage.download"
 	templateKind = "storage.fetch_template"
 )
 
-// DownloadOrder is a file that a hypervisor shall fetch.
+// DownloadOrder is a file that a hypervisor should fetch.
 type DownloadOrder struct {
 	URL, Content, Filename, Node string
 	Checksum, Algorithm          string
 	AnyCertificate               bool
 }
 
-// downloadParams are those of such a job. The URL may have a secret in its query.
+// downloadParams are the parameters of such a job. The URL may contain a secret
+// in its query.
 type downloadParams struct {
 	HostID int64                   `json:"host_id"`
 	URL    secret.String           `json:"url"`
 	Spec   hypervisor.DownloadSpec `json:"spec"`
 }
 
-// digits is how many hexadecimal digits the checksum of an algorithm has.
+// digits is the number of hexadecimal digits in the checksum of each algorithm.
 var digits = map[string]int{"md5": 32, "sha1": 40, "sha224": 56, "sha256": 64, "sha384": 96, "sha512": 128}
 
-// check fills in what is left out, and gives all that is wrong, with the URL as people may be shown it.
+// check fills in defaults, and returns all faults and the URL in a form that
+// may be shown.
 func (o *DownloadOrder) check() (public string, faults []problem.Fault) {
 	fault := func(field, msg string) {
 		faults = append(faults, problem.Fault{Loc: []any{"body", field}, Msg: msg, Type: "value_error"})
@@ -81,9 +83,10 @@ func (o *DownloadOrder) check() (public string, faults []problem.Fault) {
 	return u.String(), faults
 }
 
-// Download asks a host's hypervisor to fetch a file and put it on a storage. All that is wrong with the order is one problem invalid;
-// others: not_found, capability_missing, unsupported, conflict where there is such a file, guest_busy while another job writes or deletes
-// it, and those of host.Ask.
+// Download requests that a host's hypervisor fetches a file to a storage. All
+// faults are one problem invalid. Other problems: not_found,
+// capability_missing, unsupported, conflict if the file exists, guest_busy
+// while another job writes or deletes it, and those of host.Ask.
 func (s *Store) Download(ctx context.Context, hostID int64, name string, o DownloadOrder) (guest.Started, error) {
 	public, faults := o.check()
 	if len(faults) > 0 {
@@ -118,7 +121,8 @@ func (s *Store) Download(ctx context.Context, hostID int64, name string, o Downl
 	})
 }
 
-// fetchable finds a storage to which files of a content can be fetched, and the node that fetches them.
+// fetchable returns a storage to which files of a content can be fetched, and
+// the node that fetches them.
 func (s *Store) fetchable(ctx context.Context, hostID int64, name, wanted, content string) (place, string, error) {
 	p, err := s.find(ctx, hostID, name)
 	if err == nil {
@@ -142,7 +146,7 @@ func (s *Store) fetchable(ctx context.Context, hostID int64, name, wanted, conte
 	return p, node, err
 }
 
-// absent is problem conflict for a file that is there.
+// absent returns the problem conflict if a file exists.
 func (s *Store) absent(ctx context.Context, p *place, among hypervisor.ContentQuery, filename string) error {
 	there, err := s.file(ctx, p, among, filename)
 	if err == nil && there {
@@ -157,14 +161,14 @@ func (s *Store) file(ctx context.Context, p *place, among hypervisor.ContentQuer
 	return slices.ContainsFunc(list.Volumes, func(v hypervisor.Volume) bool { return v.Name == filename }), err
 }
 
-// download does a job that fetches a file.
+// download runs a job that fetches a file.
 func (s *Store) download(ctx context.Context, run *job.Run) error {
 	var params downloadParams
 	if err := run.Params(&params); err != nil {
 		return err
 	}
 	spec := params.Spec
-	// The query may have a secret, and a task's log shows the whole URL.
+	// The query may contain a secret, and the task's log shows the whole URL.
 	run.Hide(queryOf(params.URL.Reveal()))
 	spec.URL = sdk.Secret(params.URL.Reveal())
 	among := hypervisor.ContentQuery{Storage: spec.Storage, Node: spec.Node, Content: spec.Content}
@@ -172,14 +176,15 @@ func (s *Store) download(ctx context.Context, run *job.Run) error {
 		func(ctx context.Context, f hypervisor.ContentFetcher) (string, error) { return f.Download(ctx, spec) })
 }
 
-// queryOf is what follows the path in a URL.
+// queryOf returns the part of a URL after its path.
 func queryOf(text string) string {
 	_, query, _ := strings.Cut(text, "?")
 	return query
 }
 
-// fetched does a job that puts a file on a storage, and looks in the end whether it is there, among what the query asks for: a task that
-// was found again may be that of another download.
+// fetched runs a job that puts a file on a storage. At the end it checks that
+// the file is there: a task that was found again after a lost answer may be
+// that of another download.
 func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, among hypervisor.ContentQuery, filename string,
 	send func(context.Context, hypervisor.ContentFetcher) (string, error)) error {
 	p, err := s.find(ctx, hostID, among.Storage)
@@ -238,7 +243,7 @@ func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, among h
 	return nil
 }
 
-// Template is one that a hypervisor's own source of templates for containers has.
+// Template is a template for containers from a hypervisor's own source.
 type Template struct {
 	Name         string `json:"template" example:"debian-13-standard_13.1-2_amd64.tar.zst" doc:"Name; the value of template when you fetch one"`
 	Title        string `json:"title" example:"Debian 13 (standard)"`
@@ -250,7 +255,8 @@ type Template struct {
 	Present      bool   `json:"present" doc:"true if the storage has it already"`
 }
 
-// Templates lists those that can be fetched to a storage, by name: one page, and how many there are. Problems as of Content.
+// Templates returns a page of the templates that can be fetched to a storage,
+// by name, and the number of all. Problems are those of Content.
 func (s *Store) Templates(ctx context.Context, hostID int64, name, node, search string, offset, limit int) ([]Template, int, error) {
 	p, err := s.find(ctx, hostID, name)
 	if err == nil {
@@ -296,13 +302,14 @@ func (s *Store) templates(ctx context.Context, hostID int64, node string) ([]hyp
 	return all, host.UnknownNode(err)
 }
 
-// templateParams are those of a job that fetches a template.
+// templateParams are the parameters of a job that fetches a template.
 type templateParams struct {
 	HostID int64                   `json:"host_id"`
 	Spec   hypervisor.TemplateSpec `json:"spec"`
 }
 
-// FetchTemplate asks a host's hypervisor to fetch a template to a storage. Problems as of Download.
+// FetchTemplate requests that a host's hypervisor fetches a template to a
+// storage. Problems are those of Download.
 func (s *Store) FetchTemplate(ctx context.Context, hostID int64, name, template, wanted string) (guest.Started, error) {
 	p, node, err := s.fetchable(ctx, hostID, name, wanted, "")
 	if err != nil {
@@ -330,7 +337,7 @@ func (s *Store) FetchTemplate(ctx context.Context, hostID int64, name, template,
 	})
 }
 
-// fetch does a job that fetches a template.
+// fetch runs a job that fetches a template.
 func (s *Store) fetch(ctx context.Context, run *job.Run) error {
 	var params templateParams
 	if err := run.Params(&params); err != nil {
@@ -345,7 +352,8 @@ func (s *Store) fetch(ctx context.Context, run *job.Run) error {
 		})
 }
 
-// templatesOn asks for the templates on a storage, as a node sees it.
+// templatesOn returns the query for the templates on a storage, as a node sees
+// it.
 func templatesOn(node string) hypervisor.ContentQuery {
 	return hypervisor.ContentQuery{Node: node, Kind: hypervisor.VolumeTemplate}
 }

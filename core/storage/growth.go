@@ -6,7 +6,8 @@ import (
 	"github.com/hostler/hostler/core/metric"
 )
 
-// addGrowth says of storages and of their nodes when they will be full, by one question for all of them.
+// addGrowth adds to storages and to their nodes when they will be full, with
+// one statement for all of them.
 func (s *Store) addGrowth(ctx context.Context, page []Storage) error {
 	var ids []int64
 	for i := range page {

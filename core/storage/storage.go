@@ -1,8 +1,13 @@
-// Package storage is the storages that the hypervisors have: a list out of the inventory, their definitions, which are read and changed
-// at the hypervisor and never kept, and what lies on them.
+// Package storage manages the storages of hypervisors: a list from the
+// inventory, their definitions, which are read and changed at the hypervisor
+// and never stored, and their content.
 //
-// A storage is named by a host and the name that it has in that host's cluster. One that is not shared is of the same definition on each
-// node, and of other content on each.
+// A storage is named by a host and its name in that host's cluster. A storage
+// that is not shared has the same definition on each node, and other content on
+// each.
+//
+// Store is the main type. Storage and Node are what a list shows, Volume is one
+// object on a storage, and Detail one definition.
 package storage
 
 import (
@@ -22,19 +27,21 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Store reads the inventory, and asks the hypervisors for all else.
+// Store reads the inventory, and asks the hypervisors for everything else. It
+// is safe for concurrent use.
 type Store struct {
 	DB     *db.DB
 	Hosts  *host.Store
 	Actor  *guest.Actor
 	Guests *guest.Store
-	// Deleted is told when a backup was deleted, so that other lists of backups show it; nil tells nobody.
+	// Deleted is told when a backup was deleted, so that other lists of backups
+	// show it; nil tells nobody.
 	Deleted func(ctx context.Context, hostID int64, storage, node string) error
 	// Sync polls a host, so that lists show a storage that was just attached; nil waits for the next poll.
 	Sync func(ctx context.Context, hostID int64) error
 }
 
-// Node is a storage as one node has it.
+// Node is a storage as one node sees it.
 type Node struct {
 	Node       string     `json:"node" example:"pve1"`
 	HostID     int64      `json:"host_id" example:"1" doc:"The host registered at the node, or else the first host of its cluster"`
@@ -68,7 +75,7 @@ type Storage struct {
 	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"Lowest value of all its nodes; null if none is known"`
 }
 
-// Filter narrows List. Zero values narrow nothing.
+// Filter restricts List. Zero values do not.
 type Filter struct {
 	HostID                     int64
 	Node, Name, Content, State string
@@ -79,7 +86,8 @@ type Filter struct {
 const selectStates = `SELECT s.cluster_id, c.name, s.host_id, h.name, s.node, s.name, s.type, s.shared, s.status, s.content,
 	s.used, s.total, s.seen_at, s.figures_at, s.id FROM storages s JOIN hosts h ON h.id = s.host_id JOIN clusters c ON c.id = s.cluster_id`
 
-// List gives the storages that may be seen, by cluster and name, a shared one once: one page, and how many there are on all.
+// List returns a page of the storages that the caller may see, by cluster and
+// name, and the number of all. A shared storage occurs once.
 func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, offset, limit int) ([]Storage, int, error) {
 	all, err := s.read(ctx, ` WHERE ($1 OR h.team_id = ANY ($2)) AND ($3::bigint = 0 OR s.cluster_id =
 		(SELECT cluster_id FROM hosts WHERE id = $3))`,
@@ -97,7 +105,7 @@ func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, of
 	return page, len(all), s.addGrowth(ctx, page)
 }
 
-// read gives the storages of some rows.
+// read returns the storages of the matching rows.
 func (s *Store) read(ctx context.Context, where string, args ...any) ([]Storage, error) {
 	rows, err := s.DB.Pool.Query(ctx, selectStates+where+" ORDER BY c.name, s.cluster_id, s.name, s.node", args...)
 	if err != nil {
@@ -149,7 +157,7 @@ func cleanAll(texts []string) []string {
 	return out
 }
 
-// add adds what one node tells.
+// add adds the row of one node.
 func (t *Storage) add(n Node, hostName string) {
 	if n.HostID < t.HostID {
 		t.HostID, t.Host = n.HostID, hostName
@@ -171,7 +179,7 @@ func (t *Storage) add(n Node, hostName string) {
 	t.UsedBytes, t.TotalBytes = sum(t.UsedBytes, n.UsedBytes), sum(t.TotalBytes, n.TotalBytes)
 }
 
-// sum is that of what is known.
+// sum adds two numbers that may be unknown.
 func sum(a, b *int64) *int64 {
 	if a == nil || b == nil {
 		return cmpNil(a, b)
@@ -188,13 +196,14 @@ func cmpNil(a, b *int64) *int64 {
 	return a
 }
 
-// place is where a storage is reached.
+// place is where a storage can be reached.
 type place struct {
 	hostID, clusterID, teamID int64
 	name                      string
 	// entry is the node by which the host is connected; it may be one that is not known.
 	entry string
-	// nodes are those of the cluster with their states, and known the storage as the inventory has it; nil for none.
+	// nodes are those of the cluster with their states, and known the storage
+	// as the inventory has it; nil for none.
 	nodes []clusterNode
 	known *Storage
 }
@@ -205,7 +214,8 @@ type clusterNode struct {
 	online bool
 }
 
-// find resolves a host and the name of a storage, whether the inventory has that or not.
+// find finds a host and the name of a storage, also if the inventory does not
+// have the storage.
 func (s *Store) find(ctx context.Context, hostID int64, name string) (place, error) {
 	p := place{hostID: hostID, name: name}
 	var cluster *int64
@@ -241,7 +251,8 @@ func (s *Store) find(ctx context.Context, hostID int64, name string) (place, err
 	return p, nil
 }
 
-// require is problem not_found for a storage that the inventory does not have.
+// require returns the problem not_found for a storage that the inventory does
+// not have.
 func (p *place) require() error {
 	if p.known == nil {
 		return problem.New(problem.CodeNotFound, "there is no such storage")
@@ -252,12 +263,13 @@ func (p *place) require() error {
 // shared reports whether all nodes have the same storage.
 func (p *place) shared() bool { return p.known != nil && p.known.Shared }
 
-// at reports whether a node has the storage, as far as the inventory knows it.
+// at reports whether a node has the storage, as far as the inventory knows.
 func (p *place) at(node string) bool {
 	return p.known == nil || slices.ContainsFunc(p.known.Nodes, func(n Node) bool { return n.Node == node })
 }
 
-// on is the node that is asked for, or else the one that serves best: where the storage can be used, the host's own before others.
+// on returns the requested node, or else the best one: a node on which the
+// storage can be used, the host's own first.
 func (p *place) on(wanted string) (string, error) {
 	if wanted != "" {
 		if !slices.ContainsFunc(p.nodes, func(n clusterNode) bool { return n.name == wanted }) {
@@ -293,7 +305,8 @@ func (p *place) on(wanted string) (string, error) {
 	return best, nil
 }
 
-// only is on for what must not be guessed: without a node that is asked for, only a storage will do that is the same on each node.
+// only is on for requests in which the node must not be guessed: without a
+// requested node it accepts only a storage that is the same on each node.
 func (p *place) only(wanted string) (string, error) {
 	if wanted == "" && !p.shared() && p.known != nil && len(p.known.Nodes) > 1 {
 		return "", problem.InvalidField("several nodes have a storage of this name, each for itself: say which is meant", "missing",

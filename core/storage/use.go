@@ -34,7 +34,8 @@ type User struct {
 // These bound the questions that are asked before a volume is deleted. Beyond
 // them nobody can tell whether it is in use.
 const (
-	// maxAsked is how many guests are asked for their configurations before a volume is deleted, and askedAtOnce how many of them at a time.
+	// maxAsked is how many guests are asked for their configurations before a
+	// volume is deleted, and askedAtOnce how many of them at a time.
 	maxAsked    = 1000
 	askedAtOnce = 4
 	// askLimit bounds all of these questions.
@@ -45,7 +46,7 @@ const (
 	readFresh = time.Hour
 )
 
-// errInUse is a volume that is used, by users that are known, or for another reason.
+// errInUse reports that a volume is used, by known users or for another reason.
 type errInUse struct {
 	users []int64
 	why   string
@@ -54,8 +55,10 @@ type errInUse struct {
 // Error says which guest uses the volume.
 func (e *errInUse) Error() string { return e.why }
 
-// free is an errInUse while something uses a volume; all is what else is on its storage, and fresh as of unnamed. A disk is used as
-// long as the guest is there whose it is by its name, whatever that guest's configuration names: its snapshots may need it.
+// free returns an errInUse if something uses a volume. all is everything else
+// on its storage, and fresh as for unnamed. A disk counts as used while the
+// guest exists to which it belongs by its name, whatever that guest's
+// configuration contains: its snapshots may need the disk.
 func (s *Store) free(ctx context.Context, p *place, v hypervisor.Volume, all []hypervisor.Volume, fresh time.Duration) error {
 	if i := slices.IndexFunc(all, func(o hypervisor.Volume) bool { return o.Parent != "" && o.Parent == v.ID }); i >= 0 {
 		return &errInUse{why: fmt.Sprintf("the volume %s is a linked copy of it", all[i].ID)}
@@ -74,7 +77,8 @@ func (s *Store) free(ctx context.Context, p *place, v hypervisor.Volume, all []h
 	return s.unnamed(ctx, p, v, fresh)
 }
 
-// ownerGone is an errInUse while there is a guest of the id that a disk is of.
+// ownerGone returns an errInUse while there is a guest with the id of a disk's
+// owner.
 func (s *Store) ownerGone(ctx context.Context, p *place, v hypervisor.Volume) error {
 	var id int64
 	err := s.DB.Pool.QueryRow(ctx, "SELECT id FROM guests WHERE cluster_id = $1 AND ref = $2 ORDER BY id LIMIT 1", p.clusterID,
@@ -91,7 +95,8 @@ func (s *Store) ownerGone(ctx context.Context, p *place, v hypervisor.Volume) er
 			return &errInUse{users: []int64{id}, why: "it is a disk of a guest that is there"}
 		}
 	}
-	// The guest may be newer than the last poll, and newer than what the hypervisor lists.
+	// The guest may be newer than the last poll, and than the hypervisor's
+	// list.
 	listed := false
 	_, err = host.AskWithin(ctx, s.Hosts, askLimit, p.hostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Host) (struct{}, error) {
@@ -111,13 +116,18 @@ func (s *Store) ownerGone(ctx context.Context, p *place, v hypervisor.Volume) er
 	return nil
 }
 
-// unnamed is an errInUse while the configuration of a guest names the volume. Only an answer of now says that one does; those guests are
-// asked first of which a reading says so, and where one of these still does the rest need not be asked.
+// unnamed returns an errInUse while the configuration of a guest names the
+// volume. Only a present answer proves that one does. Guests are asked first if
+// a stored reading says so; if one of these still does, the others need not be
+// asked.
 //
-// That a guest does not name it is also taken from a reading that is younger than fresh, if neither a job nor a change in the list of
-// guests has followed it. Whoever asks for a deletion is answered so (readFresh), because nothing is deleted then: an hour is what the
-// reader in the background takes for a thousand guests. The job that deletes believes no reading (0) and asks every guest that could use
-// the volume, right before its request. One that cannot be asked is an error.
+// That a guest does not name the volume is also taken from a reading younger
+// than fresh, if neither a job nor a change in the list of guests came after
+// it. A user who requests a deletion gets an answer by such readings
+// (readFresh), because nothing is deleted then: an hour is what the reader in
+// the background needs for a thousand guests. The job that deletes trusts no
+// reading (0) and asks every guest that could use the volume, immediately
+// before its request. A guest that cannot be asked is an error.
 func (s *Store) unnamed(ctx context.Context, p *place, v hypervisor.Volume, fresh time.Duration) error {
 	query := guest.VolumeQuery{ClusterID: p.clusterID, Volume: v.ID, VMs: v.Kind == hypervisor.VolumeImage, Fresh: fresh,
 		Limit: maxAsked + 1}
@@ -143,7 +153,8 @@ func (s *Store) unnamed(ctx context.Context, p *place, v hypervisor.Volume, fres
 	return nil
 }
 
-// naming asks guests whether their configurations name a volume, some at a time, and gives those where they do.
+// naming asks guests whether their configurations name a volume, several at a
+// time, and returns those that do.
 func (s *Store) naming(ctx context.Context, ids []int64, volume string) (users []int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -177,7 +188,8 @@ func (s *Store) naming(ctx context.Context, ids []int64, volume string) (users [
 	return users, nil
 }
 
-// names asks a guest's hypervisor whether its configuration names a volume; of an empty one, whether the guest is there.
+// names asks a guest's hypervisor whether its configuration names a volume; for
+// an empty volume it asks whether the guest exists.
 func (s *Store) names(ctx context.Context, guestID int64, volume string) (bool, error) {
 	g, err := s.Guests.ByID(ctx, guestID)
 	if err != nil && problem.CodeOf(err) == problem.CodeNotFound {
@@ -204,14 +216,15 @@ func (s *Store) names(ctx context.Context, guestID int64, volume string) (bool, 
 		slices.ContainsFunc(config.Files, func(f hypervisor.File) bool { return f.Volume == volume }), nil
 }
 
-// uses is who uses a volume, as the caller sees it.
+// uses are the users of a volume, as the caller may see them.
 type uses struct {
 	guests []User
 	// others is how many guests use it that the caller does not see.
 	others int
 }
 
-// inUse is problem volume_in_use with those users that the caller may see.
+// inUse returns the problem volume_in_use with the users that the caller may
+// see.
 func (s *Store) inUse(ctx context.Context, used *errInUse) (u uses, err error) {
 	if u.guests, u.others, err = s.users(ctx, used.users); err != nil {
 		return uses{}, err
@@ -219,7 +232,7 @@ func (s *Store) inUse(ctx context.Context, used *errInUse) (u uses, err error) {
 	return u, problem.New(problem.CodeVolumeInUse, "%s", used.why).With("guests", u.guests).With("others", u.others)
 }
 
-// tell writes into a plan who uses the volume.
+// tell writes the users of the volume into a plan.
 func (u uses) tell(pl *plan.Plan) {
 	for _, g := range u.guests {
 		pl.Add(plan.KindGuest, g.Name, "%s uses it.", g.Name)
@@ -229,7 +242,8 @@ func (u uses) tell(pl *plan.Plan) {
 	}
 }
 
-// users are those of some guests that the caller may see, and how many others there are.
+// users returns the guests that the caller may see, and the number of the
+// others.
 func (s *Store) users(ctx context.Context, ids []int64) (seen []User, others int, err error) {
 	visible := identity.Visible{All: true}
 	if caller := identity.FromContext(ctx); caller != nil {

@@ -16,7 +16,8 @@ import (
 // These limit a row. A list may have hundreds of thousands of rows, and a peer
 // that sends long ones must not fill the memory.
 const (
-	// maxNotes is the length in bytes of the notes that a list hands on; a list has the first line only.
+	// maxNotes is the length in bytes of the notes that a list hands on; a list
+	// has the first line only.
 	maxNotes = 1 << 10
 	// maxWord is the length in bytes of any other text of a row.
 	maxWord = 64

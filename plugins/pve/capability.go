@@ -26,8 +26,9 @@ var roles = map[endpoint.Capability]role{
 	endpoint.Monitoring: {
 		name:       "ServiceAudit",
 		privileges: []string{"VM.Audit", "Datastore.Audit", "Sys.Audit", "Pool.Audit", "SDN.Audit"},
-		// The last is for the firewall's log of nodes. That of guests is read with the token for consoles, and with this one where there is
-		// none and somebody gave it the optional privilege.
+		// The last is for the firewall's log of nodes. That of guests is read
+		// with the token for consoles, and with this one where there is none
+		// and somebody gave it the optional privilege.
 		recommended: []string{"VM.GuestAgent.Audit", "Sys.Syslog"},
 		optional:    []string{"VM.Console"},
 	},
@@ -38,8 +39,9 @@ var roles = map[endpoint.Capability]role{
 			"VM.Allocate", "VM.Clone", "VM.Snapshot", "VM.Snapshot.Rollback", "VM.Migrate", "Sys.Modify",
 			"Datastore.Allocate", "Datastore.AllocateSpace",
 		},
-		// Sys.AccessNetwork is for downloads, which a node makes out of its own network. The last two are for changes of a firewall that keep
-		// a part of what is there, and to tell where a new rule stands.
+		// Sys.AccessNetwork is for downloads, which a node makes out of its own
+		// network. The last two are for changes of a firewall that keep a part
+		// of what is there, and to tell where a new rule stands.
 		recommended: []string{
 			"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate", "Sys.AccessNetwork",
 			"VM.Audit", "Sys.Audit",
@@ -54,7 +56,8 @@ var roles = map[endpoint.Capability]role{
 	endpoint.Backup: {
 		name:       "ServiceBackup",
 		privileges: []string{"VM.Backup", "Datastore.AllocateSpace", "Datastore.Audit"},
-		// For a restore: a new guest, one whose NICs are on bridges, and a name for a VM and for a container.
+		// For a restore: a new guest, one whose NICs are on bridges, and a name
+		// for a VM and for a container.
 		recommended: []string{"SDN.Use", "VM.Allocate", "VM.Config.Options", "VM.Config.Network"},
 	},
 	endpoint.NodePower: {

@@ -11,7 +11,8 @@ import (
 // membership is the content of /cluster/status.
 type membership struct {
 	cluster hypervisor.Cluster
-	// nodes are the members by name. Without the right to see them there are none, and the list tells the names.
+	// nodes are the members by name. Without the right to see them there are
+	// none, and the list tells the names.
 	nodes map[string]*hypervisor.Node
 	order []*hypervisor.Node
 	// kept is set while the membership is one that was known before.

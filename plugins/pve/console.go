@@ -33,11 +33,13 @@ type console struct {
 	// open ends with Close.
 	open  context.Context
 	close context.CancelFunc
-	// lost is why the node does not answer any more, nil where it does. It is asked once the console is whole, and has ended without a word.
+	// lost is why the node does not answer any more, nil where it does. It is
+	// asked once the console is whole, and has ended without a word.
 	lost  func() error
 	whole atomic.Bool
 
-	// head is what came while the console was opened and was not read, and coming what comes next, where somebody reads it already.
+	// head is what came while the console was opened and was not read, and
+	// coming what comes next, where somebody reads it already.
 	head    []byte
 	coming  chan arrival
 	message io.Reader // the frame that is being read

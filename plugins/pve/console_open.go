@@ -17,13 +17,16 @@ import (
 
 // These limit the opening of a console.
 const (
-	// consoleOpening bounds the opening where the caller does not, beside the waits of its requests.
+	// consoleOpening bounds the opening where the caller does not, beside the
+	// waits of its requests.
 	consoleOpening = time.Minute
-	// consoleFarewell is how long the end of a console may come after the text that says why, or nothing at all.
+	// consoleFarewell is how long the end of a console may come after the text
+	// that says why, or nothing at all.
 	consoleFarewell = 500 * time.Millisecond
 	// consoleHead is how much of what comes first is judged, in bytes.
 	consoleHead = 512
-	// consoleEnding is how long the end of a console's task is looked for when its connection has ended.
+	// consoleEnding is how long the end of a console's task is looked for when
+	// its connection has ended.
 	consoleEnding = 3 * time.Second
 	// consoleLost is how long a node has to answer once the connection of a console has ended.
 	consoleLost = time.Second

@@ -94,7 +94,8 @@ type applianceRow struct {
 
 // These limit the list of templates.
 const (
-	// maxTemplates is how many rows of the list are handed on, maxDescription the length in bytes of a description.
+	// maxTemplates is how many rows of the list are handed on, maxDescription
+	// the length in bytes of a description.
 	maxTemplates   = 5000
 	maxDescription = 4 << 10
 )

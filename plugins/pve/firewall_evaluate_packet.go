@@ -15,7 +15,8 @@ import (
 type way struct {
 	from, to firewall.End
 	packet   pvefirewall.Packet
-	// sourceGuessed and destGuessed say that the address of that end is not known, and one stands for it.
+	// sourceGuessed and destGuessed say that the address of that end is not
+	// known, and one stands for it.
 	sourceGuessed, destGuessed bool
 	// unknown says why the packet cannot be judged.
 	unknown string

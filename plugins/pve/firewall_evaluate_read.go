@@ -19,10 +19,12 @@ import (
 
 // These limit the cost of one question to the evaluator for the host.
 const (
-	// evaluateRequests are the most requests that one question to the evaluator sends, and evaluateAtOnce how many of them at the same time.
+	// evaluateRequests are the most requests that one question to the evaluator
+	// sends, and evaluateAtOnce how many of them at the same time.
 	evaluateRequests = 3000
 	evaluateAtOnce   = 8
-	// askedGuests is how many guests are asked for their addresses, which some are slow to tell: askLimit is the patience with each.
+	// askedGuests is how many guests are asked for their addresses, which some
+	// are slow to tell: askLimit is the patience with each.
 	askedGuests = 32
 	askLimit    = 5 * time.Second
 )

@@ -21,7 +21,8 @@ var _ firewall.UsageFinder = (*Firewall)(nil)
 
 // These limit the cost of one search for the host.
 const (
-	// usageRequests are the most requests that one asking for a usage sends, and usageAtOnce how many of them at the same time.
+	// usageRequests are the most requests that one asking for a usage sends,
+	// and usageAtOnce how many of them at the same time.
 	usageRequests = 600
 	usageAtOnce   = 4
 )

@@ -14,7 +14,8 @@ var errMembership = errors.New("the membership of the cluster has changed")
 // valid. The row of a node says online or offline from the same source as the
 // cluster's status; "unknown" only means that the node reports no figures.
 type kept struct {
-	// unseen are the known nodes that no row has named yet, and changed says that a row contradicted.
+	// unseen are the known nodes that no row has named yet, and changed says
+	// that a row contradicted.
 	unseen  map[string]string
 	changed bool
 }

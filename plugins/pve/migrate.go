@@ -23,7 +23,8 @@ type preconditions struct {
 	Running   pveapi.Flag           `json:"running"`
 	Dependent []pveapi.Text         `json:"dependent-ha-resources"`
 
-	// Mapped are those of the resources that other nodes may have too, by key; releases before 8 have none.
+	// Mapped are those of the resources that other nodes may have too, by key;
+	// releases before 8 have none.
 	Mapped map[string]mappedResource `json:"mapped-resource-info"`
 	// MappedKeys are their keys, which is all that 8.0 to 8.3 tell.
 	MappedKeys []pveapi.Text `json:"mapped-resources"`

@@ -24,7 +24,8 @@ var interfaceTypes = map[string]string{
 
 // These limit what is read of a node's network.
 const (
-	// maxNodeInterfaces is how many interfaces of a node are read, maxDiff the length in bytes of a diff.
+	// maxNodeInterfaces is how many interfaces of a node are read, maxDiff the
+	// length in bytes of a diff.
 	maxNodeInterfaces = 4096
 	maxDiff           = 256 << 10
 )

@@ -39,7 +39,8 @@ type side struct {
 type diffReader struct {
 	pending []configured
 	of      map[string]*stanza
-	// loose counts lines that are of no interface: more of them on the changed side, or on the old one.
+	// loose counts lines that are of no interface: more of them on the changed
+	// side, or on the old one.
 	loose map[string]int
 	// last is the interface that the changed side has named last.
 	last string

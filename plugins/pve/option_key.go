@@ -13,7 +13,8 @@ import (
 type option struct {
 	hypervisor.OptionKey
 	privilege string
-	// since is the release that brought the key; later are the values that came after the key, with their releases.
+	// since is the release that brought the key; later are the values that came
+	// after the key, with their releases.
 	since release
 	later map[string]release
 }

@@ -14,12 +14,14 @@ type Pace struct {
 	// PollFirst and PollMost bound the wait between two looks at a running task.
 	PollFirst time.Duration
 	PollMost  time.Duration
-	// Silence is how long a task is followed without any answer before the host counts as unreachable. It must outlast
-	// the restart of pveproxy after an update and the reload of a network.
+	// Silence is how long a task is followed without any answer before the host
+	// counts as unreachable. It must outlast the restart of pveproxy after an
+	// update and the reload of a network.
 	Silence time.Duration
 	// ConsoleAlive is how often a terminal gets a sign of life.
 	ConsoleAlive time.Duration
-	// ConsoleFirst is how long the opening of a terminal waits for what comes first. What cannot be shown says so within two seconds.
+	// ConsoleFirst is how long the opening of a terminal waits for what comes
+	// first. What cannot be shown says so within two seconds.
 	ConsoleFirst time.Duration
 	// SSH are the waits of a login to a node.
 	SSH pvessh.Waits

@@ -59,8 +59,9 @@ func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, er
 // default. For all others Proxmox VE knows the only format.
 var fileStorages = map[string]bool{"dir": true, "nfs": true, "cifs": true, "glusterfs": true}
 
-// onFiles reports whether a storage stores images as files. It returns false for a storage that the node does not list; creating the VM
-// then returns the error.
+// onFiles reports whether a storage stores images as files. It returns false
+// for a storage that the node does not list; creating the VM then returns the
+// error.
 func (h *Host) onFiles(ctx context.Context, node, storage string) (bool, error) {
 	path, err := nodePath(node, "storage")
 	if err != nil {

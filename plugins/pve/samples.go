@@ -20,7 +20,8 @@ const (
 	maxGenerations = 180
 	// guestRows, nodeRows and storageRows are how many rows one generation has for each.
 	guestRows, nodeRows, storageRows = 10, 14, 2
-	// usualRows and gapRows bound what one export may bring: it is made in one piece by the hypervisor, 110 bytes a row.
+	// usualRows and gapRows bound what one export may bring: it is made in one
+	// piece by the hypervisor, 110 bytes a row.
 	usualRows = 50_000
 	gapRows   = 200_000
 	// gapAfter is how old the last detailed inventory is when something must have been missed.
@@ -149,7 +150,8 @@ type sampler struct {
 	to  func(hypervisor.Page) error
 	// guests are the guests of this inventory by kind and id, for the node of a sample's guest.
 	guests map[guestKey]*hypervisor.GuestRef
-	// fresh is the time from which on the list has just brought the same figures of guests and storages.
+	// fresh is the time from which on the list has just brought the same
+	// figures of guests and storages.
 	fresh  int64
 	page   []hypervisor.Sample
 	failed error

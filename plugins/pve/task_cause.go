@@ -30,7 +30,8 @@ var (
 
 // These limit the texts that are taken from a log.
 const (
-	// maxCause is how much of a line of a log is told, and maxCommand how much of a command, in bytes.
+	// maxCause is how much of a line of a log is told, and maxCommand how much
+	// of a command, in bytes.
 	maxCause   = 300
 	maxCommand = 40
 )
@@ -41,7 +42,8 @@ const noRoom = "No space left on device"
 // taskCause finds in a task's log why the task failed. Many tasks end only with
 // "job errors" or "exit code 8".
 type taskCause struct {
-	// last is the last line that tells of an error, before the one before it, and full the last one of a storage that is full.
+	// last is the last line that tells of an error, before the one before it,
+	// and full the last one of a storage that is full.
 	last, before, full string
 }
 

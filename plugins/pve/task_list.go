@@ -18,12 +18,16 @@ import (
 
 // These are properties of the task lists of Proxmox VE.
 const (
-	// clusterTasks is how many of the newest tasks of each node the cluster's own list is sure to have: it keeps about 25.
+	// clusterTasks is how many of the newest tasks of each node the cluster's
+	// own list is sure to have: it keeps about 25.
 	clusterTasks = 20
-	// archiving is how long after the end of a task others that ended later may stand before it in the archive: a node moves what
-	// has ended there in batches, when it starts the next task or at the latest about every ten seconds.
-	// A task's end is the moment of that move (RESTEnvironment.pm, active_workers), so that only a clock that is set back, or an
-	// archive that could not be written at first, brings the order into disorder: the minute is spare.
+	// archiving is how long after the end of a task others that ended later may
+	// stand before it in the archive: a node moves what has ended there in
+	// batches, when it starts the next task or at the latest about every ten
+	// seconds. A task's end is the moment of that move (RESTEnvironment.pm,
+	// active_workers), so that only a clock that is set back, or an archive
+	// that could not be written at first, brings the order into disorder: the
+	// minute is spare.
 	archiving = time.Minute
 	// atOnce is how many nodes are asked for their tasks at the same time.
 	atOnce = 4

@@ -16,10 +16,11 @@ import (
 const (
 	// logWindow is how many lines of a running task's log are read at once.
 	logWindow = 1000
-	// endings is how many looks an ended task without a result is given: its status file is written a moment later.
+	// endings is how many looks an ended task without a result is given: its
+	// status file is written a moment later.
 	endings = 5
-	// statusEvery is how many looks go by between two questions for the status of a task whose log tells no end: a worker
-	// that was killed writes none.
+	// statusEvery is how many looks go by between two questions for the status
+	// of a task whose log tells no end: a worker that was killed writes none.
 	statusEvery = 4
 )
 

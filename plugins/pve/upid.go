@@ -66,8 +66,9 @@ func (u upid) guestID() hypervisor.GuestID {
 // guestTasks are the beginnings of the task types whose id is a guest's.
 var guestTasks = []string{"qm", "vz", "ha", "vnc", "spice", "move_volume", "resize", "unlink", "push_file", "pull_file"}
 
-// operationOf is our word for a type of task. A pause was a qmsuspend before it had a type of its own; the ha types are
-// those of guests that the cluster's manager watches.
+// operationOf is our word for a type of task. A pause was a qmsuspend before it
+// had a type of its own; the ha types are those of guests that the cluster's
+// manager watches.
 var operationOf = map[string]hypervisor.Operation{
 	"qmstart": hypervisor.Start.Operation(), "vzstart": hypervisor.Start.Operation(), "hastart": hypervisor.Start.Operation(),
 	"qmstop": hypervisor.Stop.Operation(), "vzstop": hypervisor.Stop.Operation(), "hastop": hypervisor.Stop.Operation(),

@@ -7,9 +7,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// apps gives the pins of apps at a state, by slug: for each app the pin at which its own files were last seen to be others. They are
-// decided at the first sync of a state as the newest, and kept then: keep says that this is it. An app that is not among them has the pin
-// of the state.
+// apps gives the pins of apps at a state, by slug: for each app the pin at
+// which its own files were last seen to be others. They are decided at the
+// first sync of a state as the newest, and kept then: keep says that this is
+// it. An app that is not among them has the pin of the state.
 func (c *Catalog) apps(ctx context.Context, s state, cursor string, keep bool) (map[string]catalog.Pin, error) {
 	name := c.note("apps", s.pin.String())
 	kept := map[string]string{}
@@ -36,9 +37,9 @@ func (c *Catalog) apps(ctx context.Context, s state, cursor string, keep bool) (
 	return apps, nil
 }
 
-// before gives the state that this one follows, with the pins of its apps: that of the cursor, or the one that was synced last. What
-// cannot
-// be had any more is an empty state.
+// before gives the state that this one follows, with the pins of its apps: that
+// of the cursor, or the one that was synced last. What cannot be had any more
+// is an empty state.
 func (c *Catalog) before(ctx context.Context, s state, cursor string) (state, map[string]catalog.Pin, error) {
 	pins := map[string]catalog.Pin{}
 	var pin catalog.Pin

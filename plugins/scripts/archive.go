@@ -43,9 +43,10 @@ func wanted(p string) bool {
 // unfit is the error of an archive that is not what GitHub makes.
 func unfit(format string, args ...any) error { return plugin.Errorf(plugin.Protocol, format, args...) }
 
-// unpack reads the archive of one commit, as git and the hosts of repositories make it: everything lies below one folder. What is not
-// wanted is read over, but held to the same rules: a link, a device, a path that leads out, or one that comes twice makes the whole
-// archive unfit.
+// unpack reads the archive of one commit, as git and the hosts of repositories
+// make it: everything lies below one folder. What is not wanted is read over,
+// but held to the same rules: a link, a device, a path that leads out, or one
+// that comes twice makes the whole archive unfit.
 func unpack(ctx context.Context, r io.Reader, commit string, w *tree.Writer) error {
 	compressed := &limitReader{ctx: ctx, from: r, left: maxArchive, what: "the archive"}
 	unzipped, err := gzip.NewReader(compressed)
@@ -84,7 +85,8 @@ func unpack(ctx context.Context, r io.Reader, commit string, w *tree.Writer) err
 	return nil
 }
 
-// archiveError keeps an error of ours, of the caller and of the network, and makes all else one of the archive.
+// archiveError keeps an error of ours, of the caller and of the network, and
+// makes all else one of the archive.
 func archiveError(r *limitReader, err error) error {
 	var known *plugin.Error
 	switch {
@@ -144,7 +146,8 @@ func (u *unpacker) member(h *tar.Header) (p string, keep bool, err error) {
 	return rest, wanted(rest), nil
 }
 
-// limitReader ends with an error after so many bytes, or when they are too many for what they were compressed to.
+// limitReader ends with an error after so many bytes, or when they are too many
+// for what they were compressed to.
 type limitReader struct {
 	ctx  context.Context
 	from io.Reader

@@ -26,7 +26,8 @@ import (
 // pace is how often and how long a fetcher tries.
 type pace struct {
 	tries int
-	// first is the first pause between two tries, which doubles; longest is the longest that it waits when it is told to, in all.
+	// first is the first pause between two tries, which doubles; longest is the
+	// longest that it waits when it is told to, in all.
 	first, longest time.Duration
 	// answer is how long the answer may take to begin.
 	answer time.Duration
@@ -43,7 +44,8 @@ type fetcher struct {
 	logger        hclog.Logger
 }
 
-// newClient dials only what the configuration allows. Redirects stay with https where it began, and are five at most.
+// newClient dials only what the configuration allows. Redirects stay with https
+// where it began, and are five at most.
 func newClient(config catalog.Config, pace pace, proxy *url.URL, roots *x509.CertPool) *http.Client {
 	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		dialled, err := netip.ParseAddrPort(address)
@@ -79,8 +81,10 @@ func newClient(config catalog.Config, pace pace, proxy *url.URL, roots *x509.Cer
 	}}
 }
 
-// get fetches an address and hands the body of a 200 to read, again from the beginning when the connection breaks. Etag is sent when it is
-// not empty; a 304 is then told without a call of read. What the address answers otherwise is an error of the kind that says so.
+// get fetches an address and hands the body of a 200 to read, again from the
+// beginning when the connection breaks. Etag is sent when it is not empty; a
+// 304 is then told without a call of read. What the address answers otherwise
+// is an error of the kind that says so.
 func (f *fetcher) get(ctx context.Context, address, accept, etag string, read func(http.Header, io.Reader) error) (unchanged bool,
 	err error) {
 	pause := f.pace.first
@@ -156,8 +160,9 @@ func limited(h http.Header) bool {
 	return h.Get("Retry-After") != "" || h.Get("X-RateLimit-Remaining") == "0"
 }
 
-// retryAfter is how long an answer asks to wait; 0 when it does not say. RFC 9110 section 10.2.3, and GitHub's X-RateLimit-Reset, which is
-// a time in seconds since 1970.
+// retryAfter is how long an answer asks to wait; 0 when it does not say. RFC
+// 9110 section 10.2.3, and GitHub's X-RateLimit-Reset, which is a time in
+// seconds since 1970.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil && seconds >= 0 {
@@ -188,7 +193,8 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// networkError is endpoint.NetworkError for an origin: it speaks of no host, and a certificate that is not trusted is Untrusted.
+// networkError is endpoint.NetworkError for an origin: it speaks of no host,
+// and a certificate that is not trusted is Untrusted.
 func networkError(ctx context.Context, err error) error {
 	var known *plugin.Error
 	if errors.As(err, &known) {

@@ -13,7 +13,8 @@ import (
 // header is what a script tells of itself by the lines that it begins and ends with.
 type header struct {
 	App string
-	// Values are the defaults of the variables var_…, such as "var_cpu". They are texts as they stand there.
+	// Values are the defaults of the variables var_…, such as "var_cpu". They
+	// are texts as they stand there.
 	Values  map[string]string
 	Authors []string
 	License string

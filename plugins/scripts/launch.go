@@ -86,8 +86,10 @@ func variables(pairs ...string) (list []catalog.Variable) {
 	return list
 }
 
-// forInstall makes a container with what the request names. The mode "generated" is the only one that takes the storages from the
-// environment; everything that would still ask is answered before, or written to the sentinel.
+// forInstall makes a container with what the request names. The mode
+// "generated" is the only one that takes the storages from the environment;
+// everything that would still ask is answered before, or written to the
+// sentinel.
 func forInstall(l *catalog.Launch, r catalog.LaunchRequest, h header, install []byte) error {
 	for field, fits := range map[string]bool{
 		"name": nameForm.MatchString(r.Name), "container": r.Container == "" || idForm.MatchString(r.Container),
@@ -146,9 +148,9 @@ func forUpdate(l *catalog.Launch, r catalog.LaunchRequest, content []byte) error
 	return err
 }
 
-// input is the answers to the questions, one a line. What nobody has answered is an empty line, which means no in nearly all of them;
-// there
-// are not more lines than questions, for some ask for ever.
+// input is the answers to the questions, one a line. What nobody has answered
+// is an empty line, which means no in nearly all of them; there are not more
+// lines than questions, for some ask for ever.
 func input(r catalog.LaunchRequest, count int, consent bool) (string, error) {
 	var lines []string
 	if consent {

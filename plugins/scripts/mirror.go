@@ -13,9 +13,11 @@ import (
 
 // origin is where commits and archives come from.
 type origin interface {
-	// resolve gives the commit of a branch or tag, and a tag of the answer for the next time, when it may be unchanged.
+	// resolve gives the commit of a branch or tag, and a tag of the answer for
+	// the next time, when it may be unchanged.
 	resolve(ctx context.Context, repository, ref, etag string) (commit, newTag string, unchanged bool, err error)
-	// archive hands the archive of a commit to read, perhaps several times from its beginning. NotFound when it is not there.
+	// archive hands the archive of a commit to read, perhaps several times from
+	// its beginning. NotFound when it is not there.
 	archive(ctx context.Context, repository, commit string, read func(io.Reader) error) error
 	close()
 }

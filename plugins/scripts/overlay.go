@@ -40,8 +40,9 @@ func (s state) addOverlay(b *catalog.BundleBuilder) error {
 	return nil
 }
 
-// scriptHosts are the beginnings of addresses, without their scheme and in small letters, from which nothing may be fetched while a bundle
-// runs: what is needed of them is in it.
+// scriptHosts are the beginnings of addresses, without their scheme and in
+// small letters, from which nothing may be fetched while a bundle runs: what is
+// needed of them is in it.
 func (s state) scriptHosts() string {
 	var list []string
 	for _, repository := range []string{"community-scripts/proxmoxve/", "community-scripts/proxmoxved/", "community-scripts/core/"} {

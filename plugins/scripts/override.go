@@ -8,12 +8,14 @@ import (
 	"github.com/hostler/hostler/sdk/catalog"
 )
 
-// override is one value that a caller may set. What is not among them is refused: the scripts would take names of files to run, too.
+// override is one value that a caller may set. What is not among them is
+// refused: the scripts would take names of files to run, too.
 type override struct {
 	option catalog.Option
 	// variable is what the scripts call it, and on and off are what they take for a Switch.
 	variable, on, off string
-	// form is what the value must be besides its type. The scripts put values into the arguments of programs without quotes.
+	// form is what the value must be besides its type. The scripts put values
+	// into the arguments of programs without quotes.
 	form func(string) bool
 }
 
@@ -75,8 +77,9 @@ func word(key, otherwise, description string, form func(string) bool) override {
 	}}
 }
 
-// allOverrides are those that may be set for an install. The password of root is not among them: the scripts hand it over in an argument,
-// which everybody on the node can read.
+// allOverrides are those that may be set for an install. The password of root
+// is not among them: the scripts hand it over in an argument, which everybody
+// on the node can read.
 var allOverrides = []override{
 	whole("cpu", "The number of cores.", 1, 512), whole("ram", "The memory in MiB.", 64, 4<<20),
 	whole("disk", "The size of the root disk in GiB.", 1, 64<<10),

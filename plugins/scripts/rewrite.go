@@ -17,7 +17,8 @@ const engineFolder = "engine"
 
 // rewriting are the addresses under which scripts load each other, and what they become.
 type rewriting struct {
-	// bases are the beginnings of addresses, longest first, and folder is where in the bundle their files are.
+	// bases are the beginnings of addresses, longest first, and folder is where
+	// in the bundle their files are.
 	bases []base
 	// foreign finds addresses of scripts.
 	foreign *regexp.Regexp
@@ -58,8 +59,9 @@ func (s state) rewriting() rewriting {
 	return r
 }
 
-// harmless are addresses of the community that may stay: pages for people, and the two services that are asked when a script runs, which
-// the overlay keeps it from. None of them gives code.
+// harmless are addresses of the community that may stay: pages for people, and
+// the two services that are asked when a script runs, which the overlay keeps
+// it from. None of them gives code.
 var harmless = regexp.MustCompile(`(?i)^https?://(?:` +
 	`(?:www\.)?community-scripts\.org(?:$|[/\\$](?:scripts|donate|docs)?(?:$|[/\\$?#][^.]*$)|[/\\$]$)` +
 	`|community-scripts\.github\.io/` +
@@ -69,7 +71,8 @@ var harmless = regexp.MustCompile(`(?i)^https?://(?:` +
 	`|(?:raw\.githubusercontent\.com|github\.com|git\.community-scripts\.org)/[^\s]*/(?:LICENSE|misc/images/[^\s/]+\.(?:png|svg|jpg|webp))$` +
 	`)`)
 
-// replace gives the content with every base replaced by the bundle's own folder, and how many there were.
+// replace gives the content with every base replaced by the bundle's own
+// folder, and how many there were.
 func (r rewriting) replace(content []byte, place string) (out []byte, n int) {
 	scheme := []byte("https://")
 	for {
@@ -110,7 +113,8 @@ type leftover struct {
 	text string
 }
 
-// left gives the first address that would load scripts from elsewhere; nil when there is none. Comments are not run.
+// left gives the first address that would load scripts from elsewhere; nil when
+// there is none. Comments are not run.
 func (r rewriting) left(content []byte) *leftover {
 	content, _ = r.replace(content, strings.Repeat("0", 64))
 	number := 0

@@ -27,7 +27,8 @@ func (f script) own() []string {
 	return list
 }
 
-// folders are where entries of other types than ct are, in the order in which their slugs are given.
+// folders are where entries of other types than ct are, in the order in which
+// their slugs are given.
 var folders = []struct {
 	path string
 	kind catalog.EntryType
@@ -38,9 +39,9 @@ var folders = []struct {
 	{"turnkey/", catalog.OtherEntry, "-turnkey"},
 }
 
-// scripts are all entries, in the order of their paths. Where an app moved from ct to another folder, both are there: the one that makes
-// no
-// container has a suffix.
+// scripts are all entries, in the order of their paths. Where an app moved from
+// ct to another folder, both are there: the one that makes no container has a
+// suffix.
 func (s state) scripts() []script {
 	var list []script
 	taken := map[string]bool{}

@@ -18,8 +18,8 @@ type Backend interface {
 // Info is the description of a backend. Describe fills in defaults for empty
 // fields.
 type Info struct {
-	// Name is the short name, which must equal the name of the driver whose hosts
-	// the backend works with. Version is the release of the backend.
+	// Name is the short name, such as "pve". It must equal the name of the driver
+	// whose hosts the backend works with. Version is the release of the backend.
 	Name    string
 	Version string
 	// Abilities are the names of the optional interfaces that the firewall

@@ -125,8 +125,8 @@ const (
 // Guest is one VM or container. A figure that the hypervisor did not report is nil.
 type Guest struct {
 	GuestRef
-	// Number is the number by which people know the guest, such as a VMID. It is
-	// nil if the hypervisor has no numbers.
+	// Number is the number by which people know the guest, such as Proxmox VE's
+	// VMID. It is nil if the hypervisor has no numbers.
 	Number *int64
 	// Name is the name for people. It may be empty and need not be unique. Status
 	// is one of the guest states.

@@ -34,7 +34,7 @@ type NodeStatus struct {
 	Disk        *int64 // used, of the root file system
 	DiskTotal   *int64
 	KSMShared   *int64 // memory that guests share because its pages are the same
-	// Kernel is the release of the running kernel, such as "6.17.13-2".
+	// Kernel is the release of the running kernel, such as "6.17.13-2-pve".
 	Kernel string
 	// Version is the release of the hypervisor on this node. The nodes of a cluster
 	// may differ.

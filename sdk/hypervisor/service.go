@@ -20,8 +20,8 @@ type Service struct {
 	// Driver is the driver to serve.
 	Driver Driver
 	// HostType is a typed nil of the type that Driver.Open returns, such as
-	// (*Host)(nil). Its method set decides about the abilities. No method of it is
-	// called.
+	// (*pve.Host)(nil). Its method set decides about the abilities. No method of it
+	// is called.
 	HostType Host
 }
 

@@ -57,8 +57,8 @@ type Service interface {
 
 // Description describes one kind that a plugin serves.
 type Description struct {
-	// Kind is one of the kinds. Name is the short name of what is served, and
-	// Version is its release.
+	// Kind is one of the kinds. Name is the short name of what is served, such as
+	// "pve", and Version is its release.
 	Kind    string
 	Name    string
 	Version string

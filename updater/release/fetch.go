@@ -10,7 +10,8 @@ import (
 	"os"
 )
 
-// Latest fetches the manifest of a source and its signature, and verifies them. raw are the manifest's bytes.
+// Latest fetches the manifest of a source and its signature, and verifies them.
+// raw are the manifest's bytes.
 func Latest(ctx context.Context, source Source, trusted []Key) (m *Manifest, raw []byte, key Key, err error) {
 	if raw, err = small(ctx, source, ManifestName); err != nil {
 		return nil, nil, Key{}, err
@@ -47,8 +48,10 @@ var (
 	ErrSum  = errors.New("the file has not the SHA-256 that the manifest gives")
 )
 
-// Download fetches a tarball into a new file, and removes the file again unless it is exactly what the manifest says. It
-// never writes more than the manifest's size. progress, when not nil, is told the bytes that are there so far.
+// Download fetches a tarball into a new file, and removes the file again unless
+// it is exactly what the manifest says. It never writes more than the
+// manifest's size. progress, when not nil, is told the bytes that are there so
+// far.
 func Download(ctx context.Context, source Source, want File, path string, progress func(int64)) (err error) {
 	body, err := source.Open(ctx, want.Name)
 	if err != nil {

@@ -24,8 +24,9 @@ type Key struct {
 	public ed25519.PublicKey
 }
 
-// ParseKey reads an Ed25519 public key in PEM (SubjectPublicKeyInfo, RFC 8410), as openssl pkey -pubout writes it. Text
-// before or after the block, other kinds of keys and headers are refused.
+// ParseKey reads an Ed25519 public key in PEM (SubjectPublicKeyInfo, RFC 8410),
+// as openssl pkey -pubout writes it. Text before or after the block, other
+// kinds of keys and headers are refused.
 func ParseKey(text []byte) (Key, error) {
 	trimmed := bytes.TrimSpace(text)
 	block, rest := pem.Decode(trimmed)
@@ -66,8 +67,9 @@ func (k Key) PEM() ([]byte, error) {
 // KeySuffix is how the files of trusted keys end; others in the folder are left alone.
 const KeySuffix = ".pub"
 
-// TrustedKeys reads all keys of a folder. Whoever can write there decides what is installed, so the folder and its files
-// must belong to root or to the user who runs this program, and nobody else may write to them; links are refused.
+// TrustedKeys reads all keys of a folder. Whoever can write there decides what
+// is installed, so the folder and its files must belong to root or to the user
+// who runs this program, and nobody else may write to them; links are refused.
 func TrustedKeys(dir string) ([]Key, error) {
 	if err := onlyOurs(dir, fs.ModeDir); err != nil {
 		return nil, err

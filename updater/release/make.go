@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// Pack writes the tarball of a folder and says what the manifest must say of it. The same files give the same bytes: names
-// in order, the one date, no owner.
+// Pack writes the tarball of a folder and says what the manifest must say of
+// it. The same files give the same bytes: names in order, the one date, no
+// owner.
 func Pack(from, tarball string, date time.Time) (file File, err error) {
 	out, err := os.OpenFile(tarball, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -88,8 +89,9 @@ func pack(archive *tar.Writer, from string, date time.Time) error {
 	})
 }
 
-// Publish writes manifest and signatures into the folder, the manifest last: whoever fetches in between sees the old
-// manifest with signatures that do not fit, and tries again.
+// Publish writes manifest and signatures into the folder, the manifest last:
+// whoever fetches in between sees the old manifest with signatures that do not
+// fit, and tries again.
 func Publish(dir string, m *Manifest, signers ...*Signer) error {
 	raw, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {

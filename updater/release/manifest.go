@@ -48,8 +48,9 @@ type Manifest struct {
 	Migrations Migrations `json:"migrations"`
 	// Files maps an architecture, in the words of Go such as linux/amd64, to its tarball.
 	Files map[string]File `json:"files"`
-	// Keys are further public keys in PEM that are trusted once this release is installed, Withdrawn the ids of keys that
-	// are not trusted any more from then on.
+	// Keys are further public keys in PEM that are trusted once this release is
+	// installed, Withdrawn the ids of keys that are not trusted any more from
+	// then on.
 	Keys      []string `json:"keys,omitempty"`
 	Withdrawn []string `json:"withdrawn,omitempty"`
 }
@@ -76,8 +77,9 @@ var (
 	keyID        = regexp.MustCompile(`^[0-9a-f]{16}$`)
 )
 
-// ParseManifest reads a manifest whose signature was found good. Unknown members are left alone, so that a later release
-// may say more to later programs.
+// ParseManifest reads a manifest whose signature was found good. Unknown
+// members are left alone, so that a later release may say more to later
+// programs.
 func ParseManifest(raw []byte) (*Manifest, error) {
 	if len(raw) > MaxManifest {
 		return nil, fmt.Errorf("the manifest is larger than %d bytes", MaxManifest)
@@ -176,7 +178,8 @@ func (m *Manifest) For(arch string) (File, error) {
 	return f, nil
 }
 
-// Compare orders two semantic versions without "v" like strings.Compare. What is no version is before all that are.
+// Compare orders two semantic versions without "v" like strings.Compare. What
+// is no version is before all that are.
 func Compare(a, b string) int { return semver.Compare("v"+a, "v"+b) }
 
 // validVersion wants all three numbers and no build metadata, which has no order.

@@ -44,8 +44,8 @@ func signerOf(private ed25519.PrivateKey) (*Signer, error) {
 	return &Signer{Key: key, private: private}, nil
 }
 
-// ParseSigner reads an Ed25519 private key in PEM (PKCS #8), as openssl genpkey writes it. A key that PEM encrypts asks for
-// its passphrase.
+// ParseSigner reads an Ed25519 private key in PEM (PKCS #8), as openssl genpkey
+// writes it. A key that PEM encrypts asks for its passphrase.
 func ParseSigner(text []byte, passphrase func() ([]byte, error)) (*Signer, error) {
 	block, rest := pem.Decode(bytes.TrimSpace(text))
 	if block == nil || len(bytes.TrimSpace(rest)) > 0 {
@@ -62,8 +62,9 @@ func ParseSigner(text []byte, passphrase func() ([]byte, error)) (*Signer, error
 	return signerOf(private)
 }
 
-// PEM is the private key, encrypted when there is a passphrase (sigstore's form, scrypt and NaCl secretbox), and otherwise in
-// PKCS #8 for openssl and for storage that encrypts by itself.
+// PEM is the private key, encrypted when there is a passphrase (sigstore's
+// form, scrypt and NaCl secretbox), and otherwise in PKCS #8 for openssl and
+// for storage that encrypts by itself.
 func (s *Signer) PEM(passphrase []byte) ([]byte, error) {
 	if len(passphrase) == 0 {
 		text, err := cryptoutils.MarshalPrivateKeyToPEM(s.private)
@@ -79,8 +80,9 @@ func (s *Signer) PEM(passphrase []byte) ([]byte, error) {
 	return cryptoutils.PEMEncode(cryptoutils.EncryptedSigstorePrivateKeyPEMType, der), nil
 }
 
-// Sign makes the signature file of a manifest: one line for each signer. It refuses a manifest that no installation would
-// take, and one that withdraws a key that signs it.
+// Sign makes the signature file of a manifest: one line for each signer. It
+// refuses a manifest that no installation would take, and one that withdraws a
+// key that signs it.
 func Sign(manifest []byte, signers ...*Signer) ([]byte, error) {
 	m, err := ParseManifest(manifest)
 	if err != nil {

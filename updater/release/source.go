@@ -17,15 +17,16 @@ import (
 
 // Source is where releases are published.
 type Source interface {
-	// Open reads the file of the name, which is a plain name without folders. The caller closes it. A file that is not
-	// there is fs.ErrNotExist.
+	// Open reads the file of the name, which is a plain name without folders.
+	// The caller closes it. A file that is not there is fs.ErrNotExist.
 	Open(ctx context.Context, name string) (io.ReadCloser, error)
 	// String names the place for people; it holds no password.
 	String() string
 }
 
-// NewSource opens a folder, given by its absolute path, or an https address. Everything else is refused: a manifest is
-// signed, but who asks for it and when is nobody's business.
+// NewSource opens a folder, given by its absolute path, or an https address.
+// Everything else is refused: a manifest is signed, but who asks for it and
+// when is nobody's business.
 func NewSource(place string, options SourceOptions) (Source, error) {
 	if filepath.IsAbs(place) {
 		return folder(filepath.Clean(place)), nil
@@ -171,7 +172,8 @@ func (s *server) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	return newPatient(ctx, answer.Body, s.idle, s.whole, cancel), nil
 }
 
-// plain drops the address that net/http puts before its errors: a redirect may have brought one with a secret.
+// plain drops the address that net/http puts before its errors: a redirect may
+// have brought one with a secret.
 func plain(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -180,7 +182,8 @@ func plain(err error) error {
 	return err
 }
 
-// patient is a body that ends with an error when nothing comes for a time, or when all of it takes too long.
+// patient is a body that ends with an error when nothing comes for a time, or
+// when all of it takes too long.
 type patient struct {
 	ctx        context.Context
 	body       io.ReadCloser

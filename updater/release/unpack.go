@@ -16,9 +16,11 @@ import (
 // ErrArchive: a tarball holds what no release may hold.
 var ErrArchive = errors.New("the tarball is not that of a release")
 
-// Unpack writes a verified tarball into a new folder. A release is made of folders and regular files: links, devices,
-// FIFOs, names that are absolute or lead outside, names that come twice, set-uid bits and more than MaxEntries or
-// MaxUnpacked are refused. The folder is left as it is when an error comes; the caller removes it.
+// Unpack writes a verified tarball into a new folder. A release is made of
+// folders and regular files: links, devices, FIFOs, names that are absolute or
+// lead outside, names that come twice, set-uid bits and more than MaxEntries or
+// MaxUnpacked are refused. The folder is left as it is when an error comes; the
+// caller removes it.
 func Unpack(ctx context.Context, tarball io.Reader, dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return fmt.Errorf("making the folder of the release: %w", err)
@@ -36,7 +38,8 @@ func Unpack(ctx context.Context, tarball io.Reader, dir string) error {
 	if err := u.all(ctx, tar.NewReader(packed)); err != nil {
 		return err
 	}
-	// What follows the last entry must be the end of the compressed stream: its checksum is checked there.
+	// What follows the last entry must be the end of the compressed stream: its
+	// checksum is checked there.
 	if n, err := io.Copy(io.Discard, io.LimitReader(packed, 1<<20)); err != nil || n == 1<<20 {
 		return fmt.Errorf("%w: there is more behind its end, or its checksum is wrong", ErrArchive)
 	}

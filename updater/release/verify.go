@@ -17,8 +17,9 @@ const maxSignatures = 16
 // ErrSignature: no trusted key has signed the manifest.
 var ErrSignature = errors.New("the manifest is not signed by a trusted key")
 
-// Verify holds a manifest's bytes against its signature file and the trusted keys, before anything in it is looked at,
-// and reads it then. The key is the one whose signature held.
+// Verify holds a manifest's bytes against its signature file and the trusted
+// keys, before anything in it is looked at, and reads it then. The key is the
+// one whose signature held.
 func Verify(manifest, signatures []byte, trusted []Key) (*Manifest, Key, error) {
 	if len(manifest) > MaxManifest || len(signatures) > MaxManifest {
 		return nil, Key{}, fmt.Errorf("the manifest or its signature is larger than %d bytes", MaxManifest)

@@ -18,8 +18,9 @@ import (
 
 // Authenticator finds out who makes a request.
 type Authenticator interface {
-	// Authenticate is the caller by session cookie or API key. Without a valid one it is a problem of code
-	// unauthenticated; the caller is never nil without an error.
+	// Authenticate is the caller by session cookie or API key. Without a valid
+	// one it is a problem of code unauthenticated; the caller is never nil
+	// without an error.
 	Authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error)
 }
 
@@ -33,20 +34,23 @@ type Resource struct {
 	TeamID int64
 	// HostID is 0 when no host is concerned.
 	HostID int64
-	// Node is the node of the host, and Group the security group of its cluster, for operations on one; "" for all others.
+	// Node is the node of the host, and Group the security group of its
+	// cluster, for operations on one; "" for all others.
 	Node, Group string
 }
 
 // Resolver finds the thing that a path names, whoever asks.
 type Resolver interface {
-	// Resolve is a problem of code not_found when there is no such thing. It is asked for Host, VM, App and Job only.
+	// Resolve is a problem of code not_found when there is no such thing. It is
+	// asked for Host, VM, App and Job only.
 	Resolve(ctx context.Context, on On, id int64) (Resource, error)
 }
 
 // Tokens says what hosts have tokens for.
 type Tokens interface {
-	// Has reports whether the host has a token for the capability; problem unsupported where that means nothing to its driver. It asks
-	// no hypervisor.
+	// Has reports whether the host has a token for the capability; problem
+	// unsupported where that means nothing to its driver. It asks no
+	// hypervisor.
 	Has(ctx context.Context, hostID int64, capability endpoint.Capability) (bool, error)
 }
 
@@ -58,11 +62,13 @@ func Found(ctx context.Context) Resource {
 	return Resource{}
 }
 
-// NoSuch is the 404 for a kind of thing, worded alike whether the thing is missing or not the caller's to see.
+// NoSuch is the 404 for a kind of thing, worded alike whether the thing is
+// missing or not the caller's to see.
 func NoSuch(kind string) error { return problem.New(problem.CodeNotFound, "there is no such %s", kind) }
 
-// RequireOn checks the caller's role on a team whose host the handler learned from the body: not_found when the caller
-// may not see the team's things, forbidden when the role there is too low.
+// RequireOn checks the caller's role on a team whose host the handler learned
+// from the body: not_found when the caller may not see the team's things,
+// forbidden when the role there is too low.
 func RequireOn(ctx context.Context, teamID int64, role identity.Role) error {
 	caller := identity.FromContext(ctx)
 	if caller == nil || caller.On(teamID) == identity.NoRole {
@@ -89,8 +95,9 @@ func (a *API) authenticate(ctx context.Context, r *http.Request) (*identity.Call
 	return caller, err
 }
 
-// admit decides on everything that comes before the input: who calls, from where, with which role, on what. It returns
-// the context with the caller in it.
+// admit decides on everything that comes before the input: who calls, from
+// where, with which role, on what. It returns the context with the caller in
+// it.
 func (a *API) admit(ctx context.Context, q *request, r *http.Request, params route.Params) (context.Context, error) {
 	spec := &q.operation.Spec
 	var caller *identity.Caller
@@ -102,7 +109,8 @@ func (a *API) admit(ctx context.Context, q *request, r *http.Request, params rou
 		ctx = identity.WithCaller(ctx, caller)
 	}
 	ctx = q.begin(ctx, r, caller, params)
-	// A public operation is checked without a cookie too: logging someone in across sites is an attack as well.
+	// A public operation is checked without a cookie too: logging someone in
+	// across sites is an attack as well.
 	if spec.Public || q.operation.Socket || r.Header.Get("Cookie") != "" {
 		if err := a.checkOrigin(q.operation, r); err != nil {
 			return ctx, problem.New(problem.CodeCrossOrigin, "a page of another site may not do this").Because(err)
@@ -116,9 +124,10 @@ func (a *API) admit(ctx context.Context, q *request, r *http.Request, params rou
 	return ctx, a.entitled(ctx, spec)
 }
 
-// checkOrigin refuses what a page of another site sends. The upgrade to a socket is a GET, which any page may send, and is held
-// like what changes something. Where the service has a base URL its pages are there, and a socket is for them alone: a proxy may
-// have hidden which host the page has asked.
+// checkOrigin refuses what a page of another site sends. The upgrade to a
+// socket is a GET, which any page may send, and is held like what changes
+// something. Where the service has a base URL its pages are there, and a socket
+// is for them alone: a proxy may have hidden which host the page has asked.
 func (a *API) checkOrigin(o *Operation, r *http.Request) error {
 	if o.Socket {
 		if base, origin := a.config.Proxy.BaseURL, r.Header.Get("Origin"); base != nil && origin != "" && origin != proxy.Origin(base) {
@@ -143,8 +152,9 @@ func (a *API) entitled(ctx context.Context, spec *Spec) error {
 	return nil
 }
 
-// capable refuses an operation whose host has no token for the capability that it needs. What has lost its host is the
-// handler's to judge, and so is a plan, in which a token that is missing is one of the blockers.
+// capable refuses an operation whose host has no token for the capability that
+// it needs. What has lost its host is the handler's to judge, and so is a plan,
+// in which a token that is missing is one of the blockers.
 func (a *API) capable(ctx context.Context, q *request) error {
 	needs := q.operation.Spec.Needs
 	if needs == "" || a.config.Tokens == nil || q.found.HostID == 0 || plan.Begin(ctx).Only() {
@@ -157,8 +167,9 @@ func (a *API) capable(ctx context.Context, q *request) error {
 	return err
 }
 
-// authorize holds the caller's roles and key scopes against the operation. A thing that is missing or foreign is noted
-// in q.missing, to be told once the input is known to be valid.
+// authorize holds the caller's roles and key scopes against the operation. A
+// thing that is missing or foreign is noted in q.missing, to be told once the
+// input is known to be valid.
 func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller, params route.Params) error {
 	spec := &q.operation.Spec
 	held := caller.Highest()
@@ -205,8 +216,9 @@ func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller
 	return nil
 }
 
-// scope is the API key scope that the operation needs. What makes the service call an address that the caller names is no
-// reading, although it changes nothing; neither is a socket, which carries what its user types.
+// scope is the API key scope that the operation needs. What makes the service
+// call an address that the caller names is no reading, although it changes
+// nothing; neither is a socket, which carries what its user types.
 func (o *Operation) scope() string {
 	if o.Method == http.MethodGet && !o.Socket && !o.Spec.Personal || (o.Spec.ReadOnly && !o.Spec.Calls) {
 		return "read"
@@ -228,8 +240,9 @@ func resourceOf(path string) string {
 	return first
 }
 
-// Scopes lists, sorted, what the scopes of an API key may be: read, and <resource>:write for every resource that has an
-// operation. It is complete once all operations are registered.
+// Scopes lists, sorted, what the scopes of an API key may be: read, and
+// <resource>:write for every resource that has an operation. It is complete
+// once all operations are registered.
 func (a *API) Scopes() []string {
 	scopes := []string{"read"}
 	for _, o := range a.operations {
@@ -249,7 +262,8 @@ func Scopes(ctx context.Context) []string {
 	return nil
 }
 
-// inScope reports whether scopes admit the operation; nil admits all, and write includes reading the same resource.
+// inScope reports whether scopes admit the operation; nil admits all, and write
+// includes reading the same resource.
 func (o *Operation) inScope(scopes []string) bool {
 	return scopes == nil || slices.Contains(scopes, o.scope()) || slices.Contains(scopes, o.resource()+":write")
 }

@@ -58,7 +58,8 @@ func (w *writer) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the server's own writer.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// document is the body of a problem: RFC 9457's members, the identifier, the problem's own members, the request.
+// document is the body of a problem: RFC 9457's members, the identifier, the
+// problem's own members, the request.
 func document(p *problem.Error, requestID string) []byte {
 	var detail any = p.Detail
 	if p.Code == problem.CodeInvalid {
@@ -79,7 +80,8 @@ func document(p *problem.Error, requestID string) []byte {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(body); err != nil {
-		// A member that cannot be written is a fault of the code that set it; the problem itself must get through.
+		// A member that cannot be written is a fault of the code that set it;
+		// the problem itself must get through.
 		stripped := *p
 		stripped.Members = nil
 		return document(&stripped, requestID)
@@ -87,7 +89,8 @@ func document(p *problem.Error, requestID string) []byte {
 	return b.Bytes()
 }
 
-// problem is what the caller is told of an error. Errors of the request's own context become problems of their own.
+// problem is what the caller is told of an error. Errors of the request's own
+// context become problems of their own.
 func (a *API) problem(ctx context.Context, err error) *problem.Error {
 	var known *problem.Error
 	if err := requestOf(ctx).overlongIn(err); errors.As(err, &known) {
@@ -110,7 +113,8 @@ func (a *API) problem(ctx context.Context, err error) *problem.Error {
 	return problem.From(err)
 }
 
-// givenUp is what comes of a request whose context was canceled: by the service, which stops, or else by its caller, who has gone.
+// givenUp is what comes of a request whose context was canceled: by the
+// service, which stops, or else by its caller, who has gone.
 func (a *API) givenUp(err error) *problem.Error {
 	select {
 	case <-a.config.Stopping:
@@ -120,7 +124,8 @@ func (a *API) givenUp(err error) *problem.Error {
 	}
 }
 
-// fail answers with a problem: it logs it, records the refused attempt and writes the document. Once per request.
+// fail answers with a problem: it logs it, records the refused attempt and
+// writes the document. Once per request.
 func (a *API) fail(ctx context.Context, p *problem.Error) {
 	q := requestOf(ctx)
 	if q.failed {
@@ -128,8 +133,9 @@ func (a *API) fail(ctx context.Context, p *problem.Error) {
 	}
 	q.failed = true
 	a.logProblem(q, p)
-	// Strangers do not fill the trail: a 401 is in the log only, unless the operation itself (log-in) has decided it. Who
-	// has been answered in part is none.
+	// Strangers do not fill the trail: a 401 is in the log only, unless the
+	// operation itself (log-in) has decided it. Who has been answered in part
+	// is none.
 	anonymous := p.Code == problem.CodeUnauthenticated && q.operation != nil && !q.operation.Spec.Public && !q.w.begun
 	if !anonymous {
 		if err := a.record(ctx, q, p); err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// MaxAnswer is the maximum size of a JSON response in bytes. Lists are limited by the size and number of their entries; this limit is for
-// data that grows anyway, such as what a hypervisor reports.
+// MaxAnswer is the maximum size of a JSON response in bytes. Lists are limited
+// by the size and number of their entries; this limit is for data that grows
+// anyway, such as what a hypervisor reports.
 const MaxAnswer = 64 << 20
 
 // overlong is the error of a response that exceeds MaxAnswer.
@@ -28,8 +29,9 @@ func (e *overlong) Error() string {
 	return fmt.Sprintf("the response exceeds %d MiB", MaxAnswer>>20)
 }
 
-// bounded writes all of a value as JSON without HTML escapes, or nothing if it exceeds MaxAnswer. It encodes lists entry by entry, so they
-// never use more memory than that.
+// bounded writes all of a value as JSON without HTML escapes, or nothing if it
+// exceeds MaxAnswer. It encodes lists entry by entry, so they never use more
+// memory than that.
 func bounded(w io.Writer, v any) error {
 	list := reflect.ValueOf(v)
 	if list.Kind() != reflect.Slice || list.IsNil() || list.Type().Implements(marshalers) {
@@ -62,7 +64,8 @@ func bounded(w io.Writer, v any) error {
 // unknown in advance.
 var marshalers = reflect.TypeFor[json.Marshaler]()
 
-// limitedWriter refuses writes of more than MaxAnswer bytes. A json.Encoder writes a value with one call.
+// limitedWriter refuses writes of more than MaxAnswer bytes. A json.Encoder
+// writes a value with one call.
 type limitedWriter struct{ io.Writer }
 
 // Write refuses an answer larger than MaxAnswer before any of it is sent, so
@@ -74,8 +77,8 @@ func (w limitedWriter) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// overlongProblem returns the problem for a response that is too large. It names the largest page that fits, or the parameters that narrow
-// the list.
+// overlongProblem returns the problem for a response that is too large. It
+// names the largest page that fits, or the parameters that narrow the list.
 func (q *request) overlongProblem(limit, fits int) error {
 	var narrows []string
 	paged := false

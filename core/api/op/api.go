@@ -42,43 +42,54 @@ type Config struct {
 	Logger       hclog.Logger
 	// Version of the service, for the OpenAPI document.
 	Version string
-	// Fallback serves GET and HEAD of every path outside /api that has no operation, such as the web page; nil means 404.
+	// Fallback serves GET and HEAD of every path outside /api that has no
+	// operation, such as the web page; nil means 404.
 	Fallback http.Handler
 	// BodyTime is how long a client may take to send its body; 30 s when zero.
 	BodyTime time.Duration
-	// Observe is told of every answer of an operation, for metrics; nil for none. Of a stream it is told at its end.
+	// Observe is told of every answer of an operation, for metrics; nil for
+	// none. Of a stream it is told at its end.
 	Observe func(operation, method string, status int, took time.Duration)
 	// KeepAlive is the time between comments on an idle event stream; 15 s when zero.
 	KeepAlive time.Duration
 	// Rights wakes those who watch over an open event stream; nil for none.
 	Rights Rights
-	// Reauthorise is the time between two looks at whether the reader of an open event stream may still read it, when no
-	// wake-up comes before: for what wakes nobody, such as the end of a session's time. 5 s when zero.
+	// Reauthorise is the time between two looks at whether the reader of an
+	// open event stream may still read it, when no wake-up comes before: for
+	// what wakes nobody, such as the end of a session's time. 5 s when zero.
 	Reauthorise time.Duration
-	// GapRetry is the time between two tries to tell the trail of attempts that have no row because it took none; 5 s when zero.
+	// GapRetry is the time between two tries to tell the trail of attempts that
+	// have no row because it took none; 5 s when zero.
 	GapRetry time.Duration
 	// Replays remembers what was done under Idempotency-Keys; nil means that keys are not heeded.
 	Replays *idempotency.Store
-	// Proxy is the way to the service: which proxies are believed, and its base URL. The zero value is one without either.
+	// Proxy is the way to the service: which proxies are believed, and its base
+	// URL. The zero value is one without either.
 	Proxy proxy.Config
-	// Browser names the browser of a request that has logged in before, "" for others; nil knows none. Such a browser has a
-	// limit of its own for public operations where that of its address is reached.
+	// Browser names the browser of a request that has logged in before, "" for
+	// others; nil knows none. Such a browser has a limit of its own for public
+	// operations where that of its address is reached.
 	Browser func(ctx context.Context, r *http.Request) (string, error)
-	// PublicRequests is how many requests to public operations one address may make at once, and PublicRate how many more in
-	// each second thereafter; 200 and 5 when zero.
+	// PublicRequests is how many requests to public operations one address may
+	// make at once, and PublicRate how many more in each second thereafter; 200
+	// and 5 when zero.
 	PublicRequests int
 	PublicRate     float64
-	// Stopping is closed when the service stops, which ends sockets; nil leaves that to the requests' contexts.
+	// Stopping is closed when the service stops, which ends sockets; nil leaves
+	// that to the requests' contexts.
 	Stopping <-chan struct{}
-	// Lasting is held for reading by each open socket. Who stops the service locks it for writing, which waits for them and lets no
-	// further one open; nil where nobody waits.
+	// Lasting is held for reading by each open socket. Who stops the service
+	// locks it for writing, which waits for them and lets no further one open;
+	// nil where nobody waits.
 	Lasting *sync.RWMutex
-	// StrictAudit panics when an operation that declares an audit action succeeds without having written its row
-	// inside the transaction of its change. For tests.
+	// StrictAudit panics when an operation that declares an audit action
+	// succeeds without having written its row inside the transaction of its
+	// change. For tests.
 	StrictAudit bool
 }
 
-// API holds the declared operations and serves them. Its methods are safe for concurrent use once all is registered.
+// API holds the declared operations and serves them. Its methods are safe for
+// concurrent use once all is registered.
 type API struct {
 	config     Config
 	huma       huma.API
@@ -96,7 +107,8 @@ type API struct {
 	public *limiter
 	// checking holds a value for each large body that is being checked.
 	checking chan struct{}
-	// streams, downloads, sockets and uploads count those that are open, begun how fast a caller begins the last two.
+	// streams, downloads, sockets and uploads count those that are open, begun
+	// how fast a caller begins the last two.
 	streams, downloads, sockets, uploads *readers
 	begun                                *limiter
 	gap                                  *gap
@@ -130,7 +142,8 @@ type Operation struct {
 	body *huma.Schema
 	// unlimited says that a list in the body may have any length.
 	unlimited bool
-	// bound are the path parameters that no field of the input reads: they name what the operation is On.
+	// bound are the path parameters that no field of the input reads: they name
+	// what the operation is On.
 	bound []*huma.Param
 	// params are the query and header parameters that the operation reads.
 	params []*huma.Param
@@ -198,7 +211,8 @@ type request struct {
 	missing *problem.Error
 	// plans says that only a plan is wanted.
 	plans bool
-	// faults are those of the raw input, misfits those against the body's schema; both are found before it is bound.
+	// faults are those of the raw input, misfits those against the body's
+	// schema; both are found before it is bound.
 	faults  []problem.Fault
 	misfits []problem.Fault
 	attempt *attempt
@@ -222,8 +236,9 @@ func requestOf(ctx context.Context) *request {
 // forge lines in the log.
 var safeID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// ServeHTTP gives the request its id and the answer its security headers, runs the operation, and turns a panic into a
-// problem. Handlers that take the connection over must set its write deadline anew.
+// ServeHTTP gives the request its id and the answer its security headers, runs
+// the operation, and turns a panic into a problem. Handlers that take the
+// connection over must set its write deadline anew.
 func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) { a.compressed.ServeHTTP(rw, r) }
 
 func (a *API) serveHTTP(rw http.ResponseWriter, r *http.Request) {
@@ -251,11 +266,13 @@ func (a *API) serveHTTP(rw http.ResponseWriter, r *http.Request) {
 	a.config.Router.ServeHTTP(w, r)
 }
 
-// requestIDHeader is spelled as net/http keeps it; any other spelling costs an allocation at each use.
+// requestIDHeader is spelled as net/http keeps it; any other spelling costs an
+// allocation at each use.
 const requestIDHeader = "X-Request-Id"
 
-// The values of headers that every answer has. The answers share them: http.Header.Set and Del replace a value, and Add copies it,
-// for it has no room.
+// The values of headers that every answer has. The answers share them:
+// http.Header.Set and Del replace a value, and Add copies it, for it has no
+// room.
 var (
 	noSniff    = []string{"nosniff"}
 	noFrames   = []string{"DENY"}
@@ -276,8 +293,8 @@ func setHeaders(h http.Header, id string) {
 	h["Content-Security-Policy"] = noContent
 }
 
-// notFound answers for paths that have no operation. Below /api an anonymous caller is told to log in first: what
-// exists is not theirs to learn.
+// notFound answers for paths that have no operation. Below /api an anonymous
+// caller is told to log in first: what exists is not theirs to learn.
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 	page := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if a.config.Fallback != nil && page && !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/api" {
@@ -287,8 +304,9 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 	a.refuseKnown(r, problem.New(problem.CodeNotFound, "there is nothing at this path"))
 }
 
-// methodNotAllowed tells a known caller which methods the path has, and everyone where the path is open to everyone. A method
-// that no path can have, such as TRACE, is refused to everyone alike: no log-in would help.
+// methodNotAllowed tells a known caller which methods the path has, and
+// everyone where the path is open to everyone. A method that no path can have,
+// such as TRACE, is refused to everyone alike: no log-in would help.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	if !route.Knows(r.Method) {
 		a.fail(r.Context(), problem.New(problem.CodeMethodNotAllowed, "no path has this method"))
@@ -302,7 +320,8 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	a.refuseKnown(r, refusal)
 }
 
-// serves reports whether an operation is the one of the request's path, by the operation's own method.
+// serves reports whether an operation is the one of the request's path, by the
+// operation's own method.
 func (a *API) serves(o *Operation, r *http.Request) bool {
 	_, pattern, _, ok := a.config.Router.Match(o.Method, r.URL.EscapedPath())
 	return ok && pattern == o.Pattern
@@ -335,7 +354,8 @@ func (a *API) observe(q *request, begun time.Time) {
 	}
 }
 
-// recover turns a panic of a handler into a 500, or cuts the connection when the answer has already begun.
+// recover turns a panic of a handler into a 500, or cuts the connection when
+// the answer has already begun.
 func (a *API) recover(w *writer, r *http.Request) {
 	cause := recover()
 	if cause == nil {
@@ -352,8 +372,9 @@ func (a *API) recover(w *writer, r *http.Request) {
 	a.panicked(w, r, cause)
 }
 
-// WritesJSON is a body that writes its own JSON, for answers with so many numbers that reflection would take most of the time. It fails
-// only when its reader is gone.
+// WritesJSON is a body that writes its own JSON, for answers with so many
+// numbers that reflection would take most of the time. It fails only when its
+// reader is gone.
 type WritesJSON interface{ WriteJSON(w io.Writer) error }
 
 // marshal writes JSON without HTML escapes, wholly or not at all.

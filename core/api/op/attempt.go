@@ -76,7 +76,8 @@ func (q *request) begin(ctx context.Context, r *http.Request, caller *identity.C
 	return ctx
 }
 
-// describe names the thing that was found, in a refused attempt on a foreign one too: its team may read the row.
+// describe names the thing that was found, in a refused attempt on a foreign
+// one too: its team may read the row.
 func (q *request) describe(ctx context.Context, found Resource) {
 	if q.attempt == nil {
 		return
@@ -92,8 +93,9 @@ func (q *request) describe(ctx context.Context, found Resource) {
 	})
 }
 
-// record writes the attempt's row unless the handler's transaction did: that row is the truth, whatever became of the answer
-// after it. A nil p means success.
+// record writes the attempt's row unless the handler's transaction did: that
+// row is the truth, whatever became of the answer after it. A nil p means
+// success.
 func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
 	if q.attempt == nil || q.attempt.recorded || q.attempt.Written() {
 		return nil
@@ -110,7 +112,8 @@ func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
 			a.recordSettled(entry, open)
 			return nil
 		}
-		// What has failed may have done something: it has a row however often it comes, but for callers who are not known.
+		// What has failed may have done something: it has a row however often
+		// it comes, but for callers who are not known.
 		if (entry.Result == audit.ResultRefused || entry.ActorID == nil) && !a.attemptLimiter.admit(entry) {
 			return nil
 		}
@@ -122,7 +125,8 @@ func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
 	return a.config.Recorder.Record(ctx, entry)
 }
 
-// recordBegin writes the row of an attempt that is about to succeed. Should it fail after all, record writes another.
+// recordBegin writes the row of an attempt that is about to succeed. Should it
+// fail after all, record writes another.
 func (a *API) recordBegin(ctx context.Context, q *request) error {
 	err := a.record(ctx, q, nil)
 	if q.attempt != nil {
@@ -131,7 +135,8 @@ func (a *API) recordBegin(ctx context.Context, q *request) error {
 	return err
 }
 
-// recordOpening is recordBegin for a socket. One whose end has a row too is under way until the next row of its attempt.
+// recordOpening is recordBegin for a socket. One whose end has a row too is
+// under way until the next row of its attempt.
 func (a *API) recordOpening(ctx context.Context, q *request) error {
 	if !q.operation.endsInTrail() {
 		return a.recordBegin(ctx, q)
@@ -146,8 +151,9 @@ func (a *API) recordOpening(ctx context.Context, q *request) error {
 // endsInTrail reports whether each socket of the operation has a row of its end.
 func (o *Operation) endsInTrail() bool { return o.Spec.Audit.End != "" }
 
-// recordEnd writes the row of a socket's end, with what the handler has described meanwhile. The row tells of the error, which then has
-// none of its own.
+// recordEnd writes the row of a socket's end, with what the handler has
+// described meanwhile. The row tells of the error, which then has none of its
+// own.
 func (a *API) recordEnd(ctx context.Context, q *request, err error) {
 	entry := q.attempt.Entry()
 	entry.Action, entry.Result = q.operation.Spec.Audit.End, audit.ResultOK
@@ -164,8 +170,9 @@ var (
 	plainWord   = regexp.MustCompile(`^[a-z][a-z_-]{0,31}$`)
 )
 
-// action fills the path parameters into the declared action. A value that is no plain word, or none of the declared
-// ones, becomes "invalid": a caller must not write what they like into the trail's action.
+// action fills the path parameters into the declared action. A value that is no
+// plain word, or none of the declared ones, becomes "invalid": a caller must
+// not write what they like into the trail's action.
 func (o *Operation) action(params route.Params) string {
 	if !strings.Contains(o.Spec.Audit.Action, "{") { // as most are: a regular expression would cost each request some allocations
 		return o.Spec.Audit.Action

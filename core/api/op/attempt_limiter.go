@@ -10,20 +10,22 @@ import (
 
 // Limits of the audit rows for refused attempts.
 const (
-	// attemptRows is how many refused attempts get a row each in a window: of one user, and of callers who are not known for one
-	// operation and one reason. Whatever is beyond shares one row by operation and reason: nobody may fill the database with what they
-	// are refused.
+	// attemptRows is how many refused attempts get a row each in a window: of
+	// one user, and of callers who are not known for one operation and one
+	// reason. Whatever is beyond shares one row by operation and reason: nobody
+	// may fill the database with what they are refused.
 	attemptRows   = 60
 	attemptWindow = time.Minute
-	// mostReasons is how many operations and reasons of one user get such a row in a window. Further ones share one more.
+	// mostReasons is how many operations and reasons of one user get such a row
+	// in a window. Further ones share one more.
 	mostReasons = 20
 )
 
 // severalAttempts is the action of a row for refused attempts of different operations.
 const severalAttempts = "audit.attempts"
 
-// attemptLimiter counts refused attempts. It holds one window for each user, and for callers who are not known one for each operation and
-// reason.
+// attemptLimiter counts refused attempts. It holds one window for each user,
+// and for callers who are not known one for each operation and reason.
 type attemptLimiter struct {
 	rows   int
 	window time.Duration
@@ -55,7 +57,8 @@ type furtherAttempts struct {
 	last  audit.Entry
 }
 
-// admit reports whether the attempt gets a row of its own; otherwise it is counted in a row that ends the window.
+// admit reports whether the attempt gets a row of its own; otherwise it is
+// counted in a row that ends the window.
 func (s *attemptLimiter) admit(entry audit.Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

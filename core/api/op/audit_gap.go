@@ -17,8 +17,9 @@ const (
 	mostGapActions = 20
 )
 
-// gap counts attempts that changed nothing and whose rows could not be written, until a row of the trail tells of them. It lives
-// in memory: a service that ends meanwhile has told its log alone.
+// gap counts attempts that changed nothing and whose rows could not be written,
+// until a row of the trail tells of them. It lives in memory: a service that
+// ends meanwhile has told its log alone.
 type gap struct {
 	retry time.Duration
 	write func(ctx context.Context, entry audit.Entry) error

@@ -29,9 +29,11 @@ const (
 	maxPublicBody = 4 << 10
 )
 
-// readBody reads the body of an operation that declares one and notes in q.faults what is wrong with it as JSON. It is
-// empty when there is none, when it is not JSON at all, or when an optional one is null. An operation that takes none has a
-// fault when there is one that says anything: what its sender asked for would not be done.
+// readBody reads the body of an operation that declares one and notes in
+// q.faults what is wrong with it as JSON. It is empty when there is none, when
+// it is not JSON at all, or when an optional one is null. An operation that
+// takes none has a fault when there is one that says anything: what its sender
+// asked for would not be done.
 func readBody(ctx context.Context, q *request, r *http.Request) ([]byte, error) {
 	limit := q.operation.Spec.MaxBody
 	if limit <= 0 {
@@ -48,7 +50,8 @@ func readBody(ctx context.Context, q *request, r *http.Request) ([]byte, error) 
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(q.w, r.Body, limit))
 	if err == nil {
-		// Left in place the deadline would end the server's watch for a vanished client and cancel the handler.
+		// Left in place the deadline would end the server's watch for a
+		// vanished client and cancel the handler.
 		_ = http.NewResponseController(q.w).SetReadDeadline(time.Time{})
 	} else {
 		var large *http.MaxBytesError
@@ -95,8 +98,9 @@ func readBody(ctx context.Context, q *request, r *http.Request) ([]byte, error) 
 	return body, nil
 }
 
-// malformed reports whether a body could not be read because its chunks are none, and not because its sender left. net/http
-// names no error for that: what is left are those of the connection.
+// malformed reports whether a body could not be read because its chunks are
+// none, and not because its sender left. net/http names no error for that: what
+// is left are those of the connection.
 func malformed(r *http.Request, err error) bool {
 	var network net.Error
 	return slices.Contains(r.TransferEncoding, "chunked") && r.Context().Err() == nil && !errors.Is(err, io.EOF) &&
@@ -114,8 +118,9 @@ func tooLarge(limit int64) *problem.Error {
 	return problem.New(problem.CodeTooLarge, "the request body is larger than %s", problem.Size(limit))
 }
 
-// isJSON refuses every other type of body. A page of another site can send text/plain, a form or nothing without the
-// browser asking first, so none of these may pass for JSON.
+// isJSON refuses every other type of body. A page of another site can send
+// text/plain, a form or nothing without the browser asking first, so none of
+// these may pass for JSON.
 func isJSON(h http.Header) error {
 	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	charset := params["charset"]
@@ -128,8 +133,9 @@ func isJSON(h http.Header) error {
 	return nil
 }
 
-// unfitParams finds query and header parameters that hold NUL or are not UTF-8, which the database could not compare,
-// numbers that are none, and query parameters that are given without a value.
+// unfitParams finds query and header parameters that hold NUL or are not UTF-8,
+// which the database could not compare, numbers that are none, and query
+// parameters that are given without a value.
 func (o *Operation) unfitParams(query url.Values, header http.Header) []problem.Fault {
 	var faults []problem.Fault
 	for _, param := range o.params {

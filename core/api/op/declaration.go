@@ -56,8 +56,8 @@ func walkFields(id string, t reflect.Type, named bool, seen map[walked]bool) {
 	}
 }
 
-// checkSchema panics on a schema of a body that says more than inspect understands. It reports whether every list in the
-// body has a limit.
+// checkSchema panics on a schema of a body that says more than inspect
+// understands. It reports whether every list in the body has a limit.
 func checkSchema(id string, registry huma.Registry, s *huma.Schema) (limited bool) {
 	return walkSchema(id, registry, s, map[*huma.Schema]bool{})
 }
@@ -101,8 +101,9 @@ func isOptionalType(t reflect.Type) bool {
 	return ok
 }
 
-// zeroIsValid reports whether a caller may send the zero value of a field whose default is another: huma sets defaults
-// on every field that is zero after decoding.
+// zeroIsValid reports whether a caller may send the zero value of a field whose
+// default is another: huma sets defaults on every field that is zero after
+// decoding.
 func zeroIsValid(f reflect.StructField) bool {
 	def, ok := f.Tag.Lookup("default")
 	if !ok {

@@ -17,7 +17,8 @@ import (
 
 // Settings of downloads.
 const (
-	// fileChunk is how much of a file is gathered before it goes out; until then a failure is an ordinary problem.
+	// fileChunk is how much of a file is gathered before it goes out; until
+	// then a failure is an ordinary problem.
 	fileChunk = 64 << 10
 	// chunkTime is how long a reader may take to accept one chunk before the download ends.
 	chunkTime = 30 * time.Second
@@ -25,7 +26,8 @@ const (
 	defaultDownload = time.Hour
 )
 
-// File is the answer of a Download. It is an io.Writer that gathers chunks; it never holds more than one. Open comes first.
+// File is the answer of a Download. It is an io.Writer that gathers chunks; it
+// never holds more than one. Open comes first.
 type File struct {
 	mu      sync.Mutex
 	ended   atomic.Bool // by end, which may have to wait for mu
@@ -47,8 +49,9 @@ var (
 	errFinished = errors.New("the download is over")
 )
 
-// Open says what the file is: its media type, with charset where it has one, and the name under which a browser saves it.
-// Nothing goes out yet. An error means that nothing more is wanted; the handler returns it.
+// Open says what the file is: its media type, with charset where it has one,
+// and the name under which a browser saves it. Nothing goes out yet. An error
+// means that nothing more is wanted; the handler returns it.
 func (f *File) Open(contentType, name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,8 +69,8 @@ func (f *File) Open(contentType, name string) error {
 	return nil
 }
 
-// Write adds to the file. An error means that the reader is gone, or may not read on: the handler returns it, and its
-// context has ended too.
+// Write adds to the file. An error means that the reader is gone, or may not
+// read on: the handler returns it, and its context has ended too.
 func (f *File) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,7 +94,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// begin enters the download into the trail and then sends the headers: nothing is read that is not recorded.
+// begin enters the download into the trail and then sends the headers: nothing
+// is read that is not recorded.
 func (f *File) begin() error {
 	if f.begun {
 		return nil
@@ -121,7 +125,8 @@ func (f *File) send() error {
 	if _, err := f.q.w.Write(f.buffer.Bytes()); err != nil {
 		return f.stop(fmt.Errorf("sending a file: %w: %w", errReaderGone, err))
 	}
-	// What is compressed must not wait in the compressor: a reader sees a file that is broken off begin, and then break.
+	// What is compressed must not wait in the compressor: a reader sees a file
+	// that is broken off begin, and then break.
 	if err := f.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return f.stop(fmt.Errorf("sending a file: %w: %w", errReaderGone, err))
 	}
@@ -162,15 +167,18 @@ func (f *File) finish() error {
 	return f.send()
 }
 
-// Download declares an operation that answers GET with a file of any length, written as it is made. The handler opens the
-// file and writes to it; Spec.Content lists the media types that it may have. A failure before the first chunk of 64 KiB went
-// out is an ordinary problem. After it the connection is broken off, so that half a file never looks whole; that is also what
-// happens when the reader may no longer read it, or holds other roles than at the beginning. A reader that takes longer than
-// 30 s for a chunk, or longer for all than Spec.Timeout (an hour when zero), is left. One user has at most two downloads
-// under way in an instance, more are rate_limited.
+// Download declares an operation that answers GET with a file of any length,
+// written as it is made. The handler opens the file and writes to it;
+// Spec.Content lists the media types that it may have. A failure before the
+// first chunk of 64 KiB went out is an ordinary problem. After it the
+// connection is broken off, so that half a file never looks whole; that is also
+// what happens when the reader may no longer read it, or holds other roles than
+// at the beginning. A reader that takes longer than 30 s for a chunk, or longer
+// for all than Spec.Timeout (an hour when zero), is left. One user has at most
+// two downloads under way in an instance, more are rate_limited.
 //
-// A download may declare an audit action. Its row is written before the first byte goes out; a download that is broken off
-// has a second one.
+// A download may declare an audit action. Its row is written before the first
+// byte goes out; a download that is broken off has a second one.
 func Download[I any](a *API, path string, handler func(context.Context, *I, *File) error, spec Spec) {
 	if len(spec.Content) == 0 {
 		panic(fmt.Sprintf("op: the download %s names no media type", spec.ID))

@@ -151,8 +151,9 @@ func (e *exchange) EachHeader(call func(name, value string)) {
 // stream.
 func (e *exchange) GetMultipartForm() (*multipart.Form, error) { return nil, http.ErrNotMultipart }
 
-// SetStatus keeps the status until there is a body to write, so that an answer that cannot be marshalled can still
-// become a problem; statuses without a body go out at once.
+// SetStatus keeps the status until there is a body to write, so that an answer
+// that cannot be marshalled can still become a problem; statuses without a body
+// go out at once.
 func (e *exchange) SetStatus(status int) {
 	e.status = status
 	e.w.pending = status

@@ -15,7 +15,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// huma's hooks for errors and two of its defaults are package variables. This process has no other user of huma.
+// huma's hooks for errors and two of its defaults are package variables. This
+// process has no other user of huma.
 func init() {
 	huma.ValidateStrictCasing = true // as encoding/json's own folding would let "Confirm" pass for "confirm"
 	huma.DefaultArrayNullable = false
@@ -72,7 +73,8 @@ func (q *request) invalid(status int, msg string, errs []error) error {
 		}
 	}
 	faults = append(faults, q.misfits...)
-	// A huma.Resolver tells its faults as a problem of ours. What it says of a value that could not be bound is void.
+	// A huma.Resolver tells its faults as a problem of ours. What it says of a
+	// value that could not be bound is void.
 	faults = append(faults, elsewhere(resolved, faults)...)
 	return problem.Invalid(tidy(faults)...)
 }
@@ -91,7 +93,8 @@ func bodyMissing(msg string) bool { return msg == "request body is required" }
 // inBody reports whether a fault is in the body.
 func inBody(f problem.Fault) bool { return f.Loc[0] == "body" }
 
-// tidy drops repetitions, limits the number and puts unknown keys last, sorted: huma walks a map to find them.
+// tidy drops repetitions, limits the number and puts unknown keys last, sorted:
+// huma walks a map to find them.
 func tidy(faults []problem.Fault) []problem.Fault {
 	type identity struct{ loc, kind string }
 	seen := map[identity]bool{}
@@ -116,8 +119,8 @@ func tidy(faults []problem.Fault) []problem.Fault {
 	return all[:min(len(all), maxFaults)]
 }
 
-// translate turns an error of huma's into a fault. The rejected value, which huma adds to the error and to some
-// messages, stays behind.
+// translate turns an error of huma's into a fault. The rejected value, which
+// huma adds to the error and to some messages, stays behind.
 func translate(err error) problem.Fault {
 	detail, ok := errors.AsType[*huma.ErrorDetail](err)
 	if !ok {
@@ -159,7 +162,8 @@ func spellOut(msg string) string {
 	return msg
 }
 
-// kinds maps the beginnings of huma's messages to the stable types; msg replaces a message that could hold the value.
+// kinds maps the beginnings of huma's messages to the stable types; msg
+// replaces a message that could hold the value.
 var kinds = []struct{ prefix, kind, msg string }{
 	{"unexpected property", "extra_forbidden", "unknown key"},
 	{"required ", "missing", "required"},
@@ -205,7 +209,8 @@ func split(location string) []any {
 	return loc
 }
 
-// decodeMark begins and divides the message of a decoding error: huma keeps only the text of such an error.
+// decodeMark begins and divides the message of a decoding error: huma keeps
+// only the text of such an error.
 const decodeMark = "\x1e"
 
 // kindMessages are the texts of faults for which the library has none.

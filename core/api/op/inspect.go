@@ -25,15 +25,16 @@ const (
 
 // findings is what is wrong with a body.
 type findings struct {
-	// raw is what encoding/json lets pass or stumbles over: text that is not UTF-8, the same key twice, depth, NUL, numbers
-	// out of range, a second value. misfits is what does not fit the schema.
+	// raw is what encoding/json lets pass or stumbles over: text that is not
+	// UTF-8, the same key twice, depth, NUL, numbers out of range, a second
+	// value. misfits is what does not fit the schema.
 	raw, misfits []problem.Fault
 	// whole is false when the body cannot be bound, or when the rest of it was not looked at.
 	whole bool
 }
 
-// inspect looks at a body that stands at location, once from its beginning to its end or to the last fault that is told.
-// A nil schema is that of anything.
+// inspect looks at a body that stands at location, once from its beginning to
+// its end or to the last fault that is told. A nil schema is that of anything.
 func inspect(body []byte, location []any, registry huma.Registry, schema *huma.Schema) findings {
 	hopeless := func(msg, kind string) findings {
 		return findings{raw: []problem.Fault{{Loc: location, Msg: msg, Type: kind}}}

@@ -16,13 +16,14 @@ const (
 	// An office behind one address logs in within this; a flood is over it in no time.
 	defaultPublicRequests = 200
 	defaultPublicRate     = 5
-	// mostAddresses are counted at a time. Beyond that one of them is forgotten for each new one: a flood from very many
-	// addresses locks nobody out.
+	// mostAddresses are counted at a time. Beyond that one of them is forgotten
+	// for each new one: a flood from very many addresses locks nobody out.
 	mostAddresses = 10000
 )
 
-// limiter bounds the requests of each address: so many at once, and as many more as time goes by. It keeps for an address
-// the time at which its requests will be paid for (the generic cell rate algorithm, ITU-T I.371).
+// limiter bounds the requests of each address: so many at once, and as many
+// more as time goes by. It keeps for an address the time at which its requests
+// will be paid for (the generic cell rate algorithm, ITU-T I.371).
 type limiter struct {
 	gap   time.Duration // that one request pays for
 	burst time.Duration // how far ahead of now an address may be
@@ -41,7 +42,8 @@ func newLimiter(requests int, perSecond float64) *limiter {
 	return &limiter{gap: gap, burst: time.Duration(requests) * gap, most: mostAddresses, now: time.Now, paid: map[string]time.Time{}}
 }
 
-// admit counts a request of an address, or says how long it has to wait; one that has to wait is not counted.
+// admit counts a request of an address, or says how long it has to wait; one
+// that has to wait is not counted.
 func (l *limiter) admit(address string) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +63,8 @@ func (l *limiter) admit(address string) (wait time.Duration) {
 	return 0
 }
 
-// makeRoom forgets the addresses that are paid for, at most once a second, and any one when there are none.
+// makeRoom forgets the addresses that are paid for, at most once a second, and
+// any one when there are none.
 func (l *limiter) makeRoom(now time.Time) {
 	if now.Sub(l.swept) >= time.Second {
 		l.swept = now
@@ -79,8 +82,9 @@ func (l *limiter) makeRoom(now time.Time) {
 	}
 }
 
-// limitPublic refuses a request to a public operation when its address has made too many, before its body is read. Who has
-// a session, a key or a browser that has logged in before is not held up by others at the same address.
+// limitPublic refuses a request to a public operation when its address has made
+// too many, before its body is read. Who has a session, a key or a browser that
+// has logged in before is not held up by others at the same address.
 func (a *API) limitPublic(ctx context.Context, q *request, r *http.Request) error {
 	if !q.operation.Spec.Public {
 		return nil

@@ -14,11 +14,13 @@ import (
 //   - an Optional may be both
 //   - a tag nullable:"true" or nullable:"false" says otherwise
 //
-// huma knows this of pointers to scalars only, writes no null for a reference, and lets null pass for every key that is not
-// required. The functions here make the rule hold in the schemas and in the document;
-// the validator does for bodies.
+// huma knows this of pointers to scalars only, writes no null for a reference,
+// and lets null pass for every key that is not required. The functions here
+// make the rule hold in the schemas and in the document; the validator does for
+// bodies.
 
-// declareNulls marks what may be null in the components that are new since the last call; done holds those that are not.
+// declareNulls marks what may be null in the components that are new since the
+// last call; done holds those that are not.
 func declareNulls(registry huma.Registry, prefix string, done map[string]bool) {
 	for name, s := range registry.Map() {
 		if !done[name] {
@@ -56,9 +58,11 @@ func declareNullsOf(s *huma.Schema, t reflect.Type) {
 // admitsAll reports whether a schema says nothing of types, and so admits null as well.
 func admitsAll(s *huma.Schema) bool { return s.Type == "" && s.Ref == "" }
 
-// spellNulls rewrites what huma has written of schemas that may be null and refer to another one or have an enum. JSON
-// Schema wants null among an enum's values, of which client generators make one more name; a reference has no type at all.
-// Both become anyOf with null, which openapi-typescript, oapi-codegen and openapi-python-client take for what it is.
+// spellNulls rewrites what huma has written of schemas that may be null and
+// refer to another one or have an enum. JSON Schema wants null among an enum's
+// values, of which client generators make one more name; a reference has no
+// type at all. Both become anyOf with null, which openapi-typescript,
+// oapi-codegen and openapi-python-client take for what it is.
 func spellNulls(tree any) {
 	switch v := tree.(type) {
 	case []any:

@@ -34,9 +34,11 @@ var onceKey = regexp.MustCompile(`^[!-~]{1,255}$`)
 // keptHeaders are the headers of an answer that a replay has too.
 var keptHeaders = []string{"Content-Type", "X-Total-Count"}
 
-// once reports whether the operation takes an Idempotency-Key: a POST of a known caller that makes a job or a thing, see Check.
-// Log-in and setup have no caller to whom a key could belong; what only replaces or ends something may be sent twice as it is, and
-// a second factor's secret is replaced by asking again.
+// once reports whether the operation takes an Idempotency-Key: a POST of a
+// known caller that makes a job or a thing, see Check. Log-in and setup have no
+// caller to whom a key could belong; what only replaces or ends something may
+// be sent twice as it is, and a second factor's secret is replaced by asking
+// again.
 func (o *Operation) once() bool { return o.Spec.Recall != nil || o.Again }
 
 // makes reports whether the operation makes a job or a thing, by its status.
@@ -104,7 +106,8 @@ func (f *inFlight) enter(k idempotency.Key) (leave func(), ok bool) {
 	}, true
 }
 
-// serveOnce serves a request that may have a key: again with the answer that was given, or by serve.
+// serveOnce serves a request that may have a key: again with the answer that
+// was given, or by serve.
 func (a *API) serveOnce(ctx context.Context, q *request, r *http.Request, body []byte, serve func(context.Context)) {
 	given := r.Header.Values(onceHeader)
 	caller := identity.FromContext(ctx)
@@ -173,7 +176,8 @@ func (a *API) serveNoted(ctx context.Context, q *request, key idempotency.Key, r
 	}
 }
 
-// replay answers as the first request was answered, once the caller's rights are as good as they were.
+// replay answers as the first request was answered, once the caller's rights
+// are as good as they were.
 func (a *API) replay(ctx context.Context, q *request, caller *identity.Caller, found *idempotency.Record, request string) error {
 	if found.Request != request {
 		return problem.InvalidField("was used for another request", "idempotency_key_reused", "header", onceHeader)
@@ -182,7 +186,8 @@ func (a *API) replay(ctx context.Context, q *request, caller *identity.Caller, f
 		return q.missing
 	}
 	if q.operation.Spec.On == Anywhere {
-		// The handler has decided by what the body names; who has lost a role since may have lost the right.
+		// The handler has decided by what the body names; who has lost a role
+		// since may have lost the right.
 		for team, role := range found.Roles {
 			if caller.On(team) < identity.Role(role) {
 				return problem.New(problem.CodeForbidden, "you have lost a role since the request was made").With("team_id", team)

@@ -19,9 +19,11 @@ const (
 	Instance On = iota
 	// Anywhere: the highest role in any team suffices; the handler filters by Caller.Visible.
 	Anywhere
-	// Host, VM, App, Job, Backup, Draft, Channel, Alert, Recording and Entry (of the audit trail): the role must be held on the thing named
-	// by the path parameter host_id, vm_id, app_id, job_id, backup_id, draft_id, channel_id, alert_id, recording_id, entry_id. The handler
-	// asks Found for it; its input needs no field for the parameter.
+	// Host, VM, App, Job, Backup, Draft, Channel, Alert, Recording and Entry
+	// (of the audit trail): the role must be held on the thing named by the
+	// path parameter host_id, vm_id, app_id, job_id, backup_id, draft_id,
+	// channel_id, alert_id, recording_id, entry_id. The handler asks Found for
+	// it; its input needs no field for the parameter.
 	Host
 	VM
 	App
@@ -32,8 +34,9 @@ const (
 	Alert
 	Recording
 	Entry
-	// Node: the role must be held on the host of host_id, and Found has the name of the node of the parameter node. Whether
-	// there is such a node is the handler's to find out.
+	// Node: the role must be held on the host of host_id, and Found has the
+	// name of the node of the parameter node. Whether there is such a node is
+	// the handler's to find out.
 	Node
 	// Group is Node for a security group of the host's cluster, of the parameter group.
 	Group
@@ -82,13 +85,14 @@ func (o On) resolved() On {
 
 // Audit says how an operation enters the trail.
 type Audit struct {
-	// Action such as "vm.start"; a path parameter in braces is replaced by its value: "vm.{action}".
+	// Action such as "vm.start"; a path parameter in braces is replaced by its
+	// value: "vm.{action}".
 	Action string
-	// Target is the path parameter that names the target, where the thing that the operation is On does not, or not
-	// alone; "" for none.
+	// Target is the path parameter that names the target, where the thing that
+	// the operation is On does not, or not alone; "" for none.
 	Target string
-	// End is the action of a second row that tells of the end of a socket, with what its handler has described until then; "" for
-	// none.
+	// End is the action of a second row that tells of the end of a socket, with
+	// what its handler has described until then; "" for none.
 	End string
 }
 
@@ -100,58 +104,72 @@ type Spec struct {
 	Aliases []Alias
 	// Public operations need no caller: log-in and setup.
 	Public bool
-	// Role is the least role. NoRole admits everyone who is logged in; only operations on one's own account have that.
+	// Role is the least role. NoRole admits everyone who is logged in; only
+	// operations on one's own account have that.
 	Role identity.Role
 	On   On
-	// Job is the kind of the jobs that it makes, by which it is asked again; "" for the action of its audit row, or for none.
+	// Job is the kind of the jobs that it makes, by which it is asked again; ""
+	// for the action of its audit row, or for none.
 	Job string
 	// Status of success; 200, or 204 when the output has no body.
 	Status int
 	Audit  Audit
 	// Entitlement is the feature flag that must be on; "" for none.
 	Entitlement string
-	// Needs is the capability that the host of what the operation is On must have a token for; "" for none. Without the token
-	// the request is 409 capability_missing, before the handler, or 501 unsupported where the host's driver has no such capability.
+	// Needs is the capability that the host of what the operation is On must
+	// have a token for; "" for none. Without the token the request is 409
+	// capability_missing, before the handler, or 501 unsupported where the
+	// host's driver has no such capability.
 	Needs endpoint.Capability
 	// Confirm says whether the caller confirms the operation, for the document: the handler asks.
 	Confirm Confirm
-	// Plan says that the query parameter plan=true answers 200 with what would happen. The input embeds Planned.
+	// Plan says that the query parameter plan=true answers 200 with what would
+	// happen. The input embeds Planned.
 	Plan bool
-	// Scope is the resource of an API key's scope; by default the first segment after /api/v1. GET needs "read" or
-	// "<scope>:write", every other method "<scope>:write".
+	// Scope is the resource of an API key's scope; by default the first segment
+	// after /api/v1. GET needs "read" or "<scope>:write", every other method
+	// "<scope>:write".
 	Scope string
-	// Personal marks a GET of what concerns a person and not what the service manages. An API key needs "<scope>:write" for it: "read" is
-	// given to programs that watch.
+	// Personal marks a GET of what concerns a person and not what the service
+	// manages. An API key needs "<scope>:write" for it: "read" is given to
+	// programs that watch.
 	Personal bool
-	// ReadOnly marks a method other than GET that changes nothing (probe, token script). Its key scope is "read", unless it
-	// Calls: a key that may only read must not make the service dial addresses.
+	// ReadOnly marks a method other than GET that changes nothing (probe, token
+	// script). Its key scope is "read", unless it Calls: a key that may only
+	// read must not make the service dial addresses.
 	ReadOnly bool
-	// Calls marks an operation that calls the hypervisor before it answers and fails with it: 501, 502, 503 and 504 are among
-	// its answers.
+	// Calls marks an operation that calls the hypervisor before it answers and
+	// fails with it: 501, 502, 503 and 504 are among its answers.
 	Calls bool
 	// Never504 marks one of these that tells of what does not come in time by 502.
 	Never504 bool
-	// Unsupported marks an operation that does not call the hypervisor and is 501 where the driver lacks an ability.
+	// Unsupported marks an operation that does not call the hypervisor and is
+	// 501 where the driver lacks an ability.
 	Unsupported bool
-	// Faults names what else is wrong with a body, so that it is told together with what the schema finds. It is given a
-	// body of well-formed JSON that need not fit the schema. Nil for operations whose schema says all.
+	// Faults names what else is wrong with a body, so that it is told together
+	// with what the schema finds. It is given a body of well-formed JSON that
+	// need not fit the schema. Nil for operations whose schema says all.
 	Faults func(body []byte) []problem.Fault
 	// MaxBody in bytes; 1 MiB when zero. Of an upload it is the file's, of a socket a message's.
 	MaxBody int64
-	// Timeout is how long the handler may take; 60 s when zero, and an hour for a download or an upload. Streams and sockets have
-	// none, and neither has an upload whose Timeout is Unlimited.
+	// Timeout is how long the handler may take; 60 s when zero, and an hour for
+	// a download or an upload. Streams and sockets have none, and neither has
+	// an upload whose Timeout is Unlimited.
 	Timeout time.Duration
 	// Idle is how long an upload or a socket may stand still.
 	Idle time.Duration
-	// Rate is the least of an upload that must arrive, in bytes a second, measured over each Idle; zero for no such limit.
+	// Rate is the least of an upload that must arrive, in bytes a second,
+	// measured over each Idle; zero for no such limit.
 	Rate int64
 	// Form describes the parts of an upload whose media type is multipart/form-data.
 	Form []FormPart
-	// Messages is how many messages a socket takes from its client at once, and a tenth of it how many more in each second
-	// thereafter; 10,000 when zero.
+	// Messages is how many messages a socket takes from its client at once, and
+	// a tenth of it how many more in each second thereafter; 10,000 when zero.
 	Messages int
-	// Recall makes the body of a success again from what is known of the change, for a request with an Idempotency-Key whose
-	// answer was lost. An operation that makes a job or a thing has it, and with it takes such keys; see serveOnce.
+	// Recall makes the body of a success again from what is known of the
+	// change, for a request with an Idempotency-Key whose answer was lost. An
+	// operation that makes a job or a thing has it, and with it takes such
+	// keys; see serveOnce.
 	Recall func(ctx context.Context, made idempotency.Made) (any, error)
 	// Secret says that the answer's body holds a secret: it is never compressed.
 	Secret bool
@@ -175,7 +193,8 @@ type FormPart struct {
 // Confirm says when the caller confirms an operation, and by which phrase.
 type Confirm struct {
 	When Confirmation
-	// Field is the field of the thing whose value is the phrase, such as name. Phrase is one that is always the same.
+	// Field is the field of the thing whose value is the phrase, such as name.
+	// Phrase is one that is always the same.
 	Field, Phrase string
 }
 
@@ -186,11 +205,13 @@ type Confirmation string
 const (
 	// ConfirmAlways: every caller confirms, else 409 confirm_required.
 	ConfirmAlways Confirmation = "always"
-	// ConfirmSelf: only what takes away the guest that the service itself runs in is confirmed, else 409 self_target.
+	// ConfirmSelf: only what takes away the guest that the service itself runs
+	// in is confirmed, else 409 self_target.
 	ConfirmSelf Confirmation = "self"
 )
 
-// Alias is another path of an operation, with an ID of its own because no two operations of the document may share one.
+// Alias is another path of an operation, with an ID of its own because no two
+// operations of the document may share one.
 type Alias struct{ Path, ID string }
 
 // Body is the usual output: a JSON body.

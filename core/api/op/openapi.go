@@ -19,8 +19,8 @@ import (
 // schemaPrefix is the prefix of references to schemas.
 const schemaPrefix = "#/components/schemas/"
 
-// newDocument is the OpenAPI document before any operation is in it. base is where clients find the service; nil where the
-// document was got.
+// newDocument is the OpenAPI document before any operation is in it. base is
+// where clients find the service; nil where the document was got.
 func newDocument(version string, base *url.URL) *huma.OpenAPI {
 	server := "/"
 	if base != nil {
@@ -113,8 +113,10 @@ var documentNames = map[reflect.Type]string{
 	reflect.TypeFor[faultDocument]():      "ValidationError",
 }
 
-// newNamer names schemas after package and type: job.View is JobView, hosts.Created is HostCreated and guest.Guest is Guest. It
-// panics on two types of one name: what a client is generated from must not depend on the order of registration.
+// newNamer names schemas after package and type: job.View is JobView,
+// hosts.Created is HostCreated and guest.Guest is Guest. It panics on two types
+// of one name: what a client is generated from must not depend on the order of
+// registration.
 func newNamer() func(reflect.Type, string) string {
 	names := map[reflect.Type]string{}
 	taken := map[string]reflect.Type{}
@@ -140,7 +142,8 @@ func newNamer() func(reflect.Type, string) string {
 	}
 }
 
-// qualified puts the name of a type's package, in the singular, before the type's own where that does not begin with it.
+// qualified puts the name of a type's package, in the singular, before the
+// type's own where that does not begin with it.
 func qualified(t reflect.Type, name string) string {
 	if t.Name() == "" { // named after the operation
 		return name
@@ -160,8 +163,9 @@ func qualified(t reflect.Type, name string) string {
 // writtenAs is how the names of packages are written that are more than one word.
 var writtenAs = map[string]string{"vm": "VM", "selfupdate": "SelfUpdate"}
 
-// generated are the ends of names that client generators make of an operation's id, such as LogInResponse: what oapi-codegen
-// calls the answer of log_in. No schema may have such a name.
+// generated are the ends of names that client generators make of an operation's
+// id, such as LogInResponse: what oapi-codegen calls the answer of log_in. No
+// schema may have such a name.
 var generated = []string{"Response", "Params", "Body", "Client", "Editor", "Editors"}
 
 // unreserved is a name that no generator makes.
@@ -172,7 +176,8 @@ func unreserved(name string) string {
 	return name
 }
 
-// nameBodies gives a nameless body the name of its operation instead of its input's, which other packages use as well.
+// nameBodies gives a nameless body the name of its operation instead of its
+// input's, which other packages use as well.
 func (a *API) nameBodies(id string, input, output reflect.Type) {
 	for t, suffix := range map[reflect.Type]string{input: "Request", output: "Result"} {
 		body, ok := t.FieldByName("Body")

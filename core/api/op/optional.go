@@ -8,13 +8,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Optional is a field of a PATCH body that tells three things apart: absent keeps, null clears, a value sets. Its JSON
-// tag must say omitzero:
+// Optional is a field of a PATCH body that tells three things apart: absent
+// keeps, null clears, a value sets. Its JSON tag must say omitzero:
 //
 //	Name op.Optional[string] `json:"name,omitzero" maxLength:"64"`
 //
-// Where null has no meaning a tag nullable:"false" refuses it. A PATCH whose body has Optional fields and is given none of them is
-// refused with 422 before the handler.
+// Where null has no meaning a tag nullable:"false" refuses it. A PATCH whose
+// body has Optional fields and is given none of them is refused with 422 before
+// the handler.
 type Optional[T any] struct {
 	// Set: the key was given, as a value or as null.
 	Set bool
@@ -54,7 +55,8 @@ func (o Optional[T]) Schema(r huma.Registry) *huma.Schema {
 // given reports whether the field was present in the body.
 func (o Optional[T]) given() bool { return o.Set }
 
-// changesNothing reports whether a PATCH body has Optional fields and neither these nor others were given.
+// changesNothing reports whether a PATCH body has Optional fields and neither
+// these nor others were given.
 func changesNothing(body reflect.Value) bool {
 	for body.IsValid() && body.Kind() == reflect.Pointer {
 		body = body.Elem()
@@ -82,7 +84,8 @@ func changesNothing(body reflect.Value) bool {
 	return optionals
 }
 
-// wantChange says in the document that the body of a PATCH changes something. huma is not told: the request's own fault says more.
+// wantChange says in the document that the body of a PATCH changes something.
+// huma is not told: the request's own fault says more.
 func (a *API) wantChange(o *Operation) {
 	body := o.body
 	if body.Ref != "" {

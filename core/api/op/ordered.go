@@ -11,8 +11,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// huma writes every object of the document with sorted keys. People read it as well, so it is put in a better order
-// here: the usual order of an OpenAPI document, and the fields of a body as its type declares them.
+// huma writes every object of the document with sorted keys. People read it as
+// well, so it is put in a better order here: the usual order of an OpenAPI
+// document, and the fields of a body as its type declares them.
 
 // object is a JSON object that keeps its order.
 type object []member
@@ -153,7 +154,8 @@ func (a *API) arrange(v any, key string, fields []string) {
 	}
 }
 
-// sortBy orders the members by the place of their key in order; those without one follow in the order they have.
+// sortBy orders the members by the place of their key in order; those without
+// one follow in the order they have.
 func sortBy(o object, order []string) {
 	place := func(m member) int {
 		if i := slices.Index(order, m.key); i >= 0 {
@@ -189,7 +191,8 @@ func fieldOrder(t reflect.Type) []string {
 	return names
 }
 
-// exemplify adds an example to each JSON body, made of the examples, defaults and limits of its fields.
+// exemplify adds an example to each JSON body, made of the examples, defaults
+// and limits of its fields.
 func (a *API) exemplify(content map[string]*huma.MediaType) {
 	if media := content["application/json"]; media != nil && media.Schema != nil && media.Example == nil {
 		media.Example = a.example(media.Schema, 0)

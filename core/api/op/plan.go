@@ -12,7 +12,8 @@ import (
 	"github.com/hostler/hostler/core/plan"
 )
 
-// Planned is embedded into the input of an operation whose Spec has a Plan. The noun tells the plan; see package plan.
+// Planned is embedded into the input of an operation whose Spec has a Plan. The
+// noun tells the plan; see package plan.
 type Planned struct {
 	Plan       bool   `query:"plan" doc:"Return the plan with status 200 and change nothing"`
 	PlanDigest string `query:"plan_digest" maxLength:"64" example:"5f2b0c9e81d4a7f3" doc:"Digest of the plan that you reviewed; 409 plan_stale if the plan has changed"`
@@ -30,7 +31,8 @@ func (o *Operation) planned(query url.Values) bool {
 	return o.Spec.Plan && err == nil && only
 }
 
-// plannedAnswer is a plan on its way through huma, which lets an error have a status and a body of its own.
+// plannedAnswer is a plan on its way through huma, which lets an error have a
+// status and a body of its own.
 type plannedAnswer struct{ plan *plan.Plan }
 
 var _ huma.StatusError = plannedAnswer{}

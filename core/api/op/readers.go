@@ -8,14 +8,16 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// How many answers that last one user may have open at a time in one instance, with sessions and keys together. Each costs
-// memory and looks at the database for as long as it is open, and a download may hold a connection to it.
+// How many answers that last one user may have open at a time in one instance,
+// with sessions and keys together. Each costs memory and looks at the database
+// for as long as it is open, and a download may hold a connection to it.
 const (
 	mostStreams   = 64
 	mostDownloads = 2
 	mostSockets   = 16
 	mostUploads   = 2
-	// mostSocketsTogether are those of all users: each holds two connections, and what is under way on them.
+	// mostSocketsTogether are those of all users: each holds two connections,
+	// and what is under way on them.
 	mostSocketsTogether = 512
 )
 
@@ -34,8 +36,9 @@ type readers struct {
 // each user.
 func newReaders(most int) *readers { return &readers{most: most, open: map[int64]int{}} }
 
-// enter counts one more of the context's caller until leave is called, or is a problem of code rate_limited. Callers who are
-// not known are not counted: public operations bound themselves.
+// enter counts one more of the context's caller until leave is called, or is a
+// problem of code rate_limited. Callers who are not known are not counted:
+// public operations bound themselves.
 func (r *readers) enter(ctx context.Context) (leave func(), err error) {
 	caller := identity.FromContext(ctx)
 	if caller == nil {

@@ -18,15 +18,19 @@ type Rights interface {
 
 // Settings of the repeated check of a caller's rights during a long answer.
 const (
-	// reauthoriseGap is the least time between two looks of one answer that were woken: a storm of wake-ups becomes a few.
+	// reauthoriseGap is the least time between two looks of one answer that
+	// were woken: a storm of wake-ups becomes a few.
 	reauthoriseGap = 100 * time.Millisecond
-	// reauthorising is how many answers are looked at together: all are woken at once after a break of the database.
+	// reauthorising is how many answers are looked at together: all are woken
+	// at once after a break of the database.
 	reauthorising = 4
 )
 
-// guard watches over an answer that takes long, and calls end once its reader may no longer have it: at the next
-// wake-up, and at the latest after Config.Reauthorise. What cannot be found out, because the database is away, ends nothing:
-// a handler has nothing to send then either. It returns when ctx ends.
+// guard watches over an answer that takes long, and calls end once its reader
+// may no longer have it: at the next wake-up, and at the latest after
+// Config.Reauthorise. What cannot be found out, because the database is away,
+// ends nothing: a handler has nothing to send then either. It returns when ctx
+// ends.
 func (q *request) watchRights(ctx context.Context, end func(cause error)) {
 	if q.operation.Spec.Public {
 		return

@@ -17,8 +17,9 @@ const (
 	mostSettling = 64
 )
 
-// recordSettled records an attempt once it is known whether its change was made: a change that was made has its own row, and one
-// that was not gets the row of a failure. Where that stays unknown the log says so.
+// recordSettled records an attempt once it is known whether its change was
+// made: a change that was made has its own row, and one that was not gets the
+// row of a failure. Where that stays unknown the log says so.
 func (a *API) recordSettled(entry audit.Entry, open db.Outcome) {
 	select {
 	case a.settling <- struct{}{}:

@@ -20,12 +20,15 @@ import (
 
 // Defaults of sockets.
 const (
-	// defaultMessage is the largest message of a socket where its declaration says nothing, in bytes.
+	// defaultMessage is the largest message of a socket where its declaration
+	// says nothing, in bytes.
 	defaultMessage = 64 << 10
-	// defaultIdle is how long a socket may carry nothing, either way, where its declaration says nothing.
+	// defaultIdle is how long a socket may carry nothing, either way, where its
+	// declaration says nothing.
 	defaultIdle = 30 * time.Minute
-	// defaultMessages is how many messages a socket takes at once where its declaration says nothing. A console that sends two for
-	// each key takes a paste of 5,000 characters at once, and then 500 characters a second.
+	// defaultMessages is how many messages a socket takes at once where its
+	// declaration says nothing. A console that sends two for each key takes a
+	// paste of 5,000 characters at once, and then 500 characters a second.
 	defaultMessages = 10000
 	// closeTime is how long the peer of a socket that ends has to take the news.
 	closeTime = time.Second
@@ -42,13 +45,16 @@ type SocketConn struct {
 	messages *limiter              // of this connection, under one name
 	ended    atomic.Pointer[error] // why it lets nothing more through
 	last     atomic.Int64          // time of the last message, in nanoseconds
-	// reads counts the beginnings and ends of waiting for a message: it is odd while one is waited for.
+	// reads counts the beginnings and ends of waiting for a message: it is odd
+	// while one is waited for.
 	reads atomic.Uint64
 }
 
-// Read waits for the next message; text is false for a binary one. It is io.EOF when the peer has closed the socket. Any other
-// error means that the peer is gone, broke the limits or may not go on: the handler returns it. A peer that sends more than
-// Spec.Messages is read so much slower, and has to wait with what it sends.
+// Read waits for the next message; text is false for a binary one. It is io.EOF
+// when the peer has closed the socket. Any other error means that the peer is
+// gone, broke the limits or may not go on: the handler returns it. A peer that
+// sends more than Spec.Messages is read so much slower, and has to wait with
+// what it sends.
 func (c *SocketConn) Read() (text bool, data []byte, err error) {
 	for c.handling.Err() == nil {
 		wait := c.messages.admit("")
@@ -99,16 +105,18 @@ func (c *SocketConn) end(cause error) {
 	}
 }
 
-// close says why the socket ends, and waits a little for the peer. One that does not read is left: a Write that waits for it is in the way
-// of the news, and would be for long.
+// close says why the socket ends, and waits a little for the peer. One that
+// does not read is left: a Write that waits for it is in the way of the news,
+// and would be for long.
 func (c *SocketConn) close(code websocket.StatusCode, reason string) {
 	late := time.AfterFunc(closeTime, c.cut)
 	defer late.Stop()
 	_ = c.ws.Close(code, reason) // the peer may be gone
 }
 
-// End closes the socket as a handler does that returns the cause, whose Read and Write fail then; nil closes it as one that is through.
-// It may be called from any goroutine. What is called after the first time does nothing.
+// End closes the socket as a handler does that returns the cause, whose Read
+// and Write fail then; nil closes it as one that is through. It may be called
+// from any goroutine. What is called after the first time does nothing.
 func (c *SocketConn) End(cause error) {
 	if cause == nil {
 		cause = errFinished
@@ -130,8 +138,10 @@ func (c *SocketConn) watchIdle(ctx context.Context, most time.Duration) {
 	}
 }
 
-// ping asks the peer for a sign of life now and then, which also keeps what stands in between from cutting a silent connection. A peer
-// that gives none is left, unless it is not being read: then its sign may wait behind what it has sent.
+// ping asks the peer for a sign of life now and then, which also keeps what
+// stands in between from cutting a silent connection. A peer that gives none is
+// left, unless it is not being read: then its sign may wait behind what it has
+// sent.
 func (c *SocketConn) ping(ctx context.Context, every time.Duration) {
 	for {
 		if pause(ctx, every); ctx.Err() != nil {
@@ -155,8 +165,9 @@ func (c *SocketConn) ping(ctx context.Context, every time.Duration) {
 // maxReason is the longest reason of a closed socket, in bytes (RFC 6455, 5.5).
 const maxReason = 123
 
-// closing is how a socket is closed for an error: 4000 and the status of its problem, and what people are told of it. Codes from 4000 on
-// are the application's own (RFC 6455, 7.4.2).
+// closing is how a socket is closed for an error: 4000 and the status of its
+// problem, and what people are told of it. Codes from 4000 on are the
+// application's own (RFC 6455, 7.4.2).
 func (a *API) closing(ctx context.Context, err error) (websocket.StatusCode, string) {
 	if err == errFinished {
 		return websocket.StatusNormalClosure, ""
@@ -169,22 +180,29 @@ func (a *API) closing(ctx context.Context, err error) (websocket.StatusCode, str
 	return websocket.StatusCode(4000 + p.Status()), reason
 }
 
-// Opening opens the socket of a request, once. idle is how long it may carry nothing, either way; that of the declaration when zero. Its
-// error is the handler's to return.
+// Opening opens the socket of a request, once. idle is how long it may carry
+// nothing, either way; that of the declaration when zero. Its error is the
+// handler's to return.
 type Opening func(idle time.Duration) (*SocketConn, error)
 
-// Socket declares an operation that answers GET with a WebSocket, once all that refuses a request has been asked: role, team,
-// entitlement, input, existence, capability, and that no page of another site asks. The handler has the connection until it
-// returns. The socket ends at once when its caller may no longer use it, holds other roles than at its beginning, or the host has
-// lost the token that Spec.Needs names; when it carries nothing for Spec.Idle (30 minutes when zero), when its peer answers no ping, and
-// when the service stops. One that ends by an error is closed with 4000 and the status of the problem as code, and with the problem's
-// detail as reason. A message may have
-// Spec.MaxBody bytes (64 KiB when zero), and a client that sends more than Spec.Messages is read more slowly. One user has
-// at most 16 sockets open in an instance, all users together 512, and a user opens 20 at once and one more a second; more are
-// rate_limited. An API key needs the
-// scope <resource>:write for it: what is typed into a socket changes things. A socket may declare an
-// audit action: its row is written before the upgrade, and one that ends by an error has a second one. With Spec.Audit.End every socket
-// has a second row, of that action; should this process end first, another one writes it (audit.Underway).
+// Socket declares an operation that answers GET with a WebSocket, once all that
+// refuses a request has been asked: role, team, entitlement, input, existence,
+// capability, and that no page of another site asks. The handler has the
+// connection until it returns. The socket ends at once when its caller may no
+// longer use it, holds other roles than at its beginning, or the host has lost
+// the token that Spec.Needs names; when it carries nothing for Spec.Idle (30
+// minutes when zero), when its peer answers no ping, and when the service
+// stops. One that ends by an error is closed with 4000 and the status of the
+// problem as code, and with the problem's detail as reason. A message may have
+// Spec.MaxBody bytes (64 KiB when zero), and a client that sends more than
+// Spec.Messages is read more slowly. One user has at most 16 sockets open in an
+// instance, all users together 512, and a user opens 20 at once and one more a
+// second; more are rate_limited. An API key needs the scope <resource>:write
+// for it: what is typed into a socket changes things. A socket may declare an
+// audit action: its row is written before the upgrade, and one that ends by an
+// error has a second one. With Spec.Audit.End every socket has a second row, of
+// that action; should this process end first, another one writes it
+// (audit.Underway).
 func Socket[I any](a *API, path string, handler func(context.Context, *I, *SocketConn) error, spec Spec) {
 	PreparedSocket(a, path, func(ctx context.Context, in *I, open Opening) error {
 		c, err := open(0)
@@ -195,8 +213,9 @@ func Socket[I any](a *API, path string, handler func(context.Context, *I, *Socke
 	}, spec)
 }
 
-// PreparedSocket is Socket for a handler that has something to do before the socket opens: what fails before it calls open is answered
-// as an ordinary problem.
+// PreparedSocket is Socket for a handler that has something to do before the
+// socket opens: what fails before it calls open is answered as an ordinary
+// problem.
 func PreparedSocket[I any](a *API, path string, handler func(context.Context, *I, Opening) error, spec Spec) {
 	operation := a.declare(http.MethodGet, path, spec, reflect.TypeFor[I]())
 	operation.Socket = true
@@ -218,7 +237,8 @@ func PreparedSocket[I any](a *API, path string, handler func(context.Context, *I
 	a.finish(operation)
 }
 
-// serveSocket runs the handler, and the guards of the socket that it opens, which it ends before it returns.
+// serveSocket runs the handler, and the guards of the socket that it opens,
+// which it ends before it returns.
 func serveSocket[I any](ctx context.Context, q *request, in *I, handler func(context.Context, *I, Opening) error) error {
 	if err := upgrades(q.raw); err != nil {
 		return err
@@ -258,7 +278,8 @@ func stopping() *problem.Error {
 // opening is a socket from its request on.
 type opening struct {
 	q *request
-	// outer is the request's context, which ends with the service, and handling the handler's, which cancel ends.
+	// outer is the request's context, which ends with the service, and handling
+	// the handler's, which cancel ends.
 	outer, handling context.Context
 	cancel          context.CancelCauseFunc
 	// conn is nil until the socket is open.

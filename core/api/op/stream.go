@@ -22,7 +22,8 @@ const (
 	defaultKeepAlive = 15 * time.Second
 	// sendTime is how long a reader may take to accept one event before the stream ends.
 	sendTime = 10 * time.Second
-	// defaultReauthorise bounds how long a reader reads on whose session has run out, or whose wake-up was lost.
+	// defaultReauthorise bounds how long a reader reads on whose session has
+	// run out, or whose wake-up was lost.
 	defaultReauthorise = 5 * time.Second
 )
 
@@ -32,7 +33,8 @@ var errEnded = errors.New("the event stream has ended")
 // errReaderGone is the cause of an answer that its reader did not take to the end.
 var errReaderGone = errors.New("the reader is gone")
 
-// EventStream is an open stream of Server-Sent Events (WHATWG HTML section 9.2). Its methods are safe for concurrent use.
+// EventStream is an open stream of Server-Sent Events (WHATWG HTML section
+// 9.2). Its methods are safe for concurrent use.
 type EventStream struct {
 	mu      sync.Mutex
 	w       *writer
@@ -43,8 +45,10 @@ type EventStream struct {
 	ended   atomic.Bool // nothing more is sent
 }
 
-// Send writes one event; data is written as JSON. id is what a reader that comes back sends as Last-Event-ID; an empty
-// id or event is left out. An error means that the reader is gone: the handler returns it, and its context has ended too.
+// Send writes one event; data is written as JSON. id is what a reader that
+// comes back sends as Last-Event-ID; an empty id or event is left out. An error
+// means that the reader is gone: the handler returns it, and its context has
+// ended too.
 func (s *EventStream) Send(id, event string, data any) error {
 	var b bytes.Buffer
 	if err := head(&b, id, event); err != nil {
@@ -60,8 +64,9 @@ func (s *EventStream) Send(id, event string, data any) error {
 	return s.write(b.Bytes())
 }
 
-// SendEncoded is Send for data that is JSON of one line already, as it is for events that many readers get. Without data only the id
-// is sent: the reader notes it, and hears of no event.
+// SendEncoded is Send for data that is JSON of one line already, as it is for
+// events that many readers get. Without data only the id is sent: the reader
+// notes it, and hears of no event.
 func (s *EventStream) SendEncoded(id, event string, data []byte) error {
 	var b bytes.Buffer
 	b.Grow(len(id) + len(event) + len(data) + 24)
@@ -132,7 +137,8 @@ func (s *EventStream) write(p []byte) error {
 	return nil
 }
 
-// verdict is what ended the stream: that the reader is gone, or may not read on, and not what the handler says of that.
+// verdict is what ended the stream: that the reader is gone, or may not read
+// on, and not what the handler says of that.
 func (s *EventStream) verdict(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		if cause == context.Canceled {
@@ -179,11 +185,13 @@ func (s *EventStream) beat(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Stream declares an operation that answers GET with Server-Sent Events until the handler returns or the reader goes
-// away, which ends the handler's context. It ends as well when the reader may no longer read it, or holds other roles
-// than at its beginning. One user has at most 64 streams open in an instance, more are rate_limited. An error before the first event is
-// an ordinary problem; after it the stream just ends, and the
-// reader comes back with the id of the last event it saw:
+// Stream declares an operation that answers GET with Server-Sent Events until
+// the handler returns or the reader goes away, which ends the handler's
+// context. It ends as well when the reader may no longer read it, or holds
+// other roles than at its beginning. One user has at most 64 streams open in an
+// instance, more are rate_limited. An error before the first event is an
+// ordinary problem; after it the stream just ends, and the reader comes back
+// with the id of the last event it saw:
 //
 //	type eventsIn struct {
 //		JobID int64  `path:"job_id"`
@@ -216,7 +224,8 @@ func Stream[I any](a *API, path string, handler func(context.Context, *I, *Event
 	a.finish(operation)
 }
 
-// stream runs the handler with its keep-alive. It ends the keep-alive before it returns: the writer is not to be used after.
+// stream runs the handler with its keep-alive. It ends the keep-alive before it
+// returns: the writer is not to be used after.
 func stream[I any](ctx context.Context, q *request, in *I, handler func(context.Context, *I, *EventStream) error) error {
 	leave, err := q.api.streams.enter(ctx)
 	if err != nil {

@@ -28,14 +28,16 @@ import (
 const (
 	// defaultUpload is the largest upload where its declaration says nothing, in bytes.
 	defaultUpload = 1 << 30
-	// How many sockets and uploads together one user may begin at once, and how many more in each second thereafter.
+	// How many sockets and uploads together one user may begin at once, and how
+	// many more in each second thereafter.
 	begunAtOnce = 20
 	begunRate   = 1
 	// formBuffer is how much of a form is read at once, in bytes.
 	formBuffer = 1 << 20
 )
 
-// Incoming is the body of an Upload while it arrives. It is an io.Reader that nothing is gathered behind.
+// Incoming is the body of an Upload while it arrives. It is an io.Reader that
+// nothing is gathered behind.
 type Incoming struct {
 	// Media is the body's media type, one of Spec.Content.
 	Media string
@@ -58,8 +60,9 @@ type Incoming struct {
 	ended  atomic.Pointer[error] // why nothing more is let in
 }
 
-// Read reads what has arrived. Its errors are problems that the handler returns: too_large, request_timeout for a sender that
-// stops or is too slow, canceled for one that leaves. Once it has failed it fails the same way again.
+// Read reads what has arrived. Its errors are problems that the handler
+// returns: too_large, request_timeout for a sender that stops or is too slow,
+// canceled for one that leaves. Once it has failed it fails the same way again.
 func (f *Incoming) Read(p []byte) (n int, err error) {
 	if f.failed != nil {
 		return 0, f.failed
@@ -69,7 +72,8 @@ func (f *Incoming) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Err is what a Read has failed with, nil before that. A parser of the body may fail of the rest that it got, and say less.
+// Err is what a Read has failed with, nil before that. A parser of the body may
+// fail of the rest that it got, and say less.
 func (f *Incoming) Err() error {
 	if errors.Is(f.failed, io.EOF) {
 		return nil
@@ -121,7 +125,8 @@ func (f *Incoming) measure() error {
 	return nil
 }
 
-// Form reads the body as a form of parts, in pieces of 1 MiB. A body that is no such form is the problem malformed, also of the parts.
+// Form reads the body as a form of parts, in pieces of 1 MiB. A body that is no
+// such form is the problem malformed, also of the parts.
 func (f *Incoming) Form() (*multipart.Reader, error) {
 	_, params, err := mime.ParseMediaType(f.kind)
 	if err != nil || params["boundary"] == "" {
@@ -136,7 +141,8 @@ func (f *Incoming) end(cause error) {
 	_ = f.control.SetReadDeadline(time.Now())
 }
 
-// explain is the cause of an upload's end. That the time for all is over is the sender's fault until the last byte has arrived.
+// explain is the cause of an upload's end. That the time for all is over is the
+// sender's fault until the last byte has arrived.
 func (f *Incoming) explain(cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) && !f.whole.Load() {
 		return problem.New(problem.CodeRequestTimeout, "the body did not arrive within %s", f.most).Because(cause)
@@ -156,12 +162,16 @@ func (a *API) enter(ctx context.Context, open *readers) (leave func(), err error
 	return open.enter(ctx)
 }
 
-// Upload declares a POST whose body is a file, read while it arrives. The body is asked for only after all that refuses a request:
-// role, team, entitlement, input, existence, capability, its media type (one of Spec.Content, else 415) and its size (Spec.MaxBody
-// bytes, 1 GiB when zero, else 413). A sender that sends nothing for Spec.Idle (30 s when zero), or whose last byte is not there
-// after Spec.Timeout (an hour when zero), is left with 408 request_timeout. The upload ends at once when its sender may no longer do
-// it. One user has at most two under way in an instance and begins 20 at once and one more a second; more are rate_limited. It takes
-// no Idempotency-Key: what was sent would have to be kept.
+// Upload declares a POST whose body is a file, read while it arrives. The body
+// is asked for only after all that refuses a request: role, team, entitlement,
+// input, existence, capability, its media type (one of Spec.Content, else 415)
+// and its size (Spec.MaxBody bytes, 1 GiB when zero, else 413). A sender that
+// sends nothing for Spec.Idle (30 s when zero), or whose last byte is not there
+// after Spec.Timeout (an hour when zero), is left with 408 request_timeout. The
+// upload ends at once when its sender may no longer do it. One user has at most
+// two under way in an instance and begins 20 at once and one more a second;
+// more are rate_limited. It takes no Idempotency-Key: what was sent would have
+// to be kept.
 func Upload[I, O any](a *API, path string, handler func(context.Context, *I, *Incoming) (*O, error), spec Spec) {
 	if len(spec.Content) == 0 {
 		panic(fmt.Sprintf("op: the upload %s names no media type", spec.ID))
@@ -245,7 +255,8 @@ func upload[I, O any](ctx context.Context, a *API, in *I, handler func(context.C
 	_ = f.control.SetWriteDeadline(time.Now().Add(writeGrace))
 	if err != nil {
 		if late := f.Err(); late != nil && problem.CodeOf(late) == problem.CodeRequestTimeout {
-			// The server reads on a little before it answers, and cancels the context of what it cannot read.
+			// The server reads on a little before it answers, and cancels the
+			// context of what it cannot read.
 			_ = f.control.SetReadDeadline(time.Now())
 			return nil, late
 		}

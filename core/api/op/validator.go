@@ -14,9 +14,10 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// validator holds well-formed JSON against a schema while it reads it, and stops at the last fault that is told. huma's
-// own validation needs the value as maps and slices and looks for every fault there is; here it judges single texts,
-// numbers and truth values.
+// validator holds well-formed JSON against a schema while it reads it, and
+// stops at the last fault that is told. huma's own validation needs the value
+// as maps and slices and looks for every fault there is; here it judges single
+// texts, numbers and truth values.
 type validator struct {
 	cursor
 	registry     huma.Registry
@@ -113,7 +114,8 @@ func (v *validator) resolve(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// judge has huma look at a text, a number, a truth value or nil, or at any object or array where the schema has neither.
+// judge has huma look at a text, a number, a truth value or nil, or at any
+// object or array where the schema has neither.
 func (v *validator) judge(s *huma.Schema, value any) error {
 	if s == nil {
 		return nil

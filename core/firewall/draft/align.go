@@ -33,8 +33,9 @@ func align[T comparable](from, to []T) []pair {
 type alignment struct {
 	from, to []int32
 	pairs    []pair
-	// common and cross are the columns of one row of a table that is never held as a whole: how many elements from[row:] and to[column:]
-	// have in common, and where the way from there meets the row in the middle.
+	// common and cross are the columns of one row of a table that is never held
+	// as a whole: how many elements from[row:] and to[column:] have in common,
+	// and where the way from there meets the row in the middle.
 	common, cross []int32
 }
 

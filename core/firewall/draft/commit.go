@@ -30,7 +30,8 @@ type params struct {
 	DraftID int64 `json:"draft_id"`
 	// Self says that it was confirmed although the service may be cut off.
 	Self bool `json:"self"`
-	// Went is how far an earlier job of the draft came, which has ended without ending it, and Again how many such there were.
+	// Went is how far an earlier job of the draft came, which has ended without
+	// ending it, and Again how many such there were.
 	Went  *progress `json:"went,omitempty"`
 	Again int       `json:"again,omitempty"`
 }

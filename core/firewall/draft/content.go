@@ -83,9 +83,11 @@ func (c Content) made(i int) (sdk.Rule, error) {
 type Filling struct {
 	Content Content
 	Scopes  []On
-	// Replace changes aliases and members that are there otherwise, and takes away what the content does not have: other rules, and other
-	// members of its sets. Without it, what is missing is added, rules at the place Pos or at the end where there are fewer, and what is
-	// there otherwise is a fault. Options are set in any case.
+	// Replace changes aliases and members that are there otherwise, and takes
+	// away what the content does not have: other rules, and other members of
+	// its sets. Without it, what is missing is added, rules at the place Pos or
+	// at the end where there are fewer, and what is there otherwise is a fault.
+	// Options are set in any case.
 	Replace bool
 	Pos     int
 }

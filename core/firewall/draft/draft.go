@@ -37,8 +37,9 @@ type Store struct {
 	Logger hclog.Logger
 	// Heartbeat is told of each turn of Run; nil is told nothing.
 	Heartbeat *heartbeat.Monitor
-	// Tick is the time between two looks while a job waits for somebody; zero is 500 ms. Retry is the time between two tries while a
-	// hypervisor does not answer; zero is 2 s.
+	// Tick is the time between two looks while a job waits for somebody; zero
+	// is 500 ms. Retry is the time between two tries while a hypervisor does
+	// not answer; zero is 2 s.
 	Tick, Retry time.Duration
 }
 
@@ -59,7 +60,8 @@ type stored struct {
 	ID      int64  `json:"id,omitempty"`
 	GuestID int64  `json:"guest_id,omitempty"`
 	Name    string `json:"name"`
-	// GuestName is the guest's own name when the draft was made; empty for other scopes, and in drafts of older releases.
+	// GuestName is the guest's own name when the draft was made; empty for
+	// other scopes, and in drafts of older releases.
 	GuestName string    `json:"guest_name,omitempty"`
 	Before    sdk.State `json:"before"`
 	After     sdk.State `json:"after"`

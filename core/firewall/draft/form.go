@@ -12,8 +12,9 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// What hypervisors write in another form than it was sent in would be taken for somebody else's change. So a draft has it in the one
-// form in which all of them keep it.
+// What hypervisors write in another form than it was sent in would be taken for
+// somebody else's change. So a draft has it in the one form in which all of
+// them keep it.
 
 // comment returns a comment without the spaces around it, as hypervisors store
 // it. They write some values in another form than they receive; a draft uses

@@ -30,10 +30,12 @@ import (
 
 // Limits of the comparison in a plan.
 const (
-	// maxGuests bounds the guests among whom is compared: the rules of each are read, and each is asked for its addresses, which hypervisors
-	// do for not many more. The plan says how many were left out.
+	// maxGuests bounds the guests among whom is compared: the rules of each are
+	// read, and each is asked for its addresses, which hypervisors do for not
+	// many more. The plan says how many were left out.
 	maxGuests = 30
-	// maxNodes bounds the nodes between which is compared, and maxPorts the ports by which they reach each other.
+	// maxNodes bounds the nodes between which is compared, and maxPorts the
+	// ports by which they reach each other.
 	maxNodes, maxPorts = 16, 3
 	// maxTold bounds the pairs that a plan names.
 	maxTold = 200
@@ -48,11 +50,13 @@ const (
 // judgement is the effect of a draft on traffic, as far as the firewall can
 // tell.
 type judgement struct {
-	// cut are ways that are cut, and unclear why it cannot be told of others: sentences without their end.
+	// cut are ways that are cut, and unclear why it cannot be told of others:
+	// sentences without their end.
 	cut, unclear []string
 	pairs        []sdk.PairChange
 	omitted      int
-	// guests are those that were compared by their ids at the hypervisor, and unseen how many were not.
+	// guests are those that were compared by their ids at the hypervisor, and
+	// unseen how many were not.
 	guests map[string]known
 	unseen int
 	doubts []string

@@ -60,7 +60,8 @@ func sameEffect(a, b sdk.Rule) bool {
 // merger is the merger of two lists.
 type merger struct {
 	entries []*entry
-	// moving counts the entries whose change decides something, and groups those of them that stand for a group.
+	// moving counts the entries whose change decides something, and groups
+	// those of them that stand for a group.
 	moving, groups int
 }
 

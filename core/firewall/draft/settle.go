@@ -20,8 +20,9 @@ import (
 const (
 	// settleEvery is the time between two looks for drafts that their jobs have left.
 	settleEvery = 30 * time.Second
-	// mostJobs bounds the jobs that go on with a draft that one after the other leaves, and mostCrashed those that do after the service has
-	// crashed while it ran one.
+	// mostJobs bounds the jobs that go on with a draft that one after the other
+	// leaves, and mostCrashed those that do after the service has crashed while
+	// it ran one.
 	mostJobs, mostCrashed = 3, 1
 )
 

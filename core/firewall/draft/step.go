@@ -16,13 +16,18 @@ import (
 type step struct {
 	// scope is the place of the scope among those of the draft.
 	scope int
-	// apply makes the change of a scope that is as before the step. It changes the lists of the state in place: see owned.
+	// apply makes the change of a scope that is as before the step. It changes
+	// the lists of the state in place: see owned.
 	apply func(s *sdk.State)
-	// act sends the next request that brings the scope from where it is to what apply makes of from. It is called again until there is
-	// nothing left, and reads again each time: so it does not matter whether an earlier request was carried out. done is true once the scope
-	// is as it shall be. It reads by reader and changes by writer, for the token that may change need not be one that may read.
+	// act sends the next request that brings the scope from where it is to what
+	// apply makes of from. It is called again until there is nothing left, and
+	// reads again each time: so it does not matter whether an earlier request
+	// was carried out. done is true once the scope is as it shall be. It reads
+	// by reader and changes by writer, for the token that may change need not
+	// be one that may read.
 	act func(ctx context.Context, reader, writer sdk.Firewall, from sdk.State) (done bool, err error)
-	// within reports whether a scope is on the way from from to what apply makes of it; nil where there is nothing between.
+	// within reports whether a scope is on the way from from to what apply
+	// makes of it; nil where there is nothing between.
 	within func(from, now sdk.State) bool
 	// takes is the name that the step takes away; nil for none.
 	takes *object

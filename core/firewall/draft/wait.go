@@ -20,7 +20,8 @@ import (
 
 // Settings of the wait for a confirmation.
 const (
-	// looks is how many times in a window the nodes are asked, with at least looksLeast and at most looksMost between two times.
+	// looks is how many times in a window the nodes are asked, with at least
+	// looksLeast and at most looksMost between two times.
 	looks      = 40
 	looksLeast = time.Second
 	looksMost  = 20 * time.Second

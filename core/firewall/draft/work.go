@@ -34,22 +34,26 @@ const (
 // progress is the checkpoint of a job: the states from which its way leads, and
 // where it leads.
 type progress struct {
-	// From are the scopes as they were when the present way was begun, in which nobody else had changed anything; Back says that it leads
-	// to what was before the draft.
+	// From are the scopes as they were when the present way was begun, in which
+	// nobody else had changed anything; Back says that it leads to what was
+	// before the draft.
 	From []sdk.State `json:"from"`
 	Back bool        `json:"back"`
 	// Answered are the hosts to which new connections got through before anything was changed.
 	Answered []int64 `json:"answered"`
-	// Up are the nodes that answered then by way of a host, of those whose own did not, or that have none.
+	// Up are the nodes that answered then by way of a host, of those whose own
+	// did not, or that have none.
 	Up []string `json:"up,omitempty"`
-	// Why says why everything is put back, for the end of the job, and Status the end that this makes.
+	// Why says why everything is put back, for the end of the job, and Status
+	// the end that this makes.
 	Why    string     `json:"why,omitempty"`
 	Status job.Status `json:"status,omitempty"`
 	// Late is since when the hypervisor did not answer when everything was to be put back.
 	Late *time.Time `json:"late,omitempty"`
 	// Foreign are the scopes that somebody else has changed, which stay as they are.
 	Foreign []bool `json:"foreign,omitempty"`
-	// Kept are all that the present way leaves as they are, and Aside those that the hypervisor would not put back or show.
+	// Kept are all that the present way leaves as they are, and Aside those
+	// that the hypervisor would not put back or show.
 	Kept  []bool         `json:"kept,omitempty"`
 	Aside map[int]*aside `json:"aside,omitempty"`
 	// Renamed are, by scope, the names by which guests are known that were renamed meanwhile.
@@ -65,8 +69,9 @@ type work struct {
 	progress
 	// hosts are those of the cluster by which it can be changed, the one of the draft first.
 	hosts []int64
-	// out are the scopes that the last look left out: those that are absent, those that could not be read, and those that were denied, which
-	// the hypervisor has refused in the present try to put everything back.
+	// out are the scopes that the last look left out: those that are absent,
+	// those that could not be read, and those that were denied, which the
+	// hypervisor has refused in the present try to put everything back.
 	out, denied map[int]error
 	absent      map[int]bool
 	// told is what was noted last of a hypervisor that does not answer.

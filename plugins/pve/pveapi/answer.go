@@ -20,7 +20,8 @@ const (
 	maxError  = 64 << 10 // bytes of a refusal
 )
 
-// Answer is a good answer whose body has not been read.
+// Answer is a successful answer whose body has not been read. The caller calls
+// Close.
 type Answer struct {
 	client *Client
 	resp   *http.Response
@@ -30,14 +31,15 @@ type Answer struct {
 	sent url.Values
 }
 
-// Close ends the answer. What has not been read of it is given up together with its connection.
+// Close ends the answer. An unread rest is given up together with its
+// connection.
 func (a *Answer) Close() {
 	_ = a.resp.Body.Close()
 	a.body.end()
 	a.stop(nil)
 }
 
-// Rows reads the rows of the answer.
+// Rows reads the rows of the answer. It calls each after every row.
 func (a *Answer) Rows(d RowDecoder, each func() error) error {
 	rows := NewRows(a.body)
 	for {
@@ -46,7 +48,8 @@ func (a *Answer) Rows(d RowDecoder, each func() error) error {
 			return a.readError(err)
 		}
 		if !more {
-			// What stands behind the JSON text is nothing, but reading it gives the connection back.
+			// Nothing follows the JSON text, but only a body that was read to
+			// its end returns its connection to the pool.
 			_, _ = io.CopyN(io.Discard, a.body, 1<<10)
 			return nil
 		}
@@ -56,7 +59,8 @@ func (a *Answer) Rows(d RowDecoder, each func() error) error {
 	}
 }
 
-// Meta tells what came with the answer; Total is not known before the rows were read.
+// Meta returns the facts beside the data. Total is known only after the rows
+// were read.
 func (a *Answer) Meta() Meta {
 	var meta Meta
 	if date, err := http.ParseTime(a.resp.Header.Get("Date")); err == nil {
@@ -79,7 +83,7 @@ func (a *Answer) all() ([]byte, error) {
 	return raw, nil
 }
 
-// readError says why an answer could not be read to its end.
+// readError returns why an answer could not be read to its end.
 func (a *Answer) readError(err error) error {
 	switch {
 	case errors.Is(err, errSyntax), errors.Is(err, errDeep), errors.Is(err, errTooLarge), errors.Is(err, errShort):
@@ -89,9 +93,10 @@ func (a *Answer) readError(err error) error {
 	}
 }
 
-// protocol says that the answer is not one of the hypervisor's.
+// protocol returns the error for an answer that is not Proxmox VE's.
 func (a *Answer) protocol(err error) error {
-	// Some servers still answer something when the caller gives up and the connection is being closed.
+	// Some servers answer something when the caller gives up and the connection
+	// is being closed. That is the caller's cancelation.
 	if ctx := a.resp.Request.Context(); ctx.Err() != nil {
 		return netError(ctx, ctx.Err())
 	}
@@ -105,7 +110,8 @@ func (a *Answer) protocol(err error) error {
 // errTooLarge is the error of an answer that does not end within maxStream.
 var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxStream>>20)
 
-// limited reads a body up to a limit and stops the request when nothing comes for too long.
+// limited reads a body up to a limit, and stops the request if nothing comes
+// for too long.
 type limited struct {
 	ctx   context.Context
 	body  io.Reader
@@ -124,7 +130,8 @@ func newLimited(ctx context.Context, body io.Reader, stop context.CancelCauseFun
 // Read reads, counts, and starts the time of the stall again.
 func (l *limited) Read(p []byte) (int, error) {
 	if l.left <= 0 {
-		// One byte more tells an answer of exactly the limit from one that goes on.
+		// One more byte distinguishes an answer of exactly the limit from a
+		// longer one.
 		if n, _ := io.ReadFull(l.body, make([]byte, 1)); n > 0 {
 			return 0, errTooLarge
 		}

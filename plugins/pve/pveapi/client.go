@@ -18,23 +18,25 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Client sends the requests of one target with its one token. Its methods may be called at the same time. It needs no
-// closing: connections belong to the Pool.
+// Client sends the requests for one target with its token. It is safe for
+// concurrent use. It needs no Close; the connections belong to the Pool.
 type Client struct {
 	base   string
 	token  string // value of the Authorization header
 	secret string
 	ways   *transports
 	waits  Timeouts
-	// Remedy gives the command that grants the privileges at the path; nil gives none. It may ask the endpoint by the client that it is
-	// given. It is set before the client is used.
+	// Remedy gives the command that grants the privileges at the path; nil
+	// gives none. It may ask the endpoint by the client that it is given. It is
+	// set before the client is used.
 	Remedy func(ctx context.Context, c *Client, missing []string, path string) string
 }
 
-// Format keeps the token out of whatever prints a client.
+// Format keeps the token out of everything that prints a client, also with %+v
+// and %#v.
 func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "pveapi.Client("+c.base+")") }
 
-// NewClient makes a client for the target without using the network.
+// NewClient returns a client for the target. It makes no connection.
 func (p *Pool) NewClient(target endpoint.Target) (*Client, error) {
 	credential := target.Credential
 	if strings.ContainsAny(credential.ID+string(credential.Secret), "\r\n\x00") {
@@ -51,7 +53,7 @@ func (p *Pool) NewClient(target endpoint.Target) (*Client, error) {
 	return c, nil
 }
 
-// Get reads a small answer. It is tried again when that can help.
+// Get reads a small answer. It is repeated if that can help.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, into any) (*Meta, error) {
 	a, err := c.send(ctx, http.MethodGet, path, query, nil)
 	if err != nil {
@@ -61,7 +63,8 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, into an
 	return a.decode(into)
 }
 
-// Stream opens an answer with many rows. It is tried again as long as no answer has come. The caller closes it.
+// Stream opens an answer with many rows. It is repeated as long as no answer
+// has begun. The caller closes the answer.
 func (c *Client) Stream(ctx context.Context, path string, query url.Values) (*Answer, error) {
 	return c.send(ctx, http.MethodGet, path, query, nil)
 }
@@ -90,7 +93,8 @@ func (c *Client) write(ctx context.Context, method, path string, form url.Values
 	return a.decode(into)
 }
 
-// Delete sends a DELETE once. All parameters go in the query: a body would be refused.
+// Delete sends a DELETE once. All parameters are in the query, because pveproxy
+// refuses a body.
 func (c *Client) Delete(ctx context.Context, path string, query url.Values, into any) (*Meta, error) {
 	a, err := c.send(ctx, http.MethodDelete, path, query, nil)
 	if err != nil {
@@ -100,18 +104,19 @@ func (c *Client) Delete(ctx context.Context, path string, query url.Values, into
 	return a.decode(into)
 }
 
-// send makes the request and turns every answer but a good one into an error.
+// send sends the request, and turns every answer except success into an error.
 func (c *Client) send(ctx context.Context, method, path string, query, form url.Values) (*Answer, error) {
 	target := c.base + path
 	if len(query) > 0 {
 		target += "?" + query.Encode() // percent-encodes `;`, at which the hypervisor would split
 	}
-	// Stopping the request ends a body that has stalled.
+	// The request can be stopped, which ends a body that stalls.
 	asking := ctx
 	ctx, stop := context.WithCancelCause(ctx)
 	var body any
 	if len(form) > 0 {
-		// Of known length: a chunked body would be refused. An empty one that is not nil would be chunked.
+		// The length of the body must be known, because pveproxy refuses a
+		// chunked one. An empty body that is not nil would be chunked.
 		body = []byte(form.Encode())
 	}
 	req, err := retryablehttp.NewRequestWithContext(ctx, method, target, body)
@@ -143,7 +148,7 @@ func (c *Client) send(ctx context.Context, method, path string, query, form url.
 	return a, nil
 }
 
-// retrying makes the sender of one request; the connections are shared.
+// retrying returns the sender for one request. The connections are shared.
 func (c *Client) retrying(ctx context.Context, method string) *retryablehttp.Client {
 	var way http.RoundTripper = overOpen{c.ways.write, c.ways.read}
 	check := retryNever
@@ -161,12 +166,12 @@ func (c *Client) retrying(ctx context.Context, method string) *retryablehttp.Cli
 		RetryMax: retries, RetryWaitMin: retryMin, RetryWaitMax: retryMax,
 		CheckRetry: check,
 		Backoff:    retryablehttp.DefaultBackoff,
-		// The last answer or error is handed on as it is.
+		// The last answer or error is returned unchanged.
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 }
 
-// Meta is what stands around the data of an answer.
+// Meta holds the facts beside the data of an answer.
 type Meta struct {
 	// Date is the hypervisor's clock when it answered; zero when it did not tell.
 	Date time.Time
@@ -179,7 +184,7 @@ type Meta struct {
 	Certificate *x509.Certificate
 }
 
-// decode reads a small answer whole.
+// decode reads a small answer completely.
 func (a *Answer) decode(into any) (*Meta, error) {
 	raw, err := a.all()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// netError says what went wrong between us and the hypervisor. The caller's own cancellation stays what it is, and one of
-// ours, after an answer that stalled, is a timeout.
+// netError classifies an error of the connection. The caller's own cancelation
+// stays, and the client's, after an answer that stalled, becomes a timeout.
 func netError(ctx context.Context, err error) error {
 	var known *plugin.Error
 	for _, waited := range []error{errStalled, errNotTaken} {

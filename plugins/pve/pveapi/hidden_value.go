@@ -9,13 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// minBareValue is the length from which on a value that was sent is also cut out where it stands without quotes: a shorter one may be part
-// of any word.
+// minBareValue is the length from which a sent value is removed from a text
+// even without quotes. A shorter one may be a part of any word.
 const minBareValue = 8
 
-// HideValues takes out of a refusal of a parameter the values that it quotes: they may be anything, secrets too. What the hypervisor
-// itself says stays, such as the values that there may be. sent are the parameters of the request, whose values are found whatever is in
-// them.
+// HideValues removes from the refusal of a parameter the values that it quotes.
+// They may be anything, also secrets. What Proxmox VE itself says stays, such
+// as the allowed values. sent are the parameters of the request; their values
+// are found whatever they contain.
 func HideValues(text string, sent url.Values) string {
 	var values []string
 	for _, all := range sent {
@@ -57,7 +58,8 @@ func HideValues(text string, sent url.Values) string {
 	}
 }
 
-// partsOf are those of a value that the hypervisor may tell alone, such as the address of "bridge=vmbr0,ip=192.0.2.5/24".
+// partsOf returns the parts of a value that Proxmox VE may repeat alone, such
+// as the address in "bridge=vmbr0,ip=192.0.2.5/24".
 func partsOf(value string) (parts []string) {
 	for property := range strings.SplitSeq(value, ",") {
 		if _, of, named := strings.Cut(property, "="); named {
@@ -71,8 +73,9 @@ func partsOf(value string) (parts []string) {
 	return parts
 }
 
-// quotedPart finds the first text in quotes, with these; begin is -1 when there is none. One that does not end goes on to the end. A quote
-// within a word is an apostrophe.
+// quotedPart returns the range of the first quoted text, with its quotes; begin
+// is -1 if there is none. A quotation without an end reaches to the end of the
+// text. A quote inside a word is an apostrophe.
 func quotedPart(text string) (begin, end int) {
 	last := ' '
 	for i, r := range text {
@@ -84,7 +87,8 @@ func quotedPart(text string) (begin, end int) {
 	return -1, -1
 }
 
-// closing is where a text that begins with a quote has its other one, and after it.
+// closing returns the index after the closing quote of a text that begins with
+// a quote.
 func closing(text string, quote byte) int {
 	for i := 1; i < len(text); i++ {
 		if text[i] != quote {

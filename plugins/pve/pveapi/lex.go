@@ -2,7 +2,8 @@ package pveapi
 
 import "errors"
 
-// maxDepth is how deep a value may be nested before it is refused.
+// maxDepth is the deepest nesting of a value; a deeper one is refused, because
+// the lexer calls itself.
 const maxDepth = 64
 
 var (
@@ -12,7 +13,8 @@ var (
 	errDeep   = errors.New("the JSON text is nested too deeply")
 )
 
-// lexer reads JSON values from a buffer that may end anywhere. It accepts exactly what RFC 8259 allows.
+// lexer reads JSON values from a buffer that may end anywhere. It accepts
+// exactly the grammar of RFC 8259.
 type lexer struct {
 	b []byte
 	i int
@@ -30,7 +32,7 @@ func (l *lexer) space() {
 	}
 }
 
-// peek gives the next byte that is not white space without taking it.
+// peek returns the next byte that is not white space, and leaves it in place.
 func (l *lexer) peek() (byte, error) {
 	l.space()
 	if l.i >= len(l.b) {
@@ -52,7 +54,8 @@ func (l *lexer) take(c byte) error {
 	return nil
 }
 
-// text reads a string and gives what stands between the quotes, and whether escapes are in it.
+// text reads a string, and returns the text between the quotes and whether it
+// contains escapes.
 func (l *lexer) text() (raw []byte, escaped bool, err error) {
 	if err := l.take('"'); err != nil {
 		return nil, false, err
@@ -77,7 +80,7 @@ func (l *lexer) text() (raw []byte, escaped bool, err error) {
 	return nil, false, errShort
 }
 
-// escape gives the length of the escape sequence that b starts with.
+// escape returns the length of the escape sequence at the beginning of b.
 func escape(b []byte) (int, error) {
 	if len(b) < 2 {
 		return 0, errShort
@@ -102,7 +105,8 @@ func escape(b []byte) (int, error) {
 	return 0, errSyntax
 }
 
-// value reads any value. Arrays and objects are checked and given as one piece.
+// value reads any value. Arrays and objects are checked and returned as one
+// piece.
 func (l *lexer) value() (Scalar, error) {
 	c, err := l.peek()
 	if err != nil {
@@ -158,7 +162,8 @@ func (l *lexer) digits() error {
 	return nil
 }
 
-// number takes a number. One that reaches the end of the buffer is short: more digits may follow.
+// number reads a number. A number that reaches the end of the buffer is short,
+// because more digits may follow.
 func (l *lexer) number() error {
 	if l.b[l.i] == '-' {
 		l.i++

@@ -7,7 +7,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Path joins segments to an API path, each escaped. A segment that would climb or vanish is Invalid.
+// Path joins escaped segments to an API path. A segment that is empty or would
+// lead to another folder is Invalid.
 func Path(segments ...string) (string, error) {
 	var path strings.Builder
 	for _, s := range segments {

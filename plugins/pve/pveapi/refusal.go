@@ -15,11 +15,12 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// maxMessage is the length of a text of the hypervisor that is handed on, in bytes.
+// maxMessage is the longest text of Proxmox VE that is passed on, in bytes.
 const maxMessage = 2 << 10
 
-// minSecret is the length from which on a secret is cut out of texts. Real ones are UUIDs; a short one would make every
-// text unreadable and could be guessed from what is left.
+// minSecret is the length from which a secret is removed from texts. Real ones
+// are UUIDs. Removing a short one would make every text unreadable, and the
+// gaps would show the secret.
 const minSecret = 8
 
 // refusal turns an answer other than 200 into an error.
@@ -37,7 +38,7 @@ func (a *Answer) refusal(ctx context.Context, path string) error {
 
 	switch {
 	case status == http.StatusUnauthorized:
-		// The text tells different things in different releases: nothing may depend on it.
+		// The text differs between releases, so nothing may depend on it.
 		return plugin.Errorf(plugin.TokenRejected, "the token was refused: %s", text)
 	case status == http.StatusForbidden:
 		e := denied(text)
@@ -57,7 +58,8 @@ func (a *Answer) refusal(ctx context.Context, path string) error {
 		return plugin.Errorf(plugin.Protocol, "the answer is a web page (%d %s): something else than Proxmox VE answers there",
 			status, text)
 	}
-	// A good status other than 200, or 404 and 409, which the hypervisor itself never sends, come from something between.
+	// A status of success other than 200, and 404 and 409, which Proxmox VE
+	// never sends, come from a proxy in between.
 	if status < 500 {
 		return plugin.Errorf(plugin.Protocol, "something else than Proxmox VE seems to answer at this address: %d %s", status, text)
 	}
@@ -70,7 +72,8 @@ func (a *Answer) refusal(ctx context.Context, path string) error {
 	return plugin.Errorf(KindOfText(text), "%s", text)
 }
 
-// reason is the reason phrase of the status line as it was sent.
+// reason returns the reason phrase of the status line as it was sent. Proxmox
+// VE writes its message there.
 func (a *Answer) reason() string {
 	return strings.TrimSpace(strings.TrimPrefix(a.resp.Status, strconv.Itoa(a.resp.StatusCode)))
 }
@@ -95,15 +98,16 @@ func looksLikeHTML(raw []byte) bool {
 // (PVE::RPCEnvironment, check).
 var permission = regexp.MustCompile(`Permission check failed \((/[^,]*), *([A-Za-z|. ]+)\)`)
 
-// denied reads path and privileges out of a 403. Some carry only prose, such as what only root@pam may do.
+// denied reads path and privileges from a 403. Some contain only prose, for
+// example about actions that only root@pam may do.
 func denied(text string) *plugin.Error {
 	e := plugin.Errorf(plugin.Denied, "the host does not allow it: %s", text)
 	e.Missing, e.Path = Lacking(text)
 	return e
 }
 
-// Lacking reads privileges, "A|B" for alternatives, and path out of a text of the hypervisor, such as how a task ended. Both are
-// empty when it names none.
+// Lacking reads privileges, "A|B" for alternatives, and the path from a text of
+// Proxmox VE, such as the end of a task. Both are empty if it names none.
 func Lacking(text string) (missing []string, path string) {
 	if m := permission.FindStringSubmatch(text); m != nil {
 		return []string{m[2]}, m[1]
@@ -111,7 +115,8 @@ func Lacking(text string) (missing []string, path string) {
 	return nil, ""
 }
 
-// RemedyOf is the command that grants what is missing; empty when nothing is named or no command is known.
+// RemedyOf returns the command that grants what is missing; empty if nothing is
+// named or no command is known.
 func (c *Client) RemedyOf(ctx context.Context, missing []string, path string) string {
 	if c.Remedy == nil || len(missing) == 0 {
 		return ""
@@ -121,11 +126,13 @@ func (c *Client) RemedyOf(ctx context.Context, missing []string, path string) st
 	return c.Remedy(ctx, &asking, missing, path)
 }
 
-// namedKey is a key of a list of keys that are to be unset: by its name it is known as a parameter.
+// namedKey finds the key in an error about keys to delete. By its name it is
+// known as a parameter.
 var namedKey = regexp.MustCompile(`(?:unknown|no such) (?:option|property) (?:'([^']+)'|\('([^']+)'\))`)
 
-// invalid names the parameter of a 400; the first in the alphabet when there are several, since their order is random. All such refusals
-// are made here, and none repeats a value that was sent.
+// invalid returns the error for a 400, with the parameter that it names; the
+// alphabetically first of several, because their order is random. All such
+// errors are made here, and none repeats a sent value.
 func (a *Answer) invalid(text string, faults map[string]Text) error {
 	hidden := make(map[string]Text, len(faults))
 	for name, fault := range faults {
@@ -168,23 +175,25 @@ func (c *Client) details(faults map[string]Text) string {
 	return c.scrub(strings.Join(parts, "; "))
 }
 
-// ErrNodeName is in the error of a call whose node the cluster does not know: such names are looked up in DNS, and what
-// answers there has a certificate of its own.
+// ErrNodeName is in the error of a call for a node that the cluster does not
+// know. pveproxy looks such names up in DNS, and whatever answers there has
+// another certificate.
 var ErrNodeName = errors.New("perhaps there is no node of exactly that name")
 
-// ErrNodeLookup is in the error of a call whose node has a name that the called node cannot resolve. What is there is
-// there: it cannot be reached.
+// ErrNodeLookup is in the error of a call for a node whose name the called node
+// cannot resolve. The node exists and cannot be reached.
 var ErrNodeLookup = errors.New("the called node cannot find the address of the node")
 
-// ErrNodeAway is in the error of a call whose node could not be reached for another reason: the node is off, or the API's
-// daemon on it is.
+// ErrNodeAway is in the error of a call for a node that cannot be reached for
+// another reason: the node is off, or pveproxy on it.
 var ErrNodeAway = errors.New("the node, or the API's daemon on it, does not answer")
 
-// errDaemonAway is in the error of a call that is for the called node itself.
+// errDaemonAway is in the error of a call for the called node itself.
 var errDaemonAway = errors.New("the API's daemon on the host does not answer")
 
-// innerProxy explains the statuses that the called node's proxy makes up when it cannot reach the daemon that a call is
-// for: its own one, or that of the node which the path names.
+// innerProxy explains the statuses that the called node's pveproxy generates
+// when it cannot reach the daemon for a call: its own one, or that of the node
+// in the path.
 func innerProxy(status int, text, path string) error {
 	away := errDaemonAway
 	if strings.HasPrefix(path, "/nodes/") {
@@ -199,17 +208,19 @@ func innerProxy(status int, text, path string) error {
 	return plugin.Errorf(plugin.Unreachable, "%w: %d %s", away, status, text)
 }
 
-// missingFile is what programs say of a file or a device behind the thing that a request is about: that thing itself may be there.
+// missingFile is what programs report about a file or a device behind the
+// object of a request. The object itself may exist.
 const missingFile = "no such file or directory"
 
-// KindOfText sorts the texts of a 500, and of how a task ended, by a part that has not changed between releases.
+// KindOfText classifies the texts of a 500, and of the end of a task, by parts
+// that have not changed between releases.
 func KindOfText(text string) plugin.ErrorKind {
 	t := strings.ToLower(text)
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(t, p) })
 	}
 	switch {
-	// The cluster's file system is down, and with it all of the API.
+	// The cluster's file system is down, and with it the whole API.
 	case has("rpcenvironment init request failed"):
 		return plugin.Unreachable
 	case has("is locked"), has("lock") && has("got timeout", "timed out", "timeout"), has("got no worker upid"):
@@ -225,8 +236,9 @@ func KindOfText(text string) plugin.ErrorKind {
 	return plugin.Refused
 }
 
-// scrub makes a text of the hypervisor fit to be handed on: no token secret, should the other side echo it, no control
-// characters, valid UTF-8, and not too long.
+// scrub makes a text of Proxmox VE safe to pass on: without the token's secret,
+// in case the other side echoes it, without control characters, valid UTF-8,
+// and not too long.
 func (c *Client) scrub(text string) string {
 	if len(c.secret) >= minSecret {
 		text = plugin.HideSecrets(text, c.secret)

@@ -21,8 +21,9 @@ const (
 	retryHorizon = 3 * time.Second // what took longer than this to fail is not tried again
 )
 
-// retryRead decides whether a GET that began at start is worth another try: short refusals while pveproxy restarts, a
-// connection that was closed under us, and a node that the entry node could not reach at once.
+// retryRead decides whether a GET that began at start is repeated: after short
+// refusals while pveproxy restarts, a connection that was closed, and a node
+// that the entry node could not reach at once.
 func retryRead(start time.Time) func(context.Context, *http.Response, error) (bool, error) {
 	return func(ctx context.Context, resp *http.Response, err error) (bool, error) {
 		if ctx.Err() != nil || time.Since(start) > retryHorizon {
@@ -42,8 +43,9 @@ func retryRead(start time.Time) func(context.Context, *http.Response, error) (bo
 	}
 }
 
-// broken reports whether err is a connection that could not be made or broke, as opposed to one that must not be made,
-// must not be trusted, or has been waited for long enough.
+// broken reports whether err is a connection that could not be made or broke. A
+// connection that must not be made, that is not trusted, or that took too long
+// is not repeated.
 func broken(err error) bool {
 	var known *plugin.Error
 	if errors.As(err, &known) || plugin.KindOf(endpoint.NetworkError(context.Background(), err)) != plugin.Unreachable {
@@ -53,5 +55,5 @@ func broken(err error) bool {
 	return !errors.As(err, &name) || name.IsTemporary
 }
 
-// retryNever is for everything that may change something.
+// retryNever is for all requests that may change something.
 func retryNever(context.Context, *http.Response, error) (bool, error) { return false, nil }

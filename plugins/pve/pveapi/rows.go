@@ -16,14 +16,17 @@ const (
 
 // RowDecoder takes the fields of one row.
 type RowDecoder interface {
-	// Reset starts a row. It may be called again for the same row when the row was not complete in memory.
+	// Reset starts a row. It may be called again for the same row when the row
+	// was not complete in memory.
 	Reset()
-	// Field takes one member. Name and value point into a buffer and must not be kept beyond the row.
+	// Field takes one member. Name and value point into a buffer and must not
+	// be kept beyond the row.
 	Field(name []byte, value Scalar)
 }
 
-// Rows reads an answer whose `data` is an array of objects, as a stream: the memory needed does not grow with the number
-// of rows. An answer with `data: {"data": [...]}` is read the same, and `data: null` has no rows.
+// Rows reads an answer whose `data` is an array of objects as a stream: the
+// memory does not grow with the number of rows. It also reads `data: {"data":
+// [...]}`, and treats `data: null` as an empty list.
 type Rows struct {
 	src      io.Reader
 	buf      []byte
@@ -42,12 +45,13 @@ const (
 	rowsAfter
 )
 
-// NewRows reads from src. The caller closes what is behind src.
+// NewRows returns a reader for src. The caller closes whatever is behind src.
 func NewRows(src io.Reader) *Rows {
 	return &Rows{src: src, buf: make([]byte, rowBuffer)}
 }
 
-// Next reads the next row into d. It returns false after the last one, when the rest of the answer was found complete.
+// Next reads the next row into d. It returns false after the last one, if the
+// rest of the answer is complete.
 func (r *Rows) Next(d RowDecoder) (bool, error) {
 	if r.state == rowsBefore {
 		if err := r.open(); err != nil {
@@ -77,7 +81,7 @@ func (r *Rows) Next(d RowDecoder) (bool, error) {
 	}
 }
 
-// row reads what stands between two rows and the row.
+// row reads the separator between two rows and the row.
 func (r *Rows) row(l *lexer, d RowDecoder) (more bool, err error) {
 	c, err := l.peek()
 	if err != nil {
@@ -144,7 +148,7 @@ func object(l *lexer, d RowDecoder) error {
 	}
 }
 
-// open goes to the first row.
+// open reads up to the first row.
 func (r *Rows) open() error {
 	for {
 		var c byte
@@ -177,7 +181,7 @@ func (r *Rows) open() error {
 	}
 }
 
-// find passes the members of an object up to the value of data.
+// find skips the members of an object up to the value of data.
 func (r *Rows) find() error {
 	for found := false; !found; {
 		err := r.step(func(l *lexer) error {
@@ -204,7 +208,7 @@ func (r *Rows) find() error {
 	return nil
 }
 
-// close passes what stands behind the rows, so that an answer that was cut off is noticed.
+// close reads what follows the rows, so that a truncated answer is noticed.
 func (r *Rows) close() error {
 	for ; r.depth > 0; r.depth-- {
 		for ended := false; !ended; {
@@ -238,7 +242,7 @@ func (r *Rows) close() error {
 	return nil
 }
 
-// step runs f on what is in memory, and again with more when that was short.
+// step runs f on the buffered bytes, and again with more if they were too few.
 func (r *Rows) step(f func(*lexer) error) error {
 	for {
 		l := lexer{b: r.buf[r.off:r.end]}
@@ -256,7 +260,7 @@ func (r *Rows) step(f func(*lexer) error) error {
 	}
 }
 
-// fill reads more behind what is left in the buffer.
+// fill reads more after the rest in the buffer.
 func (r *Rows) fill() error {
 	if r.ended != nil {
 		if errors.Is(r.ended, io.EOF) {
@@ -277,7 +281,8 @@ func (r *Rows) fill() error {
 		copy(grown, r.buf)
 		r.buf = grown
 	}
-	// As much again as there is, so that a row that comes in small pieces is not looked through for each of them.
+	// It asks for as much as there is already, so that a row that arrives in
+	// small pieces is not parsed again for each of them.
 	want := min(max(r.end-r.off, minFill), len(r.buf)-r.end)
 	for idle := 0; idle < 100; {
 		n, err := r.src.Read(r.buf[r.end:])
@@ -294,7 +299,8 @@ func (r *Rows) fill() error {
 	return io.ErrNoProgress
 }
 
-// Object decodes one complete JSON object, such as the data of a small answer, with the same decoder as a row.
+// Object decodes one complete JSON object, such as the data of a small answer,
+// with the decoder of a row.
 func Object(data json.RawMessage, d RowDecoder) error {
 	d.Reset()
 	return object(&lexer{b: data}, d)

@@ -25,27 +25,31 @@ const (
 	formCompound
 )
 
-// Scalar is one value of an answer as it stood there. It points into the reader's buffer and is good until the next row
-// is read. The same field is a number in one release and a string in another, so each accessor takes every form that
-// makes sense for it.
+// Scalar is one value of an answer as it was written. It points into the
+// reader's buffer, and is valid until the next row is read. A field may be a
+// number in one release and a string in another, so that each accessor accepts
+// every form with a meaning.
 type Scalar struct {
 	form    form
 	escaped bool
 	raw     []byte
 }
 
-// Object hands the members of an object to d. It is false for a value that is none.
+// Object passes the members of an object to d. It returns false for other
+// values.
 func (s Scalar) Object(d RowDecoder) bool {
 	return s.form == formCompound && Object(s.raw, d) == nil
 }
 
-// TextScalar is a scalar of a text without escapes, for parts of other texts.
+// TextScalar returns a scalar for a text without escapes, for parts of other
+// texts.
 func TextScalar(raw []byte) Scalar { return Scalar{form: formText, raw: raw} }
 
 // Null reports whether there is no value.
 func (s Scalar) Null() bool { return s.form == formNull }
 
-// Bytes is the text of a string or number without escapes resolved; nil for anything else. It is for comparing.
+// Bytes returns the text of a string or number with escapes unresolved; nil for
+// other values. It is for comparisons.
 func (s Scalar) Bytes() []byte {
 	if s.form == formText || s.form == formNumber {
 		return s.raw
@@ -53,8 +57,9 @@ func (s Scalar) Bytes() []byte {
 	return nil
 }
 
-// Text is the value as text: strings as they are, numbers as they were written, booleans as 1 and 0, anything else
-// empty. It is valid UTF-8 and holds no NUL, which neither protobuf nor PostgreSQL would take.
+// Text returns the value as text: strings, numbers as they were written,
+// booleans as 1 and 0, everything else empty. The result is valid UTF-8 and
+// contains no NUL, which neither protobuf nor PostgreSQL accepts.
 func (s Scalar) Text() string {
 	switch s.form {
 	case formTrue:
@@ -72,7 +77,8 @@ func (s Scalar) Text() string {
 	return ""
 }
 
-// Int is the value as a whole number. Fractions are cut off. ok is false when there is no number or it is too large.
+// Int returns the value as a whole number. Fractions are cut off. ok is false
+// if there is no number or it is too large.
 func (s Scalar) Int() (n int64, ok bool) {
 	switch s.form {
 	case formTrue:
@@ -92,7 +98,8 @@ func (s Scalar) Int() (n int64, ok bool) {
 	return 0, false
 }
 
-// Float is the value as a number. ok is false when there is none, or it is not finite.
+// Float returns the value as a number. ok is false if there is none, or it is
+// not finite.
 func (s Scalar) Float() (f float64, ok bool) {
 	switch s.form {
 	case formTrue:
@@ -107,7 +114,7 @@ func (s Scalar) Float() (f float64, ok bool) {
 		if len(raw) == 0 || len(raw) > 64 || raw[0] != '-' && raw[0] != '+' && raw[0] != '.' && (raw[0] < '0' || raw[0] > '9') {
 			return 0, false
 		}
-		// The string shares the buffer's memory and is not kept.
+		// The string shares the memory of the buffer and is not kept.
 		f, err := strconv.ParseFloat(unsafe.String(&raw[0], len(raw)), 64)
 		if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
 			return 0, false
@@ -117,7 +124,8 @@ func (s Scalar) Float() (f float64, ok bool) {
 	return 0, false
 }
 
-// Bool takes what the hypervisor writes and reads as true: 1, true, on, yes, as a string or not. Anything else is false.
+// Bool accepts everything that Proxmox VE reads as true: 1, true, on, yes, as a
+// string or not. Everything else is false.
 func (s Scalar) Bool() bool {
 	switch s.form {
 	case formTrue:
@@ -134,7 +142,7 @@ func (s Scalar) Bool() bool {
 	return false
 }
 
-// digits reads a plain decimal number of up to 18 digits, the common case.
+// digits reads a plain decimal number with up to 18 digits, the common case.
 func digits(raw []byte) (int64, bool) {
 	negative := len(raw) > 0 && raw[0] == '-'
 	if negative {
@@ -156,7 +164,7 @@ func digits(raw []byte) (int64, bool) {
 	return n, true
 }
 
-// unescape resolves the escapes of what stands between quotes; the lexer has checked it.
+// unescape resolves the escapes in a string that the lexer has checked.
 func unescape(raw []byte) string {
 	quoted := make([]byte, 0, len(raw)+2)
 	quoted = append(quoted, '"')
@@ -183,12 +191,12 @@ func clean(text string) string {
 
 // scalarOf reads one complete JSON value.
 func scalarOf(data []byte) (Scalar, error) {
-	// A number may only end where something follows it.
+	// A number is complete only if something follows it.
 	l := lexer{b: append(bytes.Clone(data), '\n')}
 	return l.value()
 }
 
-// Text is a string member of a small answer, in whatever form it comes.
+// Text is a text in a small answer, in any JSON form.
 type Text string
 
 // UnmarshalJSON takes any scalar.
@@ -204,7 +212,8 @@ type Int struct {
 	Set bool
 }
 
-// UnmarshalJSON takes any scalar; what is no number leaves the value unset.
+// UnmarshalJSON accepts any scalar. A value that is no number counts as
+// missing.
 func (n *Int) UnmarshalJSON(data []byte) error {
 	s, err := scalarOf(data)
 	n.N, n.Set = s.Int()

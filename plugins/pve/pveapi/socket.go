@@ -21,10 +21,13 @@ const (
 	socketProbes   = 3
 )
 
-// Socket opens a WebSocket, which is a GET: once, on a connection of its own that the pool's limits do not count, under the same rules for
-// address and certificate as every request. ctx bounds the opening only. The caller closes the socket.
+// Socket opens a WebSocket, which is a GET: once, on its own connection, which
+// the pool's limits do not count, with the same rules for address and
+// certificate as every request. ctx limits only the opening. The caller closes
+// the socket.
 //
-// The hypervisor takes frames of at most 128 KiB that are not fragmented and not packed: one Write is one frame.
+// Proxmox VE accepts frames of at most 128 KiB that are neither fragmented nor
+// compressed. One Write is one frame.
 func (c *Client) Socket(ctx context.Context, path string, query url.Values) (*websocket.Conn, error) {
 	asking := ctx
 	ctx, stop := context.WithCancelCause(ctx)
@@ -55,7 +58,7 @@ func (c *Client) Socket(ctx context.Context, path string, query url.Values) (*we
 	return nil, a.refusal(asking, path)
 }
 
-// withoutURL takes the address out of an error, which has a ticket in it.
+// withoutURL removes the address from an error, because it contains a ticket.
 func withoutURL(err error) error {
 	var failed *url.Error
 	if errors.As(err, &failed) {
@@ -64,7 +67,8 @@ func withoutURL(err error) error {
 	return err
 }
 
-// keptAlive is the way of sockets: as many as are asked for, each with signs of life.
+// keptAlive returns the transport of sockets: without a limit, each with
+// keep-alive probes of TCP.
 func keptAlive(read *http.Transport, dialer *net.Dialer) *http.Transport {
 	way, alive := read.Clone(), *dialer
 	alive.KeepAliveConfig = net.KeepAliveConfig{Enable: true, Idle: socketIdle, Interval: socketInterval, Count: socketProbes}

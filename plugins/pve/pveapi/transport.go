@@ -14,29 +14,33 @@ import (
 
 // These bound the connections to one host.
 const (
-	// maxConns is how many connections there may be to one host for reading, and as many for writing. pveproxy has three
-	// workers; more connections would only wait there.
+	// maxConns is how many connections there may be to one host for reading,
+	// and as many for writing. pveproxy has three workers; more connections
+	// would only wait there.
 	maxConns = 4
-	// idleTime is longer than a poll cycle, so that polling keeps its connection where the server does.
+	// idleTime is longer than a poll cycle, so that polling keeps its
+	// connection where the server does.
 	idleTime = 75 * time.Second
-	// maxTargets is how many targets have connections at a time; the one unused for longest goes first.
+	// maxTargets is how many targets have connections at a time; the one unused
+	// for longest goes first.
 	maxTargets = 256
 )
 
-// Timeouts are the waits of one request. A failed log-in is answered 3 s late on purpose, and pveproxy waits up to 30 s
-// for another node: every wait for an answer must be longer.
+// Timeouts are the times of one request. Proxmox VE answers a failed log-in 3 s
+// late on purpose, and pveproxy waits up to 30 s for another node; every wait
+// for an answer must be longer.
 type Timeouts struct {
 	Dial   time.Duration // TCP and, again, TLS
 	Header time.Duration // from the request to the first line of the answer
 	Stall  time.Duration // between two pieces of an answer's body
 }
 
-// DefaultTimeouts fit real hosts.
+// DefaultTimeouts returns the times for real hosts.
 func DefaultTimeouts() Timeouts {
 	return Timeouts{Dial: 10 * time.Second, Header: 45 * time.Second, Stall: 30 * time.Second}
 }
 
-// policy is what connections are shared by. There is no credential in it.
+// policy is what connections have in common. It contains no credential.
 type policy struct {
 	address     string
 	fingerprint string
@@ -52,8 +56,9 @@ func policyOf(target endpoint.Target) policy {
 	}
 }
 
-// transports are the ways to one target. Reading shares connections; a write has one of its own, so that it never
-// goes out on a connection that the server is just closing.
+// transports are the connections to one target. Reads share connections. A
+// write has its own, so that it never goes out on a connection that the server
+// is closing at that moment: such a write could not be repeated.
 type transports struct {
 	read  *http.Transport
 	write *http.Transport
@@ -68,7 +73,8 @@ func (t *transports) closeIdle() {
 	t.socket.CloseIdleConnections()
 }
 
-// Pool keeps the connections of all targets of a process. Its methods may be called at the same time.
+// Pool keeps the connections to all targets of a process. It is safe for
+// concurrent use.
 type Pool struct {
 	timeouts Timeouts
 
@@ -83,7 +89,7 @@ type pooled struct {
 	t   *transports
 }
 
-// NewPool makes an empty pool; zero time-outs mean the default ones.
+// NewPool returns an empty pool. Zero times stand for the defaults.
 func NewPool(timeouts Timeouts) *Pool {
 	defaults := DefaultTimeouts()
 	if timeouts.Dial == 0 {
@@ -98,7 +104,7 @@ func NewPool(timeouts Timeouts) *Pool {
 	return &Pool{timeouts: timeouts, byKey: map[policy]*list.Element{}, recent: list.New()}
 }
 
-// Close ends the connections that nobody uses.
+// Close closes the connections that nobody uses.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +115,7 @@ func (p *Pool) Close() {
 	clear(p.byKey)
 }
 
-// Len is the number of targets with connections.
+// Len returns the number of targets with connections.
 func (p *Pool) Len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,11 +158,14 @@ func (p *Pool) get(target endpoint.Target) (*transports, error) {
 	return t, nil
 }
 
-// lingering is a connection that tells late of what could not be written. Who refuses a file before all of it has arrived answers and
-// closes the connection; the transport would give up at the failed write, before it has read the answer that says why.
+// lingering is a connection that reports a failed write late. A server that
+// refuses a file before all of it has arrived answers and closes the
+// connection; the transport would give up at the failed write, before it has
+// read the answer with the reason.
 type lingering struct{ net.Conn }
 
-// lingerTime is longer than the way of an answer that was sent before the connection was closed.
+// lingerTime is longer than the travel time of an answer that was sent before
+// the connection was closed.
 const lingerTime = 500 * time.Millisecond
 
 // Write implements net.Conn.

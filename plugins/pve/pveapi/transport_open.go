@@ -10,9 +10,10 @@ import (
 	"sync/atomic"
 )
 
-// overOpen sends writes, each on a connection of its own. A write to a firewall for which none can be made, so that nothing of it was
-// sent, goes out on one that is open for reading, where there is such a one: a firewall that has locked its client out lets those pass
-// which it let in before, and so the client can undo that.
+// overOpen sends each write on its own connection. If no connection can be made
+// for a write to a firewall, so that nothing was sent, the write goes out on
+// one that is open for reading. A firewall that has locked its client out still
+// lets established connections pass, and so the client can undo that.
 type overOpen struct{ write, read *http.Transport }
 
 // openOnly is the key of a context in which only open connections are used.
@@ -46,7 +47,7 @@ func (t overOpen) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// dialUnless makes no connection for what shall go out on an open one.
+// dialUnless makes no connection for a request that must use an open one.
 func dialUnless(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string, string) (net.Conn,
 	error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {

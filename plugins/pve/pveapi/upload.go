@@ -15,9 +15,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Upload is a file to send, with the fields that go before it.
+// Upload is a file to send, with the form fields before it.
 type Upload struct {
-	// Fields are name and value, in the order in which they are sent. They must come before the file: those behind it are not seen.
+	// Fields are name and value, in the order in which they are sent. They must
+	// come before the file: those behind it are not seen.
 	Fields [][2]string
 	// Name is the file's. It needs no quoting.
 	Name string
@@ -26,7 +27,7 @@ type Upload struct {
 	File io.Reader
 }
 
-// sent are the fields and the name of the file.
+// sent returns the fields and the name of the file.
 func (u *Upload) sent() url.Values {
 	sent := url.Values{"filename": {u.Name}}
 	for _, field := range u.Fields {
@@ -35,9 +36,11 @@ func (u *Upload) sent() url.Values {
 	return sent
 }
 
-// Upload sends a file once, as it is read, and reads the small answer. Nothing of it is kept in memory. A file that is shorter or longer
-// than it should be, or that cannot be read on, breaks the request off before its end, so that the hypervisor does not take it. A
-// connection that takes nothing for the time of a stalled answer is broken off too.
+// Upload sends a file once, while it reads it, and reads the small answer.
+// Nothing of the file is kept in memory. If the file is shorter or longer than
+// announced, or cannot be read to its end, the request is broken off before its
+// end, so that Proxmox VE does not keep the file. It is also broken off if the
+// connection accepts nothing for the time of a stalled answer.
 func (c *Client) Upload(ctx context.Context, path string, upload Upload, into any) (*Meta, error) {
 	head, tail, kind, err := upload.frame()
 	if err != nil {
@@ -81,7 +84,7 @@ func (c *Client) Upload(ctx context.Context, path string, upload Upload, into an
 // reading.
 var errNotTaken = errors.New("the hypervisor took nothing more of the file")
 
-// frame is what stands around the file.
+// frame returns the parts of the form before and after the file.
 func (u Upload) frame() (head, tail []byte, kind string, err error) {
 	var text bytes.Buffer
 	form := multipart.NewWriter(&text)
@@ -97,7 +100,8 @@ func (u Upload) frame() (head, tail []byte, kind string, err error) {
 	return head, text.Bytes(), form.FormDataContentType(), nil
 }
 
-// uploadBody is the file while it is sent. The transport reads it, in a goroutine of its own.
+// uploadBody is the body of an upload. The transport reads it, in a separate
+// goroutine.
 type uploadBody struct {
 	file  io.Reader
 	left  int64
@@ -107,7 +111,8 @@ type uploadBody struct {
 	err   error
 }
 
-// fault is why the file could not be read to its end; nil when that was not the reason.
+// fault returns why the file could not be read to its end; nil if that was not
+// the reason.
 func (b *uploadBody) fault() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,7 +140,7 @@ func (b *uploadBody) Read(p []byte) (int, error) {
 // that is shorter or longer than was announced.
 func (b *uploadBody) read(p []byte) (int, error) {
 	if b.left == 0 {
-		// The end of the form follows only when the file has ended too.
+		// The end of the form is sent only after the file has ended too.
 		switch n, err := io.ReadFull(b.file, make([]byte, 1)); {
 		case n > 0:
 			return 0, plugin.Errorf(plugin.Refused, "the file is larger than was said")

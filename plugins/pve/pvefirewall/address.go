@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// reference is a name in a rule or a member: bare, or of one scope only.
+// reference is a name in a rule or a member: bare, or with one scope.
 type reference struct {
 	scope string // "", dc, guest, sdn
 	name  string
 }
 
-// aliasReference reads an alias with or without its scope; ok is false for what is none.
+// aliasReference reads an alias with or without its scope; ok is false for
+// other texts.
 func aliasReference(s string) (reference, bool) {
 	for _, scope := range []string{"dc", "guest"} {
 		if name, cut := strings.CutPrefix(s, scope+"/"); cut {
@@ -32,8 +33,9 @@ func setReference(s string) (reference, bool) {
 	return reference{"", s}, isName(s)
 }
 
-// parseCIDR reads an address or network as an alias or a member has it. Bits of the host are taken. bits is what stands behind the
-// slash, or -1: it may be longer than the address, which the kernel refuses.
+// parseCIDR reads an address or network of an alias or a member. It accepts
+// host bits. bits is the number after the slash, or -1; it may exceed the
+// length of the address, which the kernel refuses.
 func parseCIDR(s string) (address netip.Addr, bits int, err error) {
 	text, length, slash := strings.Cut(s, "/")
 	address, err = netip.ParseAddr(text)
@@ -50,7 +52,8 @@ func parseCIDR(s string) (address netip.Addr, bits int, err error) {
 	return address, bits, nil
 }
 
-// prefixOf is the network of what parseCIDR read; ok is false when it is longer than the address.
+// prefixOf returns the network of a result of parseCIDR; ok is false if bits
+// exceeds the length of the address.
 func prefixOf(address netip.Addr, bits int) (netip.Prefix, bool) {
 	if bits < 0 {
 		bits = address.BitLen()
@@ -92,8 +95,8 @@ func parseAddresses(s string) (spans []span, family int, err error) {
 	return spans, family, nil
 }
 
-// parseSpan reads an address, a network or a range "first-last". It reports
-// whether the text is a range, because only some places accept one.
+// parseSpan reads an address, a network or a range "first-last". isRange
+// reports a range, which not every place accepts.
 func parseSpan(s string) (one span, isRange bool, err error) {
 	bad := fmt.Errorf("invalid IP address: %.60q", s)
 	if from, to, cut := strings.Cut(s, "-"); cut {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Firewall is a configuration that packets can be held against. It does not change.
+// Firewall is a compiled configuration with which packets can be compared. It
+// is immutable, and safe for concurrent use.
 type Firewall struct {
 	on       bool
 	nodes    []*node
@@ -17,10 +18,11 @@ type Firewall struct {
 	failures []*NotJudgedError
 }
 
-// Problems are what Proxmox skips, in the order of the configuration. Those of aliases and sets come before those of rules.
+// Problems returns what Proxmox VE skips, in the order of the configuration.
+// Problems of aliases and sets come before those of rules.
 func (f *Firewall) Problems() []Problem { return slices.Clone(f.problems) }
 
-// Failures are why packets on some way are not judged.
+// Failures returns why packets on some paths are not judged.
 func (f *Firewall) Failures() []*NotJudgedError { return slices.Clone(f.failures) }
 
 // node is a compiled node with its chains.
@@ -40,11 +42,12 @@ type node struct {
 
 	multicast bool
 	pairs     []pair
-	// refused4 and refused6 say why packets of that family are not judged on this node; broken, why its own chains are not.
+	// refused4 and refused6 say why packets of that family are not judged on
+	// this node; broken, why its own chains are not.
 	refused4, refused6, broken *NotJudgedError
 }
 
-// pair are the addresses of this and another node on one ring.
+// pair is the addresses of two nodes on one ring.
 type pair struct{ own, other netip.Addr }
 
 // guest is a compiled guest.
@@ -68,7 +71,7 @@ type nic struct {
 	filter   *addressSet // nil without a filter
 }
 
-// compiler makes a Firewall.
+// compiler builds a Firewall.
 type compiler struct {
 	config   *Config
 	firewall *Firewall
@@ -91,10 +94,12 @@ func (c *compiler) problem(place Place, field, text string) {
 	c.firewall.problems = append(c.firewall.problems, Problem{Place: place, Field: field, Text: text})
 }
 
-// maxRefusals bounds what is told of each step of a node: the first ends the loading anyway.
+// maxRefusals limits the refusals that are kept for each step of a node: the
+// first one ends the loading anyway.
 const maxRefusals = 100
 
-// fails notes what the kernel would not load of what is being made.
+// fails records what the kernel would not load of the object that is being
+// compiled.
 func (c *compiler) fails(step Step, place Place, text string) { c.refuse(refusal{step, place, text}) }
 
 // refuse records why a node would not load its rules. Only the first few of
@@ -113,8 +118,9 @@ func (c *compiler) refuse(list ...refusal) {
 	}
 }
 
-// Compile makes a Firewall of a configuration, which it neither changes nor keeps. What Proxmox skips is no error: Problems has it. A
-// LimitError or a ConfigError says what cannot be worked on.
+// Compile compiles a configuration, which it neither changes nor keeps. What
+// Proxmox VE skips is no error; see Problems. A LimitError or a ConfigError is
+// returned for a configuration that cannot be compiled.
 func Compile(config *Config) (*Firewall, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
@@ -147,7 +153,8 @@ func Compile(config *Config) (*Firewall, error) {
 	return f, nil
 }
 
-// addShared makes groups and the rules of the cluster. A node has its own, for the set management has another member on each.
+// addShared compiles the groups and the rules of the cluster. Each node has its
+// own, because the set `management` has another member on each.
 func (c *compiler) addShared() []ruleBuilt {
 	c.groups = map[string]*group{}
 	for _, g := range c.config.Cluster.Groups {
@@ -222,7 +229,7 @@ func validateNICs(nics []NIC, place Place) error {
 	return nil
 }
 
-// ruleBuilt is a rule that was checked, with what it becomes.
+// ruleBuilt is a checked rule with its compiled entries.
 type ruleBuilt struct {
 	*Rule
 	ref    RuleRef
@@ -230,7 +237,7 @@ type ruleBuilt struct {
 	built
 }
 
-// checkRules checks the rules of a scope and makes what they become.
+// checkRules checks and compiles the rules of a scope.
 func (c *compiler) checkRules(env *environment, rules []Rule) []ruleBuilt {
 	all := make([]ruleBuilt, len(rules))
 	for i := range rules {
@@ -263,7 +270,8 @@ func (c *compiler) checkRules(env *environment, rules []Rule) []ruleBuilt {
 	return all
 }
 
-// add appends a rule to the chain of one direction. device is where it holds.
+// add appends a rule to the chain of one direction. device is the interface to
+// which it is bound.
 func (ch *chain) add(r *ruleBuilt, direction string, device int32, g *group) {
 	l := line{rule: r.ref, reason: r.reason, first: len(ch.entries)}
 	switch {
@@ -288,7 +296,8 @@ func (ch *chain) add(r *ruleBuilt, direction string, device int32, g *group) {
 	ch.lines = append(ch.lines, l)
 }
 
-// addGroup makes the chains of a group. Of two with one name the later counts.
+// addGroup compiles the chains of a group. Of two groups with one name the
+// later counts.
 func (c *compiler) addGroup(g Group) {
 	name := strings.ToLower(g.Name)
 	env := &environment{scope: Scope{Kind: ScopeGroup, Group: name}, cluster: c.cluster}
@@ -316,7 +325,7 @@ func (c *compiler) addGroup(g Group) {
 	c.groups[name] = made
 }
 
-// groupNamed is the group that a rule jumps into.
+// groupNamed returns the group into which a rule jumps.
 func (c *compiler) groupNamed(name string) *group {
 	if g := c.groups[name]; g != nil {
 		return g
@@ -365,7 +374,7 @@ func (c *compiler) addNode(from *Node, management IPSet) {
 	c.finish()
 }
 
-// device is the number of an interface of the node.
+// device returns the number of an interface of the node.
 func (n *node) device(name string) int32 {
 	if kernel, ok := n.altNames[name]; ok {
 		name = kernel
@@ -389,7 +398,8 @@ func (c *compiler) addNodeRule(r *ruleBuilt) {
 			g = c.groupNamed(r.Action)
 			switch {
 			case len(r.Action) > maxGroupName:
-				// The name is too long for a chain. Here only this rule is lost.
+				// The name is too long for a chain. Only this rule is lost
+				// here.
 				one.reason = Invalid
 				c.problem(place, "action", "security group name too long")
 			case n.enabled && g.broken != "" && n.broken == nil:
@@ -417,7 +427,8 @@ func (c *compiler) addNodeRule(r *ruleBuilt) {
 	n.out.add(&one, "out", device, g)
 }
 
-// addLocalNetwork makes what may always manage the node: its network, or the alias local_network of the cluster, and the set management.
+// addLocalNetwork adds what may always manage the node: its network or the
+// cluster's alias local_network, and the set `management`.
 func (c *compiler) addLocalNetwork(own netip.Prefix, management IPSet) {
 	n := c.node
 	local := netip.MustParsePrefix("127.0.0.0/8")
@@ -499,7 +510,7 @@ func (c *compiler) addGuest(from *Guest) {
 	}
 }
 
-// additions are the members that Proxmox adds to the filter of a NIC.
+// additions returns the members that Proxmox VE adds to the filter of a NIC.
 func additions(g *Guest, n NIC) []addition {
 	list := []addition{{prefix: netip.PrefixFrom(n.MAC.linkLocal(), 128)}, {prefix: netip.MustParsePrefix("fe80::/10"), noMatch: true}}
 	if g.Container {
@@ -546,7 +557,8 @@ func (c *compiler) addGuestRule(g *guest, r *ruleBuilt, active map[string]bool) 
 	g.out.add(r, "out", device, jump)
 }
 
-// finish says what of the node is not judged. With the firewall off nothing is loaded.
+// finish determines what of the node is not judged. If the firewall is off,
+// nothing is loaded.
 func (c *compiler) finish() {
 	n := c.node
 	if !c.firewall.on {

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Limits of a configuration. More is refused by Compile with a LimitError: far above what Proxmox itself could hold.
+// Limits of a configuration. More is refused by Compile with a LimitError: far
+// above what Proxmox itself could hold.
 const (
 	MaxNodes   = 1024
 	MaxGuests  = 100_000
@@ -15,13 +16,15 @@ const (
 	MaxField   = 64 << 10  // bytes of one field of a rule
 )
 
-// Config is everything that decides about packets in one cluster. Names are as the API gives them.
+// Config is everything that decides about packets in one cluster. Names are
+// those of the API.
 type Config struct {
 	Cluster Cluster
 	Nodes   []Node
 	// Corosync is nil where the cluster has no corosync configuration.
 	Corosync *Corosync
-	// Now is the time at which Cluster.Options.Enable is judged when it holds an epoch. The zero time counts as before it.
+	// Now is the time at which Cluster.Options.Enable is judged when it holds
+	// an epoch. The zero time counts as before it.
 	Now time.Time
 }
 
@@ -36,14 +39,17 @@ type Cluster struct {
 	Rules  []Rule
 }
 
-// Node is a host with its own rules, and the guests that are on it now: Proxmox makes rules for a guest on its own node only.
+// Node is a host with its rules, and the guests that are on it now: Proxmox VE
+// makes rules for a guest only on the guest's node.
 type Node struct {
 	Name    string
 	Options NodeOptions
 	Rules   []Rule
-	// Addresses are those of the node's interfaces, with the length of their networks. They say what is a broadcast.
+	// Addresses are those of the node's interfaces, with the length of their
+	// networks. They say what is a broadcast.
 	Addresses []netip.Prefix
-	// LocalNetwork is the network of the node's cluster address. It may always manage the node. Without one Proxmox takes 127.0.0.0/8.
+	// LocalNetwork is the network of the node's cluster address. It may always
+	// manage the node. Without one Proxmox takes 127.0.0.0/8.
 	LocalNetwork netip.Prefix
 	// AltNames are other names of interfaces, with the name that the kernel uses.
 	AltNames map[string]string
@@ -67,8 +73,9 @@ type NIC struct {
 	Bridge   string // the device of the node that it hangs on
 	MAC      MAC    // zero when it is not known: then there is no filter of MAC addresses
 	Firewall bool   // the flag firewall=1
-	// Addresses are those that are configured on the NIC of a container. They count for the filter of addresses; what a virtual
-	// machine has is not configured, so Proxmox does not know it.
+	// Addresses are those that are configured on the NIC of a container. They
+	// count for the filter of addresses; what a virtual machine has is not
+	// configured, so Proxmox does not know it.
 	Addresses []netip.Addr
 }
 
@@ -84,19 +91,21 @@ type IPSet struct {
 	Members []Member
 }
 
-// Member is an entry of an IP set. NoMatch takes it out of a larger network of the same set.
+// Member is an entry of an IP set. NoMatch excludes it from a larger network in
+// the same set.
 type Member struct {
 	CIDR    string
 	NoMatch bool
 }
 
-// Group is a security group: rules that others jump into.
+// Group is a security group: rules into which other rules jump.
 type Group struct {
 	Name  string
 	Rules []Rule
 }
 
-// Rule is a line of a scope, as the API gives it; empty fields are absent. Its position is its place in the list.
+// Rule is a rule of a scope, with the fields of the API; empty fields are
+// absent. Its position is its index in the list.
 type Rule struct {
 	Type     string // in, out, forward, group
 	Action   string // ACCEPT, DROP, REJECT, or the name of a group
@@ -111,13 +120,15 @@ type Rule struct {
 	ICMPType string
 }
 
-// Corosync are the addresses that the nodes of a cluster talk on.
+// Corosync holds the addresses through which the nodes of a cluster
+// communicate.
 type Corosync struct {
 	Transport string // knet, udp, udpu
 	Nodes     []CorosyncNode
 }
 
-// CorosyncNode has the addresses of one node, by ring. The zero address stands for a ring that it is not on.
+// CorosyncNode holds the addresses of one node, by ring. The zero address
+// stands for a ring on which it is not.
 type CorosyncNode struct {
 	Name  string
 	Rings []netip.Addr
@@ -155,7 +166,8 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// linkLocal is the address that a NIC gives itself in IPv6 (modified EUI-64).
+// linkLocal returns the IPv6 address that a NIC assigns itself (modified
+// EUI-64, RFC 4291, appendix A).
 func (m MAC) linkLocal() netip.Addr {
 	return netip.AddrFrom16([16]byte{0: 0xfe, 1: 0x80, 8: m[0] ^ 2, 9: m[1], 10: m[2], 11: 0xff, 12: 0xfe, 13: m[3], 14: m[4], 15: m[5]})
 }

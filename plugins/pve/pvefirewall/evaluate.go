@@ -2,14 +2,15 @@ package pvefirewall
 
 import "fmt"
 
-// Evaluate judges a packet. A NotJudgedError says why there can be no verdict; an error with the cause ErrPacket, what is wrong with
-// the packet. Stages have no Steps.
+// Evaluate judges a packet. The stages of the result have no Steps. A
+// NotJudgedError says why there can be no verdict; an error that wraps
+// ErrPacket, what is wrong with the packet.
 func (f *Firewall) Evaluate(packet Packet) (Result, error) { return f.judge(&packet, false) }
 
 // Trace is Evaluate with the Steps of all stages.
 func (f *Firewall) Trace(packet Packet) (Result, error) { return f.judge(&packet, true) }
 
-// end is an endpoint that was found.
+// end is the compiled end of a packet.
 type end struct {
 	kind  EndpointKind
 	node  *node
@@ -48,7 +49,7 @@ func (f *Firewall) find(e *Endpoint) (end, error) {
 	return end{}, &packetError{"an end of the packet is nothing that there is"}
 }
 
-// walk is the way of one packet.
+// walk is the path of one packet through the chains.
 type walk struct {
 	firewall *Firewall
 	probe    probe
@@ -59,7 +60,7 @@ type walk struct {
 	short [2]shortened
 }
 
-// way are the two ends of a packet.
+// way is the two ends of a packet.
 type way struct{ from, to end }
 
 // judge evaluates one packet. With trace it records every rule that was looked
@@ -74,7 +75,7 @@ func (f *Firewall) judge(packet *Packet, trace bool) (Result, error) {
 	return w.result, nil
 }
 
-// prepare finds the ends of a packet, and whether it can be judged.
+// prepare finds the ends of a packet, and checks whether it can be judged.
 func (w *walk) prepare(packet *Packet) (way, error) {
 	f := w.firewall
 	if err := f.probe(packet, &w.probe); err != nil {
@@ -100,7 +101,7 @@ func (w *walk) prepare(packet *Packet) (way, error) {
 	return way{from, to}, w.judged(from, to)
 }
 
-// judged says whether the chains on the way are those that are in force.
+// judged checks whether the chains on the path are those that are in force.
 func (w *walk) judged(from, to end) error {
 	if !w.firewall.on {
 		return nil
@@ -122,7 +123,8 @@ func (w *walk) judged(from, to end) error {
 	return nil
 }
 
-// pass takes the packet from one end to the other, until a check does not accept it.
+// pass moves the packet from one end to the other, until a check does not
+// accept it.
 func (w *walk) pass(from, to end) {
 	if !w.firewall.on {
 		w.result.By = Decision{Builtin: ClusterOff}
@@ -184,17 +186,18 @@ func (w *walk) decide(v Verdict, by Decision) Verdict {
 	return v
 }
 
-// builtin ends the current chain with a verdict of the firewall's own.
+// builtin ends the current chain with a verdict of a built-in check.
 func (w *walk) builtin(v Verdict, b Builtin) Verdict { return w.decide(v, Decision{Builtin: b}) }
 
-// passed notes a check of Proxmox whose condition does not hold.
+// passed records a built-in check whose condition does not hold.
 func (w *walk) passed(b Builtin) {
 	if w.trace {
 		w.stage.Steps = append(w.stage.Steps, LookedAt{Builtin: b, Reason: NotMet})
 	}
 }
 
-// met notes the check when it does not hold.
+// met records a built-in check if its condition does not hold, and returns the
+// condition.
 func (w *walk) met(b Builtin, holds bool) bool {
 	if !holds {
 		w.passed(b)
@@ -202,7 +205,7 @@ func (w *walk) met(b Builtin, holds bool) bool {
 	return holds
 }
 
-// forward evaluates what every packet passes that a node forwards.
+// forward evaluates the checks that every forwarded packet passes on a node.
 func (w *walk) forward(n *node) {
 	if !n.options.AllowInvalid.or(false) && w.probe.tracking == trackedInvalid {
 		w.begin(Forward, n)
@@ -210,7 +213,8 @@ func (w *walk) forward(n *node) {
 	}
 }
 
-// neighbours are the messages without which IPv6 does not work at all.
+// neighbours reports the messages without which IPv6 does not work at all (RFC
+// 4861).
 func (p *probe) neighbours(advertisements bool) bool {
 	if p.family != v6 || !p.icmp {
 		return false
@@ -224,7 +228,7 @@ func (p *probe) neighbours(advertisements bool) bool {
 	return false
 }
 
-// input are the checks of packets to a host or guest that stand before all rules.
+// input evaluates the checks before all rules for packets to a host or guest.
 func (w *walk) input(n *node) (Verdict, bool) {
 	p := &w.probe
 	if n.blacklist != nil && w.met(Blacklist, p.state(n.blacklist, true) == inside) {
@@ -244,8 +248,8 @@ func (w *walk) guestIn(e end, fromOwnNode bool) Verdict {
 	n, g, p := e.node, e.guest, &w.probe
 	w.begin(GuestIn, n)
 	w.stage.Guest, w.stage.NIC = g.id, e.nic.name
-	// What the node itself sends to a NIC without a firewall passes no chain but its own.
-	//
+	// A packet from the node itself to a NIC without a firewall passes only the
+	// guest's chain.
 	if !n.options.AllowInvalid.or(false) && (e.nic.firewall || !fromOwnNode) && w.met(ConntrackInvalid, p.tracking == trackedInvalid) {
 		return w.builtin(Drop, ConntrackInvalid)
 	}
@@ -385,7 +389,7 @@ func localPort(port uint16) bool {
 // local ports, and those of migrations.
 func managementPort(port uint16) bool { return localPort(port) || port >= 60000 && port <= 60050 }
 
-// deviceOf is the number of a device as rules name it, or of none.
+// deviceOf returns the number of a device as rules name it, or of none.
 func (n *node) deviceOf(name string) int32 {
 	if kernel, ok := n.altNames[name]; ok {
 		name = kernel
@@ -433,13 +437,14 @@ func (w *walk) rule(n *node, by Decision, action Verdict) Verdict {
 	return w.decide(action, by)
 }
 
-// policy ends a chain with its policy. Some packets are exceptions from it.
+// policy ends a chain with its policy, which has exceptions for some packets.
 func (w *walk) policy(n *node, policy Verdict) Verdict {
 	v, exception := n.policy(&w.probe, policy)
 	return w.decide(v, Decision{Builtin: Policy, Exception: exception})
 }
 
-// match says why an entry does not match, or that it does. Cheap conditions come first.
+// match returns why an entry does not match, or that it does. Cheap conditions
+// come first.
 func (e *entry) match(p *probe) Reason {
 	switch {
 	case e.families&p.family == 0:
@@ -480,10 +485,12 @@ func (e *entry) match(p *probe) Reason {
 // ref returns the reference of a rule.
 func (e *entry) ref() RuleRef { return RuleRef{*e.scope, int(e.position)} }
 
-// run holds the packet against a chain, of a node or of a guest. The action is 0 when no rule decides.
+// run compares the packet with a chain of a node or of a guest. The verdict is
+// 0 if no rule decides.
 //
-// On a node, the test for the mark of a group stands also where the group is not asked for its interface is another. Rules of guests are
-// made for each NIC, and those of other NICs are not there at all.
+// On a node the test for the mark of a group is made even if the group itself
+// is skipped because of its interface. The rules of a guest are compiled for
+// each NIC, so that those of other NICs do not occur.
 func (w *walk) run(c *chain, in, onNode bool) (Decision, Verdict) {
 	if w.trace {
 		return w.runTraced(c, in, onNode)
@@ -531,7 +538,7 @@ func (g *group) chain(in bool) *chain {
 	return &g.out
 }
 
-// runTraced does what run does, and notes every rule.
+// runTraced is run, and records every rule.
 func (w *walk) runTraced(c *chain, in, onNode bool) (Decision, Verdict) {
 	p := &w.probe
 	for i := range c.lines {
@@ -575,7 +582,8 @@ func (w *walk) runTraced(c *chain, in, onNode bool) (Decision, Verdict) {
 	return Decision{}, 0
 }
 
-// hasPart says whether the macro of a line has a part for the family: then those for the other are nothing to tell of.
+// hasPart reports whether the macro of a line has a part for the family; then
+// its parts for the other family are not recorded.
 func (c *chain) hasPart(l *line, family uint8) bool {
 	for i := l.first; i < l.last; i++ {
 		if c.entries[i].families&family != 0 {

@@ -5,11 +5,13 @@ import (
 	"strings"
 )
 
-// MaxText is how much of a .fw file is read: Proxmox's own file system for them ends at a mebibyte.
+// MaxText limits how much of a .fw file is read. Proxmox VE's cluster file
+// system limits files to one mebibyte.
 const MaxText = 4 << 20
 
-// ParseCluster reads the text of /etc/pve/firewall/cluster.fw. Lines that Proxmox drops with a warning are Problems and have no
-// position; the rest counts. The only error is a LimitError.
+// ParseCluster reads the text of /etc/pve/firewall/cluster.fw. Lines that
+// Proxmox VE drops with a warning become Problems and have no position; the
+// other lines count. The only error is a LimitError.
 func ParseCluster(text string) (Cluster, []Problem, error) {
 	var c Cluster
 	p := parser{scope: Scope{Kind: ScopeCluster}, option: c.Options.Set, aliases: &c.Aliases, sets: &c.IPSets, groups: &c.Groups,
@@ -18,7 +20,8 @@ func ParseCluster(text string) (Cluster, []Problem, error) {
 	return c, p.problems, err
 }
 
-// ParseNode reads the text of /etc/pve/nodes/NAME/host.fw as ParseCluster does. It sets options and rules only.
+// ParseNode reads the text of /etc/pve/nodes/NAME/host.fw like ParseCluster. It
+// sets only options and rules.
 func ParseNode(name, text string) (Node, []Problem, error) {
 	n := Node{Name: name}
 	p := parser{scope: Scope{Kind: ScopeNode, Node: name}, option: n.Options.Set, rules: &n.Rules}
@@ -26,7 +29,8 @@ func ParseNode(name, text string) (Node, []Problem, error) {
 	return n, p.problems, err
 }
 
-// ParseGuest reads the text of /etc/pve/firewall/ID.fw as ParseCluster does. It sets no NICs, for they are not in it.
+// ParseGuest reads the text of /etc/pve/firewall/ID.fw like ParseCluster. It
+// sets no NICs, because the file does not contain them.
 func ParseGuest(id int, text string) (Guest, []Problem, error) {
 	g := Guest{ID: id}
 	p := parser{scope: Scope{Kind: ScopeGuest, Guest: id}, option: g.Options.Set, aliases: &g.Aliases, sets: &g.IPSets, rules: &g.Rules}
@@ -34,7 +38,8 @@ func ParseGuest(id int, text string) (Guest, []Problem, error) {
 	return g, p.problems, err
 }
 
-// parser reads one file. What a scope does not have is nil: its heads are no heads there.
+// parser reads one file. A section that the scope does not have is nil, and its
+// head is not recognised.
 type parser struct {
 	scope    Scope
 	option   func(key, value string) error
@@ -63,11 +68,11 @@ func (p *parser) problem(text string) {
 	}
 }
 
-// space is what Perl's \s is, of bytes.
+// space is the set of bytes that \s matches in Perl.
 const space = " \t\n\r\f\v"
 
-// parse reads a .fw file line by line, as the original does: a bad line is
-// skipped and does not make the file unusable.
+// parse reads a .fw file line by line like the original: a bad line is skipped
+// and does not make the file unusable.
 func (p *parser) parse(text string) error {
 	if len(text) > MaxText {
 		return &LimitError{"bytes of a file", MaxText}
@@ -99,7 +104,7 @@ func (p *parser) parse(text string) error {
 	return nil
 }
 
-// head reads the head of a section, and says whether it was one.
+// head reads the head of a section, and reports whether the line was one.
 func (p *parser) head(line string) bool {
 	if line[0] != '[' {
 		return false
@@ -148,7 +153,8 @@ func (p *parser) head(line string) bool {
 	return false
 }
 
-// headName reads [kind NAME], with a comment behind it perhaps. Names in heads are lowered.
+// headName reads [kind NAME], perhaps with a comment. The name is changed to
+// lower case.
 func headName(line, kind string) (string, bool) {
 	inner := line[1:]
 	if len(inner) < len(kind) || !strings.EqualFold(inner[:len(kind)], kind) {
@@ -175,7 +181,7 @@ func (p *parser) readOption(line string) {
 	}
 }
 
-// short cuts a text that is quoted in a problem.
+// short shortens a text that a problem quotes.
 func short(s string) string { return s[:min(len(s), 80)] }
 
 // readAlias reads "name cidr # comment".
@@ -184,7 +190,7 @@ func (p *parser) readAlias(line string) {
 	if comment {
 		line = strings.TrimRight(line, space)
 	}
-	// Exactly one space stands between them.
+	// Exactly one space separates them.
 	i := strings.IndexAny(line, space)
 	if i <= 0 || line[i+1:] == "" || strings.ContainsAny(line[i+1:], space) {
 		p.problem("can't parse alias '" + short(line) + "'")
@@ -223,7 +229,7 @@ func (p *parser) readRule(to *[]Rule, line string) {
 	*to = append(*to, r)
 }
 
-// parseRule reads one line of rules, or says why Proxmox drops it.
+// parseRule reads one line of rules, or returns why Proxmox VE drops it.
 func parseRule(line string) (Rule, string) {
 	line, _, _ = strings.Cut(line, "#")
 	var r Rule
@@ -246,7 +252,7 @@ func parseRule(line string) (Rule, string) {
 	return r, ""
 }
 
-// word cuts what stands before the first space.
+// word splits a text at the first space.
 func word(s string) (first, rest string) {
 	if i := strings.IndexAny(s, space); i >= 0 {
 		return s[:i], s[i:]
@@ -267,7 +273,8 @@ func macroAction(s string) (name, action string) {
 // logLevels are the levels of log options.
 var logLevels = []string{"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug", "nolog"}
 
-// parameter reads one parameter at the start of a line: after its name stands exactly one space.
+// parameter reads one parameter at the start of a line. Exactly one space
+// follows its name.
 func (r *Rule) parameter(line string) (rest string, ok bool) {
 	name, value, cut := strings.Cut(line, " ")
 	if !cut || value == "" || strings.IndexByte(space, value[0]) >= 0 {
@@ -298,7 +305,7 @@ func (r *Rule) parameter(line string) (rest string, ok bool) {
 	return line, false
 }
 
-// field is the field that a parameter is about, or nil.
+// field returns the field of a parameter, or nil.
 func (r *Rule) field(parameter string) *string {
 	switch parameter {
 	case "-p", "-proto":

@@ -16,7 +16,7 @@ const (
 	maxGroupName = 18
 )
 
-// isName says whether s is a name of an alias, an IP set or a group.
+// isName reports whether s is a valid name for an alias, an IP set or a group.
 func isName(s string) bool {
 	if len(s) < 2 || !isLetter(s[0]) {
 		return false
@@ -29,7 +29,7 @@ func isName(s string) bool {
 	return true
 }
 
-// isLetter and isDigit are for ASCII only, as the patterns of the original.
+// isLetter is for ASCII only, like the patterns of the original.
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
@@ -49,7 +49,7 @@ func smallNumber(s string, limit int) (int, bool) {
 	return n, isNumber(s) && err == nil && n <= limit
 }
 
-// isInterface says whether Proxmox takes s as the name of an interface.
+// isInterface reports whether Proxmox VE accepts s as the name of an interface.
 func isInterface(s string) bool {
 	name, rest := s, ""
 	if i := strings.IndexAny(s, ":."); i >= 0 {
@@ -69,7 +69,7 @@ func isInterface(s string) bool {
 	return true
 }
 
-// nicNumber is the number of netN as a guest names its interfaces, or -1.
+// nicNumber returns the number of netN, or -1.
 func nicNumber(s string) int {
 	digits, ok := strings.CutPrefix(s, "net")
 	n, small := smallNumber(digits, MaxNICs-1)
@@ -95,7 +95,7 @@ const (
 var portProtocols = map[string]int{"udp": protoUDP, "17": protoUDP, "udplite": protoUDPLite, "136": protoUDPLite,
 	"tcp": protoTCP, "6": protoTCP, "dccp": protoDCCP, "33": protoDCCP, "sctp": protoSCTP, "132": protoSCTP}
 
-// hasPorts says whether packets of the protocol carry ports.
+// hasPorts reports whether packets of the protocol have ports.
 func hasPorts(protocol uint8) bool {
 	switch protocol {
 	case protoTCP, protoUDP, protoDCCP, protoSCTP, protoUDPLite:
@@ -104,7 +104,8 @@ func hasPorts(protocol uint8) bool {
 	return false
 }
 
-// isExtension says whether the protocol is an extension header of IPv6. Those are walked over, so no rule meets them.
+// isExtension reports whether the protocol is an extension header of IPv6. The
+// kernel skips these, so that no rule matches them.
 func isExtension(protocol uint8) bool {
 	switch protocol {
 	case 0, 43, 44, 51, 60:
@@ -128,7 +129,8 @@ type protocolTable struct {
 	byNumber map[string]uint8
 }
 
-// protocols are those that Debian names: a rule takes no other name, and no other number.
+// protocols are those in Debian's /etc/protocols: a rule accepts no other name
+// and no other number.
 var protocols = sync.OnceValue(func() protocolTable {
 	t := protocolTable{byName: map[string]uint8{}, byNumber: map[string]uint8{}}
 	for name, rest := range lines(protocolsText) {
@@ -141,7 +143,8 @@ var protocols = sync.OnceValue(func() protocolTable {
 	return t
 })
 
-// ParseProtocol reads a protocol by name or number, as a rule and a packet name it. Any number of a byte is one.
+// ParseProtocol reads a protocol by name or number, as in a rule and in a
+// packet. Every number of one byte is accepted.
 func ParseProtocol(s string) (uint8, error) {
 	if n, ok := smallNumber(s, 255); ok {
 		return uint8(n), nil
@@ -167,7 +170,7 @@ type service struct {
 	protocols string // comma before and after each
 }
 
-// services are those that Debian names.
+// services are those in Debian's /etc/services.
 var services = sync.OnceValue(func() map[string]service {
 	all := map[string]service{}
 	for name, rest := range lines(servicesText) {
@@ -181,7 +184,7 @@ var services = sync.OnceValue(func() map[string]service {
 	return all
 })
 
-// lines gives the first word and the rest of each line of a table.
+// lines returns the first word and the rest of each line of a table.
 func lines(text string) func(func(string, string) bool) {
 	return func(yield func(string, string) bool) {
 		for line := range strings.Lines(text) {
@@ -197,7 +200,7 @@ func lines(text string) func(func(string, string) bool) {
 	}
 }
 
-// macroPart is one rule that a macro stands for.
+// macroPart is one of the rules for which a macro stands.
 type macroPart struct {
 	Proto    string `json:"proto"`
 	DPort    string `json:"dport"`
@@ -212,7 +215,7 @@ type macro struct {
 	IPv6  []macroPart `json:"ipv6"`
 }
 
-// macros are by their names in lower case.
+// macros are the macros by their names in lower case.
 var macros = sync.OnceValue(func() map[string]macro {
 	named := map[string]macro{}
 	if err := json.Unmarshal(macrosText, &named); err != nil {
@@ -228,7 +231,8 @@ var macros = sync.OnceValue(func() map[string]macro {
 	return all
 })
 
-// checked are the parts against which Proxmox checks the fields of a rule of that family; 0 is a rule for both.
+// checked returns the parts with which Proxmox VE compares the fields of a rule
+// of a family; 0 is a rule for both.
 func (m macro) checked(family int) []macroPart {
 	if m.IPv4 == nil || family == 6 && m.IPv6 != nil {
 		return m.IPv6
@@ -277,7 +281,8 @@ var icmpv6Types = map[string]icmpType{
 	"neighbor-advertisement": icmpCodes(136), "neighbour-advertisement": icmpCodes(136), "redirect": icmpCodes(137),
 }
 
-// parseICMPType reads a name or a number. In IPv4 the number 255 stands for all types.
+// parseICMPType reads a name or a number. In IPv4 the number 255 stands for all
+// types.
 func parseICMPType(s string, v6 bool) (icmpType, bool) {
 	if isNumber(s) {
 		n, ok := smallNumber(s, 255)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// alias is what a name stands for. bits is as parseCIDR gives it.
+// alias is the address or network of a name. bits is that of parseCIDR.
 type alias struct {
 	address netip.Addr
 	bits    int
@@ -15,7 +15,8 @@ type alias struct {
 // ipSet is a set with the addresses that are in it.
 type ipSet struct{ addresses *addressSet }
 
-// names are the aliases and sets of one scope. Aliases are by name in lower case.
+// names are the aliases and sets of one scope. Aliases are stored by their
+// names in lower case.
 type names struct {
 	aliases map[string]alias
 	sets    map[string]*ipSet
@@ -25,15 +26,16 @@ type names struct {
 // newNames returns an empty table of aliases and sets.
 func newNames() *names { return &names{aliases: map[string]alias{}, sets: map[string]*ipSet{}} }
 
-// environment is what a scope's rules and members may name.
+// environment is the set of names that the rules and members of a scope can
+// use.
 type environment struct {
 	scope   Scope
 	cluster *names
 	own     *names // of a guest, else nil
 }
 
-// alias finds what a reference stands for: the guest's own first. exists says that the name exists in any scope, where the
-// reference does not look perhaps.
+// alias finds the alias of a reference, the guest's own first. exists reports
+// that the name exists in any scope, also where the reference does not look.
 func (e *environment) alias(r reference) (a alias, found, exists bool) {
 	name := strings.ToLower(r.name)
 	shared, inCluster := e.cluster.aliases[name]
@@ -51,7 +53,7 @@ func (e *environment) alias(r reference) (a alias, found, exists bool) {
 	return alias{}, false, inOwn || inCluster
 }
 
-// set is to sets what alias is to aliases.
+// set finds the set of a reference, in the same way as alias.
 func (e *environment) set(r reference) (s *ipSet, exists bool) {
 	shared, sdn := e.cluster.sets[r.name], e.cluster.sdn[r.name]
 	var own *ipSet
@@ -70,7 +72,8 @@ func (e *environment) set(r reference) (s *ipSet, exists bool) {
 	return nil, exists
 }
 
-// addAliases reads the aliases of a scope. Of two with one name the later counts.
+// addAliases reads the aliases of a scope. Of two with one name the later
+// counts.
 func (c *compiler) addAliases(n *names, scope Scope, list []Alias) {
 	for i, a := range list {
 		place := Place{Scope: scope, Section: SectionAliases, Name: a.Name, Position: i}
@@ -96,8 +99,9 @@ func (c *compiler) addSet(env *environment, set IPSet, extra []addition) *ipSet 
 		address netip.Addr
 		bits    int
 	}
-	// Equal members count once, and what they say is said by the last. Members that are equal only after masking are two for
-	// Proxmox and one for the kernel, which then refuses all sets.
+	// Equal members count once, with the settings of the last one. Members that
+	// are equal only after masking are two for Proxmox VE and one for the
+	// kernel, which then refuses all sets.
 	members := map[key]bool{}
 	literal := map[string]bool{}
 	for i, m := range set.Members {

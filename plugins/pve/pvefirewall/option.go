@@ -17,7 +17,7 @@ const (
 	On
 )
 
-// or is what holds: the switch, or the default where it is not set.
+// or returns the switch, or the default if it is unset.
 func (s Switch) or(otherwise bool) bool {
 	if s == Unset {
 		return otherwise
@@ -27,7 +27,8 @@ func (s Switch) or(otherwise bool) bool {
 
 // ClusterOptions are the options of the cluster that decide about packets.
 type ClusterOptions struct {
-	// Enable is 0 for off and 1 for on; more is the second since 1970 until a minute after which the firewall is on.
+	// Enable is 0 for off and 1 for on; more is the second since 1970 until a
+	// minute after which the firewall is on.
 	Enable int64
 	// PolicyIn and PolicyOut are the policies of nodes. Unset are Drop and Accept.
 	PolicyIn, PolicyOut Verdict
@@ -53,7 +54,8 @@ type GuestOptions struct {
 	RADV      Switch
 	MACFilter Switch // on unless Off
 	IPFilter  Switch
-	// IPS hands accepted packets to a program, which may still drop them. They are judged as accepted.
+	// IPS hands accepted packets to a program, which may still drop them. They
+	// are judged as accepted.
 	IPS Switch
 	// PolicyIn and PolicyOut are Drop and Accept when they are not set.
 	PolicyIn, PolicyOut Verdict
@@ -67,8 +69,9 @@ var (
 	guestIgnored = []string{"log_level_in", "log_level_out", "ips_queues", "layer2_protocols"}
 )
 
-// Set sets one option by its name and value as the API or a .fw file gives them. Those that decide nothing are accepted and
-// forgotten; one that Proxmox does not know, or whose value it does not take, is a TextError and changes nothing.
+// Set sets one option by its name and value, as in the API or a .fw file.
+// Options without an effect on verdicts are accepted and ignored. An option or
+// a value that Proxmox VE does not accept is a TextError and changes nothing.
 func (o *ClusterOptions) Set(key, value string) error {
 	switch key = strings.ToLower(key); key {
 	case "enable":
@@ -162,7 +165,7 @@ func ignored(known []string, key string) error {
 	return &TextError{What: "option", Text: key}
 }
 
-// on says whether the cluster's firewall is on at that time.
+// on reports whether the cluster's firewall is on at that time.
 func (o ClusterOptions) on(now time.Time) bool {
 	if o.Enable > 1 && !now.IsZero() && now.Unix()-o.Enable > 60 {
 		return false
@@ -170,7 +173,7 @@ func (o ClusterOptions) on(now time.Time) bool {
 	return o.Enable > 0
 }
 
-// policy is what holds: the policy, or the default where it is not set.
+// or returns the verdict, or the default if it is unset.
 func (v Verdict) or(otherwise Verdict) Verdict {
 	if v == 0 {
 		return otherwise

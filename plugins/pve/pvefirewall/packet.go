@@ -5,12 +5,13 @@ import (
 	"net/netip"
 )
 
-// EndpointKind says what a packet comes from or goes to.
+// EndpointKind is the kind of a packet's source or destination.
 type EndpointKind uint8
 
 // The kinds of ends.
 const (
-	// Outside is whatever is behind a device of a node and has no firewall there: the network, or a NIC that is not known.
+	// Outside is whatever is behind a device of a node and has no firewall
+	// there: the network, or a NIC that is not known.
 	Outside EndpointKind = iota + 1
 	// Host is a node itself.
 	Host
@@ -18,20 +19,23 @@ const (
 	GuestNIC
 )
 
-// Endpoint is where a packet comes from or goes to.
+// Endpoint is the source or destination of a packet.
 type Endpoint struct {
 	Kind EndpointKind
-	// Node is the node of a Host or of the device of an Outside. It may be empty where the cluster has one node, and for an Outside where the
-	// other end has a node.
+	// Node is the node of a Host or of the device of an Outside. It may be
+	// empty where the cluster has one node, and for an Outside where the other
+	// end has a node.
 	Node string
-	// Device is what an Outside is behind (vmbr0). For a Host it is the device that packets of or for other nodes pass; rules
-	// that name an interface do not match when it is empty.
+	// Device is what an Outside is behind (vmbr0). For a Host it is the device
+	// that packets of or for other nodes pass; rules that name an interface do
+	// not match when it is empty.
 	Device string
 	Guest  int    // of GuestNIC
 	NIC    string // of GuestNIC: net0
 }
 
-// Flags are the flags of a TCP segment. The zero value stands for a plain SYN, as it opens a connection.
+// Flags are the flags of a TCP segment. The zero value stands for a plain SYN,
+// as it opens a connection.
 type Flags uint8
 
 // The flags of a TCP header (RFC 9293 section 3.1).
@@ -59,7 +63,7 @@ type Packet struct {
 	Flags     Flags
 }
 
-// ErrPacket is the cause of every error about a packet itself.
+// ErrPacket is wrapped by every error about the packet itself.
 var ErrPacket = errors.New("no such packet")
 
 // packetError is the error of a packet that cannot exist.
@@ -68,7 +72,7 @@ type packetError struct{ text string }
 func (e *packetError) Error() string { return e.text }
 func (e *packetError) Unwrap() error { return ErrPacket }
 
-// tracking is what connection tracking says of a first packet.
+// tracking is the state of a first packet in connection tracking.
 type tracking uint8
 
 // How connection tracking classifies a packet.
@@ -78,7 +82,7 @@ const (
 	untracked
 )
 
-// probe is a packet in the form that chains are held against.
+// probe is a packet in the form in which it is compared with chains.
 type probe struct {
 	family   uint8
 	icmp     bool // ICMP of its family
@@ -134,7 +138,7 @@ func (f *Firewall) probe(packet *Packet, p *probe) error {
 	return nil
 }
 
-// track judges a first packet as the kernel does.
+// track judges a first packet like the kernel's connection tracking.
 func (p *probe) track() tracking {
 	switch {
 	case p.protocol == protoTCP:
@@ -182,7 +186,8 @@ func (p *probe) udp() bool { return p.protocol == protoUDP }
 // udpPorts says whether the packet is UDP from one port to another.
 func (p *probe) udpPorts(from, to uint16) bool { return p.udp() && p.sport == from && p.dport == to }
 
-// multicastSource reports a source address that no packet may have.
+// multicastSource reports a multicast address as source, which no packet may
+// have (RFC 1112, section 7.2).
 func (p *probe) multicastSource() bool { return p.family == v4 && p.source4>>28 == 0xe }
 
 // multicast reports whether the destination is a multicast address.
@@ -193,7 +198,8 @@ func (p *probe) multicast() bool {
 	return p.dest6.high>>56 == 0xff
 }
 
-// illegal says whether the flags are among those that the option tcpflags drops.
+// illegal reports whether the flags are among those that the option tcpflags
+// drops.
 func (p *probe) illegal() bool {
 	if !p.tcp() {
 		return false
@@ -211,7 +217,7 @@ func (p *probe) illegal() bool {
 // plainSYN reports whether the packet opens a TCP connection.
 func (p *probe) plainSYN() bool { return p.flags&(FlagFIN|FlagSYN|FlagRST|FlagACK) == FlagSYN }
 
-// broadcast says whether the node knows the address as a broadcast.
+// broadcast reports whether the node knows the address as a broadcast address.
 func (n *node) broadcast(address uint32) bool {
 	for _, b := range n.broadcasts {
 		if b == address {
@@ -221,12 +227,14 @@ func (n *node) broadcast(address uint32) bool {
 	return address == 0
 }
 
-// smurf says whether the packet claims to come from a broadcast or multicast address.
+// smurf reports whether the packet pretends to come from a broadcast or
+// multicast address.
 func (n *node) smurf(p *probe) bool {
 	return p.family == v4 && p.tracking != untracked && p.source4 != 0 && (n.broadcast(p.source4) || p.multicastSource())
 }
 
-// reject is what a REJECT does to the packet: what may not be answered is dropped.
+// reject returns the effect of REJECT on the packet: one that must not be
+// answered is dropped.
 func (n *node) reject(p *probe) Verdict {
 	switch {
 	case p.icmp, p.family == v4 && (n.broadcast(p.dest4) || p.multicastSource()):
@@ -237,7 +245,8 @@ func (n *node) reject(p *probe) Verdict {
 	return Reject
 }
 
-// policy is what a policy of DROP or REJECT does: it sorts out some packets first.
+// policy returns the effect of a policy of DROP or REJECT, which treats some
+// packets separately.
 func (n *node) policy(p *probe, policy Verdict) (Verdict, Exception) {
 	refuse := func() Verdict {
 		if policy == Reject {
@@ -268,7 +277,7 @@ func (n *node) policy(p *probe, policy Verdict) (Verdict, Exception) {
 	return refuse(), NoException
 }
 
-// criticalICMP are messages without which connections hang.
+// criticalICMP reports messages without which connections hang.
 func (p *probe) criticalICMP() bool {
 	if !p.icmp {
 		return false

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// portRange has both ends included.
+// portRange is a range of ports, both ends included.
 type portRange struct{ first, last uint16 }
 
-// portSet are the ports of a rule. Nil is no condition.
+// portSet are the ports of a rule. nil is no condition.
 type portSet []portRange
 
 // has reports whether the set contains a port.
@@ -22,7 +22,7 @@ func (s portSet) has(port uint16) bool {
 	return false
 }
 
-// portSpec is what a rule says about ports.
+// portSpec is the port field of a rule.
 type portSpec struct {
 	ports portSet
 	list  bool // more than one, so that another module of the kernel matches
@@ -31,11 +31,11 @@ type portSpec struct {
 }
 
 // maxPorts is the limit of the multiport match of iptables. A range counts as
-// two.
+// two (iptables-extensions(8), multiport).
 const maxPorts = 15
 
-// checkPorts reads the ports of a rule as Proxmox checks them; types says that names of ICMP types are taken, too. A nil portSpec is
-// such a name.
+// checkPorts reads the ports of a rule with the checks of Proxmox VE. types
+// allows names of ICMP types; a nil portSpec stands for such a name.
 func checkPorts(s string, types bool) (*portSpec, error) {
 	spec := &portSpec{}
 	if strings.HasSuffix(s, ",") {
@@ -97,7 +97,8 @@ func checkPorts(s string, types bool) (*portSpec, error) {
 	return spec, nil
 }
 
-// loads says why the kernel's program would refuse these ports, or nothing. Then no rule is loaded at all.
+// loads returns why iptables-restore would refuse these ports; empty if it
+// would not. A refusal means that no rule at all is loaded.
 func (s *portSpec) loads(protocol int) string {
 	name := map[int]string{protoTCP: "tcp", protoUDP: "udp", protoSCTP: "sctp", protoDCCP: "dccp", protoUDPLite: "udplite"}[protocol]
 	for _, n := range s.names {

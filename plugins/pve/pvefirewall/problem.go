@@ -16,7 +16,7 @@ const (
 	ScopeGroup
 )
 
-// Scope is where rules, aliases and IP sets stand.
+// Scope is the place of rules, aliases and IP sets.
 type Scope struct {
 	Kind  ScopeKind
 	Node  string // of ScopeNode
@@ -58,7 +58,8 @@ var sectionNames = [...]string{"", "options", "aliases", "ipset", "group", "rule
 // String returns the name of the section.
 func (s Section) String() string { return nameOf(sectionNames[:], int(s)) }
 
-// Place is where in a configuration something stands. What does not apply is zero, but Position, which counts from 0 and is then -1.
+// Place is a place in a configuration. Fields that do not apply are zero,
+// except Position, which is -1 then.
 type Place struct {
 	Scope    Scope
 	Section  Section
@@ -86,7 +87,7 @@ func (p Place) String() string {
 	return b.String()
 }
 
-// Problem is something in a configuration that Proxmox skips. The rest counts.
+// Problem is a part of a configuration that Proxmox VE skips. The rest counts.
 type Problem struct {
 	Place Place
 	Field string // of the rule, as the API names it; empty when it is about the whole
@@ -101,7 +102,8 @@ func (p Problem) String() string {
 	return p.Place.String() + ": " + p.Field + ": " + p.Text
 }
 
-// Step is a part of what a node loads. They follow each other, and one that fails ends the loading.
+// Step is a part of what a node loads. The steps follow each other, and a
+// failed one ends the loading.
 type Step uint8
 
 // The steps in which the rules of a node are loaded.
@@ -121,7 +123,8 @@ var stepNames = [...]string{"", "IP sets", "IPv4 rules", "IPv6 rules", "making r
 // String returns the name of the step.
 func (s Step) String() string { return nameOf(stepNames[:], int(s)) }
 
-// NotJudgedError says why there is no verdict: on that node the configuration is not what is in force.
+// NotJudgedError says why there is no verdict: on that node the configuration
+// is not what is in force.
 type NotJudgedError struct {
 	Node  string
 	Step  Step
@@ -134,7 +137,7 @@ func (e *NotJudgedError) Error() string {
 	return fmt.Sprintf("node %s: %s: %s: %s", e.Node, e.Step, e.Place, e.Text)
 }
 
-// TextError is a text that does not have the form of what it should be.
+// TextError is a text without the required form.
 type TextError struct {
 	What string
 	Text string
@@ -143,7 +146,7 @@ type TextError struct {
 // Error quotes the text that was not accepted.
 func (e *TextError) Error() string { return fmt.Sprintf("%.80q is no %s", e.Text, e.What) }
 
-// LimitError is a configuration, a text or a question that is larger than what is worked on.
+// LimitError is a configuration, a text or a question above a limit.
 type LimitError struct {
 	What  string
 	Limit int
@@ -152,7 +155,8 @@ type LimitError struct {
 // Error says which limit was exceeded.
 func (e *LimitError) Error() string { return fmt.Sprintf("more than %d %s", e.Limit, e.What) }
 
-// ConfigError is a configuration that cannot be: two guests with one id, or a NIC without a name.
+// ConfigError is a configuration that cannot exist: two guests with one id, or
+// a NIC without a name.
 type ConfigError struct {
 	Place Place
 	Text  string

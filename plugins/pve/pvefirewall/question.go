@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// ProtocolName is the name of a protocol with ports as rules have it, and the number of another one.
+// ProtocolName returns the name of a protocol with ports as in rules, and the
+// number of every other one.
 func ProtocolName(number uint8) string {
 	for _, name := range []string{"tcp", "udp", "udplite", "sctp", "dccp"} {
 		if n, ok := protocols().find(name); ok && n == number {
@@ -15,11 +16,13 @@ func ProtocolName(number uint8) string {
 	return fmt.Sprint(number)
 }
 
-// HasPorts says whether packets of a protocol have ports that rules can name.
+// HasPorts reports whether packets of a protocol have ports that rules can
+// name.
 func HasPorts(protocol uint8) bool { return hasPorts(protocol) }
 
-// ParseICMPType reads a type of ICMP, or of ICMPv6, for one packet: a name as rules have it, a number, or a number with a code, "3/1". A
-// name or number without a code is the first code that it has.
+// ParseICMPType reads a type of ICMP or ICMPv6 for one packet: a name as in
+// rules, a number, or a number with a code, "3/1". A name or number without a
+// code stands for its first code.
 func ParseICMPType(s string, v6 bool) (kind, code uint8, ok bool) {
 	number, text, cut := strings.Cut(s, "/")
 	if !cut {

@@ -11,7 +11,8 @@ import (
 const (
 	// MaxSources is how many senders one question of Reach may have.
 	MaxSources = 10_000
-	// MaxReachWork is how many rules one question of Reach may look at, some seconds of work. It ends with a LimitError beyond it.
+	// MaxReachWork is how many rules one question of Reach may look at, some
+	// seconds of work. It ends with a LimitError beyond it.
 	MaxReachWork = 1_000_000_000
 	// ephemeralPort is a source port that no default rule names.
 	ephemeralPort = 40000
@@ -23,7 +24,7 @@ type Source struct {
 	Address  netip.Addr
 }
 
-// ReachQuestion asks who gets through to one address, and on which ports.
+// ReachQuestion asks which senders reach one address, and on which ports.
 type ReachQuestion struct {
 	To   Endpoint
 	Dest netip.Addr
@@ -32,7 +33,7 @@ type ReachQuestion struct {
 	SourcePort uint16
 }
 
-// OpenPorts are ports of a protocol that are accepted, both ends included.
+// OpenPorts are accepted ports of a protocol, both ends included.
 type OpenPorts struct {
 	Protocol    uint8
 	First, Last uint16
@@ -41,7 +42,8 @@ type OpenPorts struct {
 // Reachable is the answer for one sender.
 type Reachable struct {
 	From Source
-	// Open is sorted by protocol and port, and ranges do not touch: tcp and udp, and other protocols with ports that a rule names.
+	// Open is sorted by protocol and port, and ranges do not touch: tcp and
+	// udp, and other protocols with ports that a rule names.
 	Open []OpenPorts
 	// Echo says whether an ICMP echo request is accepted.
 	Echo bool
@@ -49,8 +51,10 @@ type Reachable struct {
 	Err error
 }
 
-// Reach answers for each sender, in the order of the question. All ports are covered: between those that rules name the verdict is the
-// same, so one of them stands for all. The only error is a LimitError; what is wrong with one sender is in its answer.
+// Reach answers for each sender, in the order of the question. All ports are
+// covered: between the ports that rules name the verdict is the same, so that
+// one of them stands for all. The only error is a LimitError; a fault of one
+// sender is in its answer.
 func (f *Firewall) Reach(q ReachQuestion) ([]Reachable, error) {
 	if len(q.From) > MaxSources {
 		return nil, &LimitError{"senders", MaxSources}
@@ -70,7 +74,7 @@ func (f *Firewall) Reach(q ReachQuestion) ([]Reachable, error) {
 	return answers, nil
 }
 
-// reach fills in the answer for one sender.
+// reach computes the answer for one sender.
 func (f *Firewall) reach(packet Packet, to *Reachable, left *int) error {
 	echo := packet
 	echo.Protocol, echo.ICMPType = protoICMP, 8
@@ -122,10 +126,10 @@ func (f *Firewall) reach(packet Packet, to *Reachable, left *int) error {
 	return nil
 }
 
-// packetWork is what a packet costs without rules, in rules.
+// packetWork is the cost of a packet apart from rules, in rules.
 const packetWork = 16
 
-// size is how many entries a packet may meet.
+// size returns how many entries a packet may meet.
 func (c *chain) size() int {
 	if c == nil {
 		return 0
@@ -143,7 +147,8 @@ func (c *chain) size() int {
 var specialPorts = []portRange{{22, 22}, {43, 43}, {67, 68}, {135, 135}, {137, 139}, {445, 445}, {546, 547}, {1024, 65535}, {1900, 1900},
 	{3128, 3128}, {5404, 5405}, {5900, 5999}, {8006, 8006}, {60000, 60050}}
 
-// classes cuts all ports into ranges in which the given ones hold or do not hold as a whole.
+// classes cuts all ports into ranges within which each of the given conditions
+// is constant.
 func classes(named []portRange) []portRange {
 	cuts := []int{0, math.MaxUint16 + 1}
 	for _, r := range named {
@@ -158,7 +163,7 @@ func classes(named []portRange) []portRange {
 	return list
 }
 
-// chains are those of the two ends; nil where an end has none.
+// chains returns the chains of both ends; nil if an end has none.
 func (f *Firewall) chains(p *Packet) (out, in *chain) {
 	if e, err := f.find(&p.From); err == nil {
 		switch e.kind {
@@ -179,7 +184,8 @@ func (f *Firewall) chains(p *Packet) (out, in *chain) {
 	return out, in
 }
 
-// portedProtocols are tcp, udp and those with ports that a rule of the chains names.
+// portedProtocols returns tcp, udp and the protocols with ports that a rule of
+// the chains names.
 func portedProtocols(chains ...*chain) []uint8 {
 	found := []uint8{protoTCP, protoUDP}
 	var look func(c *chain)
@@ -204,11 +210,12 @@ func portedProtocols(chains ...*chain) []uint8 {
 	return found
 }
 
-// shortened is a chain with what is left of it for packets that differ in their destination port only.
+// shortened is a chain without the entries that cannot match packets which
+// differ only in their destination port.
 type shortened struct{ of, chain *chain }
 
 // shorten removes from a chain what can never match the packets of a question.
-// The question tries 65,535 ports, so each rule less counts.
+// The question tries up to 65,535 ports, so that each removed rule counts.
 func shorten(c *chain, p *probe, e end, in bool) shortened {
 	if c == nil {
 		return shortened{}
@@ -221,7 +228,8 @@ func shorten(c *chain, p *probe, e end, in bool) shortened {
 	return shortened{c, c.shorten(&one, in)}
 }
 
-// shorten leaves out the entries that do not match for another reason than the destination port or the interface of a node.
+// shorten leaves out the entries that do not match for another reason than the
+// destination port or the interface of a node.
 func (c *chain) shorten(p *probe, in bool) *chain {
 	short := &chain{}
 	for i := range c.entries {

@@ -32,7 +32,7 @@ const (
 	noInterface  = -2 // no packet has it
 )
 
-// entry is one rule of the kernel: all its conditions must hold.
+// entry is one rule of the kernel. All its conditions must hold.
 type entry struct {
 	families uint8
 	action   Verdict // 0 with a group
@@ -51,7 +51,8 @@ type entry struct {
 	repeated bool
 }
 
-// line is one rule of a scope as a trace shows it: why it is not among the entries, or which of them it is.
+// line is one rule of a scope as a trace shows it: which entries it became, or
+// why it became none.
 type line struct {
 	rule        RuleRef
 	reason      Reason
@@ -66,7 +67,8 @@ type chain struct {
 	jumps   map[jump]bool
 }
 
-// head is what of an entry most packets do not match: it is small, so that a long chain stays in the cache of the processor.
+// head is the part of an entry that most packets do not match. It is small, so
+// that a long chain fits into the processor's cache.
 type head struct {
 	families  uint8
 	protocol  int16
@@ -74,7 +76,8 @@ type head struct {
 	low, high uint16 // the least and the greatest destination port
 }
 
-// head is that of an entry. One with a group lets everything through to the entry itself, and a repeated one nothing.
+// head is that of an entry. One with a group lets everything through to the
+// entry itself, and a repeated one nothing.
 func (e *entry) head() head {
 	switch {
 	case e.repeated:
@@ -92,19 +95,20 @@ func (e *entry) head() head {
 	return h
 }
 
-// fits is the cheap part of the comparison, by which most rules fail.
+// fits is the cheap part of the comparison, at which most rules fail.
 func (h *head) fits(p *probe) bool {
 	return h.families&p.family != 0 && (h.protocol == anyProtocol || h.protocol == p.matched) && h.low <= p.dport && p.dport <= h.high &&
 		(h.device == anyInterface || h.device == p.device)
 }
 
-// jump is a group with the interface that it is asked for.
+// jump is a jump into a group, with the interface for which it is made.
 type jump struct {
 	group  *group
 	device int32
 }
 
-// asks says whether the chain asked that group before for the same packets, and remembers it.
+// asks reports whether the chain has jumped into that group before for the same
+// packets, and records the jump.
 func (c *chain) asks(g *group, device int32) bool {
 	if c.jumps == nil {
 		c.jumps = map[jump]bool{}
@@ -114,7 +118,7 @@ func (c *chain) asks(g *group, device int32) bool {
 	return before
 }
 
-// group is a security group. One that does not exist is empty.
+// group is a security group. A missing one is empty.
 type group struct {
 	known   bool
 	in, out chain
@@ -131,7 +135,7 @@ type refusal struct {
 	text  string
 }
 
-// ruleErrors are what is wrong with the fields of a rule: the first of each field counts.
+// ruleErrors are the faults of a rule; the first one of each field counts.
 type ruleErrors struct {
 	fields []string
 	texts  []string
@@ -153,7 +157,8 @@ var directions = map[ScopeKind][]string{
 // environmentNames are the names of scopes in the original's error texts.
 var environmentNames = map[ScopeKind]string{ScopeGuest: "vm", ScopeGroup: "group", ScopeCluster: "cluster", ScopeNode: "host"}
 
-// check says what Proxmox finds wrong with a rule, and to which family its fields bind it: 4, 6, or 0 for both.
+// check returns what Proxmox VE finds wrong with a rule, and the family to
+// which its fields bind it: 4, 6, or 0 for both.
 func (e *environment) check(r *Rule) (family int, errs ruleErrors) {
 	kind := e.scope.Kind
 	bind := func(field string, to int) {
@@ -235,7 +240,8 @@ func (e *environment) check(r *Rule) (family int, errs ruleErrors) {
 	return family, errs
 }
 
-// CheckRule says what Proxmox refuses of a rule in a scope of a kind, whatever names there are: the field and why, or nothing.
+// CheckRule returns what Proxmox VE refuses in a rule of a kind of scope,
+// whatever names exist: the field and the reason, or empty texts.
 func CheckRule(kind ScopeKind, r Rule) (field, text string) {
 	for _, address := range []*string{&r.Source, &r.Dest} {
 		if _, alias := aliasReference(*address); alias || strings.HasPrefix(*address, "+") {
@@ -250,7 +256,8 @@ func CheckRule(kind ScopeKind, r Rule) (field, text string) {
 	return errs.fields[0], errs.texts[0]
 }
 
-// set says whether Proxmox, which is written in Perl, counts a field as set.
+// set reports whether a field counts as set in Perl, in which Proxmox VE is
+// written: "" and "0" do not.
 func set(s string) bool { return s != "" && s != "0" }
 
 // checkType checks the type and the action of a rule.
@@ -307,7 +314,8 @@ func checkPortFields(r *Rule, isICMP bool, errs *ruleErrors) {
 	}
 }
 
-// checkAddress says what is wrong with a source or destination, or its family, which is 0 for sets.
+// checkAddress returns the fault of a source or destination, or its family,
+// which is 0 for sets.
 func (e *environment) checkAddress(s string) (family int, text string) {
 	switch {
 	case !set(s):
@@ -357,14 +365,14 @@ func (m macro) conflicts(r *Rule, family int, errs *ruleErrors) {
 	}
 }
 
-// built is what a rule becomes.
+// built is the compiled form of a rule.
 type built struct {
 	entries []entry
 	skipped string    // why Proxmox skips it although it checked it
 	refused []refusal // what the kernel would not load, without places
 }
 
-// build makes the entries of a checked rule that is not a group.
+// build compiles a checked rule that is not a group.
 func (e *environment) build(r *Rule, family int) built {
 	var b built
 	whole := entry{families: familyBit(family), action: verdictOf(r.Action), protocol: anyProtocol, device: anyInterface}
@@ -417,7 +425,8 @@ func either(a, b string) string {
 	return b
 }
 
-// addresses are the addresses of a checked source or destination, or why Proxmox skips the rule.
+// addresses returns the addresses of a checked source or destination, or why
+// Proxmox VE skips the rule.
 func (e *environment) addresses(s string, b *built) (*addressSet, string) {
 	switch {
 	case !set(s):
@@ -449,7 +458,7 @@ func (e *environment) addresses(s string, b *built) (*addressSet, string) {
 	return union(spans), ""
 }
 
-// refuse notes that the kernel does not load a rule. What is loaded first fails.
+// refuse records that the kernel does not load a rule.
 func (b *built) refuse(families uint8, text string) {
 	step := StepIPv4
 	if families&v4 == 0 {
@@ -458,7 +467,8 @@ func (b *built) refuse(families uint8, text string) {
 	b.refused = append(b.refused, refusal{step: step, text: text})
 }
 
-// part adds one entry with the conditions of one part of a macro, or of a whole rule.
+// part adds one entry with the conditions of one part of a macro, or of a whole
+// rule.
 func (b *built) part(to entry, p macroPart, number int) {
 	to.part = int32(number)
 	if set(p.Proto) {
@@ -474,7 +484,8 @@ func (b *built) part(to entry, p macroPart, number int) {
 	}
 }
 
-// conditions adds what hangs on the protocol: ports and types. Types may stand where ports do.
+// conditions adds the conditions that depend on the protocol: ports and types.
+// Types may be in the field of ports.
 func (b *built) conditions(to *entry, p macroPart) {
 	isICMP := p.Proto == "icmp" || p.Proto == "icmpv6" || p.Proto == "ipv6-icmp"
 	v6Type := p.Proto != "icmp"

@@ -18,7 +18,7 @@ const (
 	excluded // a nomatch member decides
 )
 
-// wide is an address as a number: one of IPv4 uses the low 32 bits.
+// wide is an address as a number. An IPv4 address uses the low 32 bits.
 type wide struct{ high, low uint64 }
 
 // next returns the following address.
@@ -40,14 +40,16 @@ func wideOf(a netip.Addr) wide {
 	return wide{binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])}
 }
 
-// segments are the addresses of one family, cut where the answer changes: from start[i] to the next start, at[i] holds. Before the
-// first start all is outside.
+// segments are the addresses of one family, cut where the answer changes: from
+// start[i] to the next start the answer is at[i]. Everything before the first
+// start is outside.
 type segments[T any] struct {
 	start []T
 	at    []state
 }
 
-// add cuts at start. A cut at the same place replaces the one before; one that changes nothing is left out.
+// add cuts at start. A cut at the same place replaces the earlier one, and a
+// cut without a change is left out.
 func (s *segments[T]) add(start T, at state, same func(a, b T) bool) {
 	if n := len(s.start); n > 0 && same(s.start[n-1], start) {
 		s.start, s.at = s.start[:n-1], s.at[:n-1]
@@ -66,7 +68,8 @@ func (s *segments[T]) last() state {
 	return s.at[len(s.at)-1]
 }
 
-// addressSet says of any address whether it is in it. Nil is no condition: everything is inside.
+// addressSet tells of any address whether it is in the set. nil is no
+// condition: everything is inside.
 type addressSet struct {
 	v4 segments[uint32]
 	v6 segments[wide]
@@ -118,7 +121,7 @@ func (s *addressSet) lookup(a netip.Addr) state {
 // span is a range of addresses of one family, both ends included.
 type span struct{ first, last netip.Addr }
 
-// spanOf is the range of a network, whatever bits of the host its address has.
+// spanOf returns the range of a network, whatever host bits its address has.
 func spanOf(p netip.Prefix) span {
 	p = p.Masked()
 	first := p.Addr()
@@ -145,7 +148,7 @@ func fill(b []byte, bits int) {
 	}
 }
 
-// put adds a range that begins after all that was added before.
+// put adds a range that begins after all earlier ones.
 func (s *addressSet) put(first netip.Addr, at state) {
 	if first.Is4() {
 		s.v4.add(uint32(wideOf(first).low), at, func(a, b uint32) bool { return a == b })
@@ -154,7 +157,7 @@ func (s *addressSet) put(first netip.Addr, at state) {
 	}
 }
 
-// end closes a range: after last, at holds.
+// end closes a range: after last the answer is at.
 func (s *addressSet) end(last netip.Addr, at state) {
 	if last.Is4() {
 		if n := uint32(wideOf(last).low); n != math.MaxUint32 {
@@ -188,7 +191,8 @@ type network struct {
 	at     state
 }
 
-// longest is the set in which the longest network that holds an address decides about it. The networks are masked, and none is twice.
+// longest returns the set in which the longest network that contains an address
+// decides. The networks are masked, and none occurs twice.
 func longest(networks []network) *addressSet {
 	set := &addressSet{}
 	slices.SortFunc(networks, func(a, b network) int {
@@ -197,7 +201,8 @@ func longest(networks []network) *addressSet {
 		}
 		return cmp.Compare(a.prefix.Bits(), b.prefix.Bits())
 	})
-	// Networks contain each other or have nothing in common, so those around the place that is reached are a stack.
+	// Networks contain each other or have nothing in common, so those around
+	// the place that is reached are a stack.
 	type open struct {
 		last netip.Addr
 		at   state

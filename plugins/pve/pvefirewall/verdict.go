@@ -1,7 +1,8 @@
 package pvefirewall
 
-// Verdict is what happens to a packet. Reject means that the sender is told; a rule with the action REJECT that answers nothing, as
-// for ICMP, has the verdict Drop.
+// Verdict is the fate of a packet. Reject means that the sender is notified. A
+// rule with the action REJECT that sends no answer, as for ICMP, has the
+// verdict Drop.
 type Verdict uint8
 
 // The verdicts. The zero value is none.
@@ -27,7 +28,7 @@ func verdictOf(s string) Verdict {
 	return 0
 }
 
-// Builtin is a check of Proxmox that no rule stands for.
+// Builtin is a check that Proxmox VE makes without a rule.
 type Builtin uint8
 
 // Decisions that no rule makes.
@@ -46,8 +47,9 @@ const (
 	LocalNetwork
 	CorosyncTraffic
 	ConntrackInvalid
-	// MarkLeft is an oddity: a rule with a group and an interface on a node or the cluster accepts whatever the rules of the
-	// sending guest accepted before, although the interface is another and the group is not asked.
+	// MarkLeft is an oddity: a rule with a group and an interface on a node or
+	// the cluster accepts whatever the rules of the sending guest accepted
+	// before, although the interface is another and the group is not asked.
 	MarkLeft
 	Loopback
 	ClusterOff
@@ -65,7 +67,8 @@ var builtinNames = [...]string{"", "policy", "dhcp", "ndp", "radv", "macfilter",
 // String returns the name of the decision.
 func (b Builtin) String() string { return nameOf(builtinNames[:], int(b)) }
 
-// Exception says which part of a policy decided: one of DROP or REJECT is no flat verdict.
+// Exception is the part of a policy that decided: a policy of DROP or REJECT
+// does not treat all packets alike.
 type Exception uint8
 
 // Packets for which a policy makes an exception.
@@ -94,17 +97,18 @@ type RuleRef struct {
 	Position int
 }
 
-// Decision is what decided: a rule, or a check that no rule stands for.
+// Decision is what decided: a rule or a built-in check.
 type Decision struct {
 	// Rule decided, when Builtin is 0.
 	Rule RuleRef
-	// Via is the rule that led into the group that Rule stands in; with MarkLeft the rule at which it happened.
+	// Via is the rule that led into the group that Rule stands in; with
+	// MarkLeft the rule at which it happened.
 	Via       RuleRef
 	Builtin   Builtin
 	Exception Exception // of Policy
 }
 
-// Check says which chain of rules a packet passes.
+// Check is the chain of rules that a packet passes.
 type Check uint8
 
 // The checks on the path of a packet.
@@ -113,7 +117,8 @@ const (
 	NodeOut
 	GuestIn
 	GuestOut
-	// Forward is what is left between two that have no firewall: packets that connection tracking finds invalid are dropped.
+	// Forward is what is left between two that have no firewall: packets that
+	// connection tracking finds invalid are dropped.
 	Forward
 )
 
@@ -123,7 +128,7 @@ var checkNames = [...]string{"", "host-in", "host-out", "guest-in", "guest-out",
 // String returns the name of the check.
 func (c Check) String() string { return nameOf(checkNames[:], int(c)) }
 
-// Stage is one check that a packet passed, with its outcome.
+// Stage is one check on the path of a packet, with its outcome.
 type Stage struct {
 	Check   Check
 	Node    string
@@ -135,7 +140,8 @@ type Stage struct {
 	Steps []LookedAt
 }
 
-// LookedAt is a rule or a check of Proxmox that a packet came to. A rule with a macro has one for each of its parts.
+// LookedAt is a rule or a built-in check that a packet met. A rule with a macro
+// has one for each part of the macro.
 type LookedAt struct {
 	Rule    RuleRef
 	Via     RuleRef // as in Decision
@@ -144,7 +150,7 @@ type LookedAt struct {
 	Reason  Reason
 }
 
-// Reason says why a rule did not decide, or that it did.
+// Reason is why a rule decided or did not.
 type Reason uint8
 
 // Why a rule decided, or did not.
@@ -180,8 +186,10 @@ func (r Reason) String() string { return nameOf(reasonNames[:], int(r)) }
 // Result is the answer for one packet.
 type Result struct {
 	Verdict Verdict
-	// By decided: what dropped the packet, or what accepted it last. It is zero when nothing checks packets on that way.
+	// By decided: what dropped the packet, or what accepted it last. It is zero
+	// when nothing checks packets on that way.
 	By Decision
-	// Stages are the checks, in order. The first that does not accept is the last. None: nothing checks packets on that way.
+	// Stages are the checks, in order. The first that does not accept is the
+	// last. None: nothing checks packets on that way.
 	Stages []Stage
 }

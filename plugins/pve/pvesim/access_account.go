@@ -79,7 +79,8 @@ type Token struct {
 	Secret string `json:"secret"` // a UUID
 }
 
-// AddUser creates an enabled user, or returns quietly when it exists. The password may be empty: then nobody can log in.
+// AddUser creates an enabled user, or returns quietly when it exists. The
+// password may be empty: then nobody can log in.
 func (c *Cluster) AddUser(userid, password string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,8 +99,9 @@ func (c *Cluster) addUser(userid, password string) *user {
 	return u
 }
 
-// AddToken creates a token, with its user when needed, and returns it. An existing token of that id gets a new secret. Names have two
-// characters at least: a token with a shorter one cannot authenticate.
+// AddToken creates a token, with its user when needed, and returns it. An
+// existing token of that id gets a new secret. Names have two characters at
+// least: a token with a shorter one cannot authenticate.
 func (c *Cluster) AddToken(id string, privsep bool) Token {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,7 +198,8 @@ func secretMatches(want, got string) bool {
 	return want != "" && subtle.ConstantTimeCompare([]byte(want), []byte(got)) == 1
 }
 
-// newUUID draws a version 4 UUID: from the seeded source while the scenario is built, afterwards from the system.
+// newUUID draws a version 4 UUID: from the seeded source while the scenario is
+// built, afterwards from the system.
 func (c *Cluster) newUUID() string {
 	var b [16]byte
 	if c.building {

@@ -67,7 +67,8 @@ func updateACL(r *request) (result, *apiError) {
 	return ok(nil)
 }
 
-// aclSubjectExists looks before entries are set and before they are deleted: what is gone has none that could be deleted.
+// aclSubjectExists looks before entries are set and before they are deleted:
+// what is gone has none that could be deleted.
 func (c *Cluster) aclSubjectExists(kind, id string) *apiError {
 	switch kind {
 	case "group":

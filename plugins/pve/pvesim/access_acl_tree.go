@@ -12,7 +12,8 @@ type aclKey struct {
 	ugid string
 }
 
-// aclTree holds the access control entries: per path and subject the roles with their propagate flags.
+// aclTree holds the access control entries: per path and subject the roles with
+// their propagate flags.
 type aclTree struct {
 	entries map[aclKey]map[string]bool
 	paths   map[string]int // number of entries on exactly this path
@@ -89,7 +90,8 @@ func (t *aclTree) sortedKeys() []aclKey {
 	return keys
 }
 
-// normaliseACLPath brings a path into the form of aclKey.path: leading slash, no doubled or trailing one.
+// normaliseACLPath brings a path into the form of aclKey.path: leading slash,
+// no doubled or trailing one.
 func normaliseACLPath(p string) string {
 	parts := strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
 	return "/" + strings.Join(parts, "/")

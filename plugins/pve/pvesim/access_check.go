@@ -6,8 +6,10 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pvesim/schema"
 )
 
-// permitted checks the privileges that the schema asks for, before the parameters are verified. What the schema has in prose only,
-// the endpoint's function checks, as the real server does. root@pam may do everything; a token of root@pam is somebody else.
+// permitted checks the privileges that the schema asks for, before the
+// parameters are verified. What the schema has in prose only, the endpoint's
+// function checks, as the real server does. root@pam may do everything; a token
+// of root@pam is somebody else.
 func (r *request) permitted(e *endpoint) *apiError {
 	if r.who.id() == rootUser {
 		return nil
@@ -77,7 +79,8 @@ func (r *request) evaluatePerm(check *schema.Check) *apiError {
 	return nil
 }
 
-// evaluateUserParam is about the parameter userid: whether that is the caller, or what the caller may in its realm.
+// evaluateUserParam is about the parameter userid: whether that is the caller,
+// or what the caller may in its realm.
 func (r *request) evaluateUserParam(subject string) *apiError {
 	id := r.values.text("userid")
 	if subject == "self" {
@@ -95,8 +98,9 @@ func (r *request) evaluateUserParam(subject string) *apiError {
 	return r.c.check(r.who, "/access/realm/"+realmOf(id), subject)
 }
 
-// evaluateUserGroup asks for a privilege on all groups, or on one that the user in the parameter userid is in. Where the request
-// puts the user into groups, the privilege is needed on each of them.
+// evaluateUserGroup asks for a privilege on all groups, or on one that the user
+// in the parameter userid is in. Where the request puts the user into groups,
+// the privilege is needed on each of them.
 func (r *request) evaluateUserGroup(check *schema.Check) *apiError {
 	u := r.c.users[r.values.text("userid")]
 	if u == nil && check.Groups != "create" {

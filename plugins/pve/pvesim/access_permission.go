@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// grants maps a privilege to its propagate flag; a privilege that is present is granted on the path itself.
+// grants maps a privilege to its propagate flag; a privilege that is present is
+// granted on the path itself.
 type grants map[string]bool
 
 // permissionKey is one remembered computation: see Cluster.permissions.
@@ -29,7 +30,8 @@ func (c *Cluster) accessChanged() {
 //   - a token with privilege separation has the intersection of its own entries and its user's permissions.
 func (c *Cluster) permissions(who identity, path string) grants {
 	path = normaliseACLPath(path)
-	// Below the deepest path that carries an entry everything inherits alike: remember it once, not per guest.
+	// Below the deepest path that carries an entry everything inherits alike:
+	// remember it once, not per guest.
 	key := permissionKey{who: who.id(), path: path}
 	if c.poolOf(path) == "" {
 		for c.acl.paths[key.path] == 0 && key.path != "/" {
@@ -171,7 +173,8 @@ func (c *Cluster) stepRoles(who identity, step string, final bool) map[string]bo
 	return roles
 }
 
-// poolOf returns the pool that the object of an access path ("/vms/100", "/storage/local") belongs to, or "".
+// poolOf returns the pool that the object of an access path ("/vms/100",
+// "/storage/local") belongs to, or "".
 func (c *Cluster) poolOf(path string) string {
 	if id, ok := strings.CutPrefix(path, "/vms/"); ok {
 		vmid, err := strconv.Atoi(id)

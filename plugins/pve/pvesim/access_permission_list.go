@@ -13,7 +13,8 @@ func permissionEndpoints() []*endpoint {
 // alwaysListed are the paths that /access/permissions looks at besides those with entries.
 var alwaysListed = []string{"/", "/access", "/access/groups", "/nodes", "/pool", "/sdn", "/storage", "/vms"}
 
-// readPermissions dumps the caller's permissions, those of a token of his, or with Sys.Audit on /access anybody's.
+// readPermissions dumps the caller's permissions, those of a token of his, or
+// with Sys.Audit on /access anybody's.
 func readPermissions(r *request) (result, *apiError) {
 	who := r.who
 	if id := r.values.text("userid"); id != "" {
@@ -48,7 +49,8 @@ func readPermissions(r *request) (result, *apiError) {
 	return ok(out)
 }
 
-// listedPaths are the usual paths, those with entries and their ancestors, and the members of pools.
+// listedPaths are the usual paths, those with entries and their ancestors, and
+// the members of pools.
 func (c *Cluster) listedPaths() []string {
 	set := map[string]bool{}
 	for _, p := range alwaysListed {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// role is a named set of privileges. Special roles come with the installation and cannot be changed.
+// role is a named set of privileges. Special roles come with the installation
+// and cannot be changed.
 type role struct {
 	privs   map[string]bool
 	special bool

@@ -24,7 +24,8 @@ func ticketEndpoints() []*endpoint {
 	}
 }
 
-// createTicket takes the password or, to renew it, a valid ticket. With a ticket of root@pam anybody's can be made.
+// createTicket takes the password or, to renew it, a valid ticket. With a
+// ticket of root@pam anybody's can be made.
 func createTicket(r *request) (result, *apiError) {
 	name := r.values.text("username")
 	if realm := r.values.text("realm"); realm != "" {

@@ -67,7 +67,8 @@ func readToken(r *request) (result, *apiError) {
 	return ok(t.row())
 }
 
-// createToken answers the secret, once. What was sent is echoed as it was sent: "privsep":"1" of a form.
+// createToken answers the secret, once. What was sent is echoed as it was sent:
+// "privsep":"1" of a form.
 func createToken(r *request) (result, *apiError) {
 	u, err := r.userOfPath()
 	if err != nil {

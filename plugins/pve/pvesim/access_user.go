@@ -58,7 +58,8 @@ func (u *user) row() map[string]any {
 	return row
 }
 
-// listUsers shows all users to those who may audit them, and everybody himself. A token shows nothing of its own.
+// listUsers shows all users to those who may audit them, and everybody himself.
+// A token shows nothing of its own.
 func listUsers(r *request) (result, *apiError) {
 	rows := []map[string]any{}
 	for _, id := range slices.Sorted(maps.Keys(r.c.users)) {
@@ -159,7 +160,8 @@ func updateUser(r *request) (result, *apiError) {
 	return ok(nil)
 }
 
-// deleteUser takes the user's tokens along. That root@pam can be deleted is no mistake of this simulator.
+// deleteUser takes the user's tokens along. That root@pam can be deleted is no
+// mistake of this simulator.
 func deleteUser(r *request) (result, *apiError) {
 	if _, err := r.userOfPath(); err != nil {
 		return fail(err)

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// broadcast is what the nodes last told each other about their guests. /cluster/resources is made of it: a guest
-// that is newer has no figures yet, one that is gone since is still there.
+// broadcast is what the nodes last told each other about their guests.
+// /cluster/resources is made of it: a guest that is newer has no figures yet,
+// one that is gone since is still there.
 type broadcast struct {
 	taken      time.Time
 	serial     uint64
@@ -19,7 +20,8 @@ type broadcast struct {
 	bodies     map[bodyKey]*readyBody
 }
 
-// broadcastRow is one guest at the time of the broadcast. encoded is the part of its row that only the figures make.
+// broadcastRow is one guest at the time of the broadcast. encoded is the part
+// of its row that only the figures make.
 type broadcastRow struct {
 	vmid    int
 	kind    string
@@ -78,7 +80,8 @@ func (c *Cluster) refreshBroadcast(now time.Time) {
 	}
 }
 
-// appendFigures writes the broadcast members of a guest's row, with a leading comma; modern adds those of release 9.
+// appendFigures writes the broadcast members of a guest's row, with a leading
+// comma; modern adds those of release 9.
 func (g *guest) appendFigures(b []byte, now time.Time, modern bool) []byte {
 	f := g.figures(now)
 	number := func(name string, v int64) {

@@ -2,7 +2,8 @@ package pvesim
 
 import "time"
 
-// clock is real time plus an offset, so that a test can let time pass. It is guarded by the cluster's mutex.
+// clock is real time plus an offset, so that a test can let time pass. It is
+// guarded by the cluster's mutex.
 type clock struct {
 	offset time.Duration
 	// held is the real time at which the clock was stopped; zero while it runs.
@@ -17,15 +18,17 @@ func (k *clock) now() time.Time {
 	return time.Now().Add(k.offset)
 }
 
-// HoldClock stops the cluster's clock: from now on it moves by Advance only, however slow the machine is.
+// HoldClock stops the cluster's clock: from now on it moves by Advance only,
+// however slow the machine is.
 func (c *Cluster) HoldClock() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock.held = time.Now()
 }
 
-// Advance moves the cluster's clock forward: running tasks end, the broadcast behind /cluster/resources is renewed, tokens expire.
-// A negative duration is taken as zero.
+// Advance moves the cluster's clock forward: running tasks end, the broadcast
+// behind /cluster/resources is renewed, tokens expire. A negative duration is
+// taken as zero.
 func (c *Cluster) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,8 +15,9 @@ func metricEndpoints() []*endpoint {
 	return []*endpoint{serve("GET", "/cluster/metrics/export", exportMetrics).from("8.2")}
 }
 
-// exportMetrics writes the metrics of the local node, or of all, at their last round; with history, of all rounds
-// after start-time. Stopped guests have only their limits and an uptime of 0.
+// exportMetrics writes the metrics of the local node, or of all, at their last
+// round; with history, of all rounds after start-time. Stopped guests have only
+// their limits and an uptime of 0.
 func exportMetrics(r *request) (result, *apiError) {
 	nodes := r.exportNodes()
 	since := r.values.integer("start-time", 0)

@@ -88,7 +88,8 @@ func (c *Cluster) build() error {
 	return c.buildFirewall()
 }
 
-// buildService makes the service user, its roles and privilege-separated tokens, each granted on "/".
+// buildService makes the service user, its roles and privilege-separated
+// tokens, each granted on "/".
 func (c *Cluster) buildService() {
 	c.addUser(ServiceUser, "")
 	for _, key := range Capabilities {
@@ -104,7 +105,8 @@ func (c *Cluster) buildService() {
 	}
 }
 
-// buildGuests spreads the guests over the nodes: three of five are virtual machines, one in fifty a template, two thirds run.
+// buildGuests spreads the guests over the nodes: three of five are virtual
+// machines, one in fifty a template, two thirds run.
 func (c *Cluster) buildGuests() error {
 	c.pools["production"] = "what must not stop"
 	for i := range c.opts.Guests {
@@ -151,7 +153,8 @@ func (c *Cluster) buildGuests() error {
 	return nil
 }
 
-// buildSnapshots gives the first virtual machine a small tree and the first container a single snapshot.
+// buildSnapshots gives the first virtual machine a small tree and the first
+// container a single snapshot.
 func (c *Cluster) buildSnapshots() error {
 	days := func(n int) time.Time { return c.clock.now().Add(-time.Duration(n) * 24 * time.Hour) }
 	vm, ct := c.opts.FirstVMID, c.opts.FirstVMID+2

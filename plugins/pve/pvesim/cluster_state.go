@@ -8,8 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// Cluster is one simulated installation: a standalone host or a cluster of nodes. All methods may be called from
-// several goroutines at once. Close it when it was started.
+// Cluster is one simulated installation: a standalone host or a cluster of
+// nodes. All methods may be called from several goroutines at once. Close it
+// when it was started.
 type Cluster struct {
 	opts  Options
 	stats statistics
@@ -44,7 +45,8 @@ type Cluster struct {
 	serviceTokens   map[string]Token
 	adminToken      Token
 
-	// consoles are those that listen or have a client, and consoleRel is the release that they are of, nil for the cluster's.
+	// consoles are those that listen or have a client, and consoleRel is the
+	// release that they are of, nil for the cluster's.
 	consoles   map[consoleKey]*console
 	consoleRel *release
 	keepAlives atomic.Int64
@@ -87,7 +89,8 @@ func New(opts Options) (*Cluster, error) {
 	return c, nil
 }
 
-// Node returns the handler of one node's API: what a request to that node's address gets. It is nil for an unknown name.
+// Node returns the handler of one node's API: what a request to that node's
+// address gets. It is nil for an unknown name.
 func (c *Cluster) Node(name string) http.Handler {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,8 +111,8 @@ func (c *Cluster) NodeNames() []string {
 	return names
 }
 
-// Tokens returns the service's token of each capability, with the roles and privileges of the product's token script.
-// It is empty with [Options.Bare].
+// Tokens returns the service's token of each capability, with the roles and
+// privileges of the product's token script. It is empty with [Options.Bare].
 func (c *Cluster) Tokens() map[string]Token {
 	c.mu.Lock()
 	defer c.mu.Unlock()

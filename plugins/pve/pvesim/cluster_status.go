@@ -13,7 +13,8 @@ func clusterEndpoints() []*endpoint {
 	}
 }
 
-// readClusterStatus has a row for the cluster only when there is one; a standalone host's node id is 0.
+// readClusterStatus has a row for the cluster only when there is one; a
+// standalone host's node id is 0.
 func readClusterStatus(r *request) (result, *apiError) {
 	rows := []map[string]any{}
 	if r.c.opts.Scenario == ScenarioCluster {
@@ -31,7 +32,8 @@ func readClusterStatus(r *request) (result, *apiError) {
 	return ok(rows)
 }
 
-// listClusterNodes has the nodes as corosync knows them, with the one ring that they talk on; a standalone host has none.
+// listClusterNodes has the nodes as corosync knows them, with the one ring that
+// they talk on; a standalone host has none.
 func listClusterNodes(r *request) (result, *apiError) {
 	rows := []map[string]any{}
 	if r.c.opts.Scenario == ScenarioCluster {

@@ -27,15 +27,17 @@ const (
 	framePong   = 10
 )
 
-// consoleSocket is the server's side of a WebSocket, as the real server speaks it: of clients it takes frames that are masked, whole and
-// not packed, and what it sends are binary frames.
+// consoleSocket is the server's side of a WebSocket, as the real server speaks
+// it: of clients it takes frames that are masked, whole and not packed, and
+// what it sends are binary frames.
 type consoleSocket struct {
 	conn net.Conn
 	in   *bufio.Reader
 	mu   sync.Mutex // of writes
 }
 
-// checkUpgrade says what is wrong with a request that wants to become a WebSocket, and which sub-protocol it gets.
+// checkUpgrade says what is wrong with a request that wants to become a
+// WebSocket, and which sub-protocol it gets.
 func checkUpgrade(r *http.Request) (protocol string, err error) {
 	if version := r.Header.Get("Sec-WebSocket-Version"); version != "13" {
 		return "", fmt.Errorf("unsupported websocket-version '%s'", version)
@@ -67,8 +69,9 @@ func upgrade(conn net.Conn, rw *bufio.ReadWriter, key, protocol string) (*consol
 	return &consoleSocket{conn: conn, in: rw.Reader}, nil
 }
 
-// next gives the next data of the client, and answers what is no data. io.EOF is a farewell; every other error is one for which the real
-// server drops the connection.
+// next gives the next data of the client, and answers what is no data. io.EOF
+// is a farewell; every other error is one for which the real server drops the
+// connection.
 func (s *consoleSocket) next() ([]byte, error) {
 	for {
 		op, payload, err := s.frame()

@@ -61,7 +61,8 @@ func (f *frameReader) number() (int, error) {
 	return int(n), nil
 }
 
-// terminal takes a client's messages apart: "0:length:data", "1:columns:rows:" and the sign of life "2".
+// terminal takes a client's messages apart: "0:length:data", "1:columns:rows:"
+// and the sign of life "2".
 func (f *frameReader) terminal(typed io.Writer, resize func(columns, rows int), alive func()) error {
 	for one := make([]byte, 2); ; {
 		if _, err := io.ReadFull(f, one[:1]); err != nil {

@@ -25,7 +25,8 @@ const (
 	programScreen   = "vncproxy"
 )
 
-// console is what listens at a port of a node: it waits for one client, and ends with it. The cluster's mutex guards it.
+// console is what listens at a port of a node: it waits for one client, and
+// ends with it. The cluster's mutex guards it.
 type console struct {
 	port     int
 	node     *node // where it listens
@@ -87,7 +88,8 @@ func openShell(r *request) (result, *apiError) {
 	return r.openConsole(con, "vncshell", "")
 }
 
-// consoleNode is the node of the path. The one that was called listens in any case, and reaches others by SSH.
+// consoleNode is the node of the path. The one that was called listens in any
+// case, and reaches others by SSH.
 func (r *request) consoleNode() (*node, *apiError) {
 	name := r.values.text("node")
 	if name == "localhost" {
@@ -139,7 +141,8 @@ type consoleKey struct {
 	port int
 }
 
-// consoleAt is what listens at a port; one that went down with its node is not there any more. It needs the mutex.
+// consoleAt is what listens at a port; one that went down with its node is not
+// there any more. It needs the mutex.
 func (c *Cluster) consoleAt(at consoleKey) *console {
 	con := c.consoles[at]
 	if con != nil && con.conn == nil && con.task.ended {

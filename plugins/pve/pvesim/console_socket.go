@@ -15,7 +15,8 @@ import (
 // textInvalidTicket is the same whatever is wrong with a console's ticket.
 const textInvalidTicket = "permission denied - invalid PVEVNC ticket"
 
-// connectConsole checks the ticket. A request that does not want to become a WebSocket is told the port.
+// connectConsole checks the ticket. A request that does not want to become a
+// WebSocket is told the port.
 func connectConsole(r *request) (result, *apiError) {
 	path := "/nodes/" + r.values.text("node")
 	if r.kind != "" {
@@ -33,7 +34,8 @@ func wantsSocket(r *http.Request) bool {
 	return strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
-// serveConsole lets a client through to a console. Where none listens, or one that has a client, the connection ends without a word.
+// serveConsole lets a client through to a console. Where none listens, or one
+// that has a client, the connection ends without a word.
 func (c *Cluster) serveConsole(w http.ResponseWriter, r *http.Request, at consoleKey) {
 	protocol, err := checkUpgrade(r)
 	if err != nil {
@@ -86,7 +88,8 @@ func (con *console) watch(c *Cluster, ended <-chan struct{}) {
 	}
 }
 
-// missing is what the program says when there is nothing to show; empty where there is. It needs the mutex.
+// missing is what the program says when there is nothing to show; empty where
+// there is. It needs the mutex.
 func (con *console) missing(c *Cluster) string {
 	g := c.guestOn(con.on.name, con.kind, con.vmid)
 	switch {
@@ -159,10 +162,12 @@ func (con *console) run(c *Cluster, socket *consoleSocket) error {
 
 // Times of a terminal that has nothing to show.
 const (
-	// missingAfter is when a terminal says that there is nothing to show, and missingFor how long it stays open then.
+	// missingAfter is when a terminal says that there is nothing to show, and
+	// missingFor how long it stays open then.
 	missingAfter = 1100 * time.Millisecond
 	missingFor   = 20 * time.Second
-	// clearScreen and dtachEnd are what the program around the terminal of a container shows by itself.
+	// clearScreen and dtachEnd are what the program around the terminal of a
+	// container shows by itself.
 	clearScreen = "\x1b[H\x1b[J"
 	dtachEnd    = "\r\n[EOF - dtach terminating]\r\n"
 )
@@ -177,7 +182,8 @@ func (con *console) sayMissing(socket *consoleSocket, in io.Reader, missing stri
 	_, _ = io.Copy(io.Discard, in)
 }
 
-// login reads the line with which a client of a terminal begins. Of a wrong one nothing is said: the connection ends.
+// login reads the line with which a client of a terminal begins. Of a wrong one
+// nothing is said: the connection ends.
 func (con *console) login(c *Cluster, in *frameReader) error {
 	refused := fmt.Errorf("command '/usr/bin/termproxy %d --path %s --perm %s -- %s' failed: exit code 1",
 		con.port, con.path, con.privilege(), con.command())
@@ -239,7 +245,8 @@ func (con *console) terminal(c *Cluster, socket *consoleSocket, in *frameReader,
 	return nil
 }
 
-// askName asks for a user and a password, of which all are right. Nobody but root@pam himself is spared that.
+// askName asks for a user and a password, of which all are right. Nobody but
+// root@pam himself is spared that.
 func askName(conn net.Conn, node string) error {
 	for _, prompt := range []string{node + " login: ", "Password: "} {
 		if _, err := io.WriteString(conn, prompt); err != nil {

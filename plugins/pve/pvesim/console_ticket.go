@@ -15,14 +15,17 @@ const consoleTicketLifetime = 40 * time.Second
 const (
 	// shellsForTokens: tokens open the shells of nodes.
 	shellsForTokens = "9.0.13"
-	// terminalsForTokens: the program behind the terminals of guests (qemu-server 9.1.7, pve-container 6.1.3) takes tokens.
+	// terminalsForTokens: the program behind the terminals of guests
+	// (qemu-server 9.1.7, pve-container 6.1.3) takes tokens.
 	terminalsForTokens = "9.1.9"
-	// boundTickets: a ticket is good for its port only, and a VM's screen has a password of its own.
+	// boundTickets: a ticket is good for its port only, and a VM's screen has a
+	// password of its own.
 	boundTickets = "9.1.9"
 )
 
-// SetConsoleRelease lets consoles behave as those of another release, such as "9.0.5"; empty is that of the options. Packages of a host
-// that is being updated are of several releases.
+// SetConsoleRelease lets consoles behave as those of another release, such as
+// "9.0.5"; empty is that of the options. Packages of a host that is being
+// updated are of several releases.
 func (c *Cluster) SetConsoleRelease(version string) error {
 	var rel *release
 	if version != "" {
@@ -61,7 +64,8 @@ func (c *Cluster) consoleBinding(port int) string {
 	return strconv.Itoa(port)
 }
 
-// verifyConsoleTicket checks a ticket as the connection and the login line have it: of a VM's screen with the password in front.
+// verifyConsoleTicket checks a ticket as the connection and the login line have
+// it: of a VM's screen with the password in front.
 func (c *Cluster) verifyConsoleTicket(ticket string, who identity, path string, port int, now time.Time) bool {
 	if len(ticket) > consolePasswordLength && ticket[consolePasswordLength] == ':' && !strings.HasPrefix(ticket, "PVEVNC:") {
 		ticket = ticket[consolePasswordLength+1:]

@@ -59,7 +59,8 @@ func controlMux(pick func(*http.Request) (*Cluster, error)) http.Handler {
 	return mux
 }
 
-// decodeControl reads a JSON body; an unknown member is an error, so that a misspelt fault does not pass for none.
+// decodeControl reads a JSON body; an unknown member is an error, so that a
+// misspelt fault does not pass for none.
 func decodeControl(r *http.Request, into any) error {
 	dec := json.NewDecoder(io.LimitReader(r.Body, 1<<20))
 	dec.DisallowUnknownFields()

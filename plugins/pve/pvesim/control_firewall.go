@@ -17,8 +17,8 @@ func controlFirewalls(c *Cluster, _ *http.Request) (any, error) {
 	}{c.FirewallStatus(), c.Firewalls()}, nil
 }
 
-// controlSetFirewalls replaces all configurations. Members that it does not know are left alone, so that a file which has more can be
-// sent as it is.
+// controlSetFirewalls replaces all configurations. Members that it does not
+// know are left alone, so that a file which has more can be sent as it is.
 func controlSetFirewalls(c *Cluster, r *http.Request) (any, error) {
 	var in struct {
 		Cluster FirewallConfig            `json:"cluster"`

@@ -16,7 +16,8 @@ var (
 	ipsetPattern        = regexp.MustCompile(`^\+(dc/|guest/)?([A-Za-z][A-Za-z0-9_-]+)$`)
 )
 
-// parseAddress reads an address, a network without host bits, or a range of addresses, and tells its family: 4 or 6.
+// parseAddress reads an address, a network without host bits, or a range of
+// addresses, and tells its family: 4 or 6.
 func parseAddress(s string) (family int, err error) {
 	first, last, isRange := strings.Cut(s, "-")
 	if isRange {
@@ -58,7 +59,8 @@ func addressFamily(s string) (int, error) {
 // in a form of its own.
 var zeroLengthPattern = regexp.MustCompile(`/0+$`)
 
-// withoutFullLength takes off the length of a network that is one address, as the real server does when it reads its file.
+// withoutFullLength takes off the length of a network that is one address, as
+// the real server does when it reads its file.
 func withoutFullLength(cidr string) string {
 	if family, err := addressFamily(cidr); err == nil {
 		return strings.TrimSuffix(cidr, map[int]string{4: "/32", 6: "/128"}[family])
@@ -83,7 +85,8 @@ func familyOf(a netip.Addr) int {
 	return 6
 }
 
-// parseAddressSpec reads source or dest of a rule. Names of aliases and sets have no family of their own.
+// parseAddressSpec reads source or dest of a rule. Names of aliases and sets
+// have no family of their own.
 func parseAddressSpec(s string) (family int, err error) {
 	if strings.HasPrefix(s, "+") || aliasPattern.MatchString(s) {
 		if len(s) > 65 {
@@ -116,7 +119,8 @@ func parseAddressSpec(s string) (family int, err error) {
 // maxPorts is how many numbers a list of ports may have; a range counts as two.
 const maxPorts = 15
 
-// checkPorts returns what is wrong with the ports of a rule. Where icmp is set a single name of an ICMP type passes as well.
+// checkPorts returns what is wrong with the ports of a rule. Where icmp is set
+// a single name of an ICMP type passes as well.
 func checkPorts(s string, icmp bool) error {
 	elements := strings.Split(s, ",")
 	if s == "" {

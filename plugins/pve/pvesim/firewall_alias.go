@@ -98,7 +98,8 @@ func createAlias(r *request) (result, *apiError) {
 	return ok(nil)
 }
 
-// updateAlias replaces the whole alias: a comment that is not sent again is gone. A new name that differs by its case only is none.
+// updateAlias replaces the whole alias: a comment that is not sent again is
+// gone. A new name that differs by its case only is none.
 func updateAlias(r *request) (result, *apiError) {
 	_, digest := r.firewall().aliasRows()
 	if err := r.unmodified(digest); err != nil {
@@ -131,7 +132,8 @@ func deleteAlias(r *request) (result, *apiError) {
 	return ok(nil)
 }
 
-// SetFirewallAlias sets a name for an address that the rules of the scope may use; an empty address removes it.
+// SetFirewallAlias sets a name for an address that the rules of the scope may
+// use; an empty address removes it.
 func (c *Cluster) SetFirewallAlias(scope FirewallScope, name, cidr string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -51,7 +51,8 @@ func (c *Cluster) firewallConfig(now time.Time) *pvefirewall.Config {
 	return config
 }
 
-// setCompiledOptions hands options over; what decides nothing, or what only a file can have, is forgotten.
+// setCompiledOptions hands options over; what decides nothing, or what only a
+// file can have, is forgotten.
 func setCompiledOptions(set func(key, value string) error, f *firewall, now time.Time) {
 	for name, value := range f.setOptions(now) {
 		_ = set(name, fmt.Sprint(value))
@@ -90,7 +91,8 @@ func compiledRules(rules []FirewallRule) []pvefirewall.Rule {
 	return out
 }
 
-// addresses are those of a node's interfaces that are in force, and the network that its address in the cluster is in.
+// addresses are those of a node's interfaces that are in force, and the network
+// that its address in the cluster is in.
 func (n *node) addresses() (all []netip.Prefix, local netip.Prefix) {
 	own, _ := netip.ParseAddr(n.ip)
 	for _, i := range n.inForce().all {

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// FirewallConfig is all that a scope has, in the API's own names. Nodes have options and rules only; groups are the cluster's.
+// FirewallConfig is all that a scope has, in the API's own names. Nodes have
+// options and rules only; groups are the cluster's.
 type FirewallConfig struct {
 	Options map[string]any  `json:"options,omitempty"`
 	Aliases []FirewallAlias `json:"aliases,omitempty"`
@@ -36,7 +37,8 @@ type SecurityGroup struct {
 // MarshalJSON writes a rule as the API shows it, without position and digest.
 func (r FirewallRule) MarshalJSON() ([]byte, error) { return json.Marshal(r.row()) }
 
-// UnmarshalJSON reads a rule as the API shows it. What it works out itself counts for nothing. One without enable is off.
+// UnmarshalJSON reads a rule as the API shows it. What it works out itself
+// counts for nothing. One without enable is off.
 func (r *FirewallRule) UnmarshalJSON(b []byte) error {
 	var members map[string]any
 	if err := json.Unmarshal(b, &members); err != nil {
@@ -76,8 +78,10 @@ func (m *FirewallMember) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// SetFirewalls replaces all firewall configurations at once: scopes that are not given are empty then. It takes what a file may have
-// and the API does not let in: rules with faults stay and are shown with them. Guests need not exist, but nodes do.
+// SetFirewalls replaces all firewall configurations at once: scopes that are
+// not given are empty then. It takes what a file may have and the API does not
+// let in: rules with faults stay and are shown with them. Guests need not
+// exist, but nodes do.
 func (c *Cluster) SetFirewalls(all map[FirewallScope]FirewallConfig) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,7 +144,8 @@ func (config FirewallConfig) build(kind string) (*firewall, error) {
 	return f, nil
 }
 
-// Firewalls returns all firewall configurations that are not empty, as [Cluster.SetFirewalls] takes them.
+// Firewalls returns all firewall configurations that are not empty, as
+// [Cluster.SetFirewalls] takes them.
 func (c *Cluster) Firewalls() map[FirewallScope]FirewallConfig {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,7 +175,8 @@ func (f *firewall) config() FirewallConfig {
 	return config
 }
 
-// cloneFirewall gives a copy of a guest the firewall of that guest, in place of what others have left under its id.
+// cloneFirewall gives a copy of a guest the firewall of that guest, in place of
+// what others have left under its id.
 func (c *Cluster) cloneFirewall(from, to int) {
 	made, err := c.firewallOf(FirewallGuest(from)).config().build("guest")
 	if err != nil { // what is there was let in before

@@ -11,7 +11,8 @@ import (
 // apiPort is where nodes serve the API, whatever port a listener of the simulator has.
 const apiPort = 8006
 
-// enforcement is what nodes have made of the firewall configurations: the rules in force. It is guarded by the cluster's mutex.
+// enforcement is what nodes have made of the firewall configurations: the rules
+// in force. It is guarded by the cluster's mutex.
 type enforcement struct {
 	clients []FirewallClient
 	delay   time.Duration
@@ -23,15 +24,17 @@ type enforcement struct {
 	nodes      map[string]*inForce
 }
 
-// inForce are the rules that a node has loaded, one for each version of IP. Nil lets everything pass.
+// inForce are the rules that a node has loaded, one for each version of IP. Nil
+// lets everything pass.
 type inForce struct {
 	v4, v6   *pvefirewall.Firewall
 	since    time.Time
 	failures []string // why what is configured was not loaded
 }
 
-// SetFirewallDelay lets changes of firewalls come into force every d of the cluster's clock, as they do on real nodes, which look for
-// changes every ten seconds. Zero, the default, is at once. What is configured now is in force.
+// SetFirewallDelay lets changes of firewalls come into force every d of the
+// cluster's clock, as they do on real nodes, which look for changes every ten
+// seconds. Zero, the default, is at once. What is configured now is in force.
 func (c *Cluster) SetFirewallDelay(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,8 +53,9 @@ func (c *Cluster) noteFirewallChange() {
 	}
 }
 
-// applyFirewall brings what is in force up to the present. Networks, guests, and an end of the minute for which a firewall is on,
-// count as well; with a delay they are looked at in the round after, and seen as they are now.
+// applyFirewall brings what is in force up to the present. Networks, guests,
+// and an end of the minute for which a firewall is on, count as well; with a
+// delay they are looked at in the round after, and seen as they are now.
 func (c *Cluster) applyFirewall(now time.Time) {
 	f := &c.force
 	enable, _ := c.firewallOf(FirewallCluster).options["enable"].(int64)
@@ -66,7 +70,8 @@ func (c *Cluster) applyFirewall(now time.Time) {
 	}
 }
 
-// compileFirewall loads what is configured. A node that cannot load it goes on with what it has, one version of IP at a time.
+// compileFirewall loads what is configured. A node that cannot load it goes on
+// with what it has, one version of IP at a time.
 func (c *Cluster) compileFirewall(now time.Time) {
 	f := &c.force
 	f.compiled, f.dirty, f.generation = now, false, c.generation
@@ -114,8 +119,9 @@ func packetTo(n *node, source, dest netip.Addr, port uint16) pvefirewall.Packet 
 	}
 }
 
-// judgeIncoming says what a node does with a connection from an address to its API, and why. Where nothing is in force, or where
-// addresses do not go together, it is accepted.
+// judgeIncoming says what a node does with a connection from an address to its
+// API, and why. Where nothing is in force, or where addresses do not go
+// together, it is accepted.
 func (c *Cluster) judgeIncoming(n *node, source netip.Addr, port uint16) (pvefirewall.Verdict, pvefirewall.Decision) {
 	dest, err := netip.ParseAddr(n.ip)
 	if err != nil {

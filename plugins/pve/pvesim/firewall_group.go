@@ -18,7 +18,8 @@ func listSecurityGroups(r *request) (result, *apiError) {
 	return ok(rows)
 }
 
-// putSecurityGroup lets rules follow a group that gets another name: those of the cluster, of all nodes, and of guests that exist.
+// putSecurityGroup lets rules follow a group that gets another name: those of
+// the cluster, of all nodes, and of guests that exist.
 func putSecurityGroup(r *request) (result, *apiError) {
 	c, name, old := r.c, r.values.text("group"), r.values.text("rename")
 	if err := putSection(r, c.changeFirewall(FirewallCluster).groups, groupKind); err != nil {

@@ -60,8 +60,9 @@ func deleteIPSet(r *request) (result, *apiError) {
 	return ok(nil)
 }
 
-// SetFirewallIPSet creates or replaces a set of addresses that the rules of the scope may use. A ! before a member makes it one that
-// is not in the set. A capital in the name becomes a small letter.
+// SetFirewallIPSet creates or replaces a set of addresses that the rules of the
+// scope may use. A ! before a member makes it one that is not in the set. A
+// capital in the name becomes a small letter.
 func (c *Cluster) SetFirewallIPSet(scope FirewallScope, name string, members ...string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -50,7 +50,8 @@ func listMembers(r *request) (result, *apiError) {
 	return ok(rows)
 }
 
-// createMember takes bits of the host and masks them off. An alias must exist, where the set may look.
+// createMember takes bits of the host and masks them off. An alias must exist,
+// where the set may look.
 func createMember(r *request) (result, *apiError) {
 	set, err := r.ipsetOfPath()
 	if err != nil {
@@ -103,7 +104,8 @@ func readMember(r *request) (result, *apiError) {
 	return ok(rows[i])
 }
 
-// memberOfPath finds a member by the text that the set has of it, after the request's digest was compared. It is -1 for none.
+// memberOfPath finds a member by the text that the set has of it, after the
+// request's digest was compared. It is -1 for none.
 func (r *request) memberOfPath() (set *section[FirewallMember], i int, err *apiError) {
 	if set, err = r.ipsetOfPath(); err != nil {
 		return nil, 0, err

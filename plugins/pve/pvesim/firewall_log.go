@@ -16,15 +16,19 @@ func firewallLogEndpoints() []*endpoint {
 	return all
 }
 
-// A line of the log is the guest (0 for the node), the level as syslog counts it, the chain, the time, what was done, and the packet.
+// A line of the log is the guest (0 for the node), the level as syslog counts
+// it, the chain, the time, what was done, and the packet.
 const firewallLogTime = "02/Jan/2006:15:04:05 -0700"
 
-// firewallLogLimit is how many lines an answer has that does not say how many it wants; 0 wants all.
+// firewallLogLimit is how many lines an answer has that does not say how many
+// it wants; 0 wants all.
 const firewallLogLimit = 50
 
-// readFirewallLog answers a node's log, or the lines of a guest in it, from the oldest on. Lines are numbered after they were chosen,
-// and total counts them all. A file that is not there, and one without any such line, are a line too; but not where a time is
-// given, for then the server looks at whatever files there are.
+// readFirewallLog answers a node's log, or the lines of a guest in it, from the
+// oldest on. Lines are numbered after they were chosen, and total counts them
+// all. A file that is not there, and one without any such line, are a line too;
+// but not where a time is given, for then the server looks at whatever files
+// there are.
 func readFirewallLog(r *request) (result, *apiError) {
 	log, timed := r.node.firewallLog, r.values.has("since") || r.values.has("until")
 	if len(log) == 0 {
@@ -84,8 +88,8 @@ func (n *node) logFirewall(lines ...string) {
 	}
 }
 
-// AppendFirewallLog writes lines to a node's firewall log, as they are. A guest sees those that begin with its id. A node without any
-// line has no log file.
+// AppendFirewallLog writes lines to a node's firewall log, as they are. A guest
+// sees those that begin with its id. A node without any line has no log file.
 func (c *Cluster) AppendFirewallLog(node string, lines ...string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,8 +17,9 @@ func firewallOptionEndpoints() []*endpoint {
 	return all
 }
 
-// setOptions are the options of a configuration that are set. The cluster's firewall may be on for a minute only: then enable is
-// the time at which that began, and 0 when the minute is over.
+// setOptions are the options of a configuration that are set. The cluster's
+// firewall may be on for a minute only: then enable is the time at which that
+// began, and 0 when the minute is over.
 func (f *firewall) setOptions(now time.Time) map[string]any {
 	set := map[string]any{}
 	maps.Copy(set, f.options)
@@ -28,15 +29,16 @@ func (f *firewall) setOptions(now time.Time) map[string]any {
 	return set
 }
 
-// readFirewallOptions answers what is set, with the digest of just that. Nobody looks whether the guest exists.
+// readFirewallOptions answers what is set, with the digest of just that. Nobody
+// looks whether the guest exists.
 func readFirewallOptions(r *request) (result, *apiError) {
 	shown := r.firewall().setOptions(r.now)
 	shown["digest"] = digestOf(shown)
 	return ok(shown)
 }
 
-// changeFirewallOptions sets and deletes options: those that are parameters of the path. What is in the list of deletions and is set
-// too is set.
+// changeFirewallOptions sets and deletes options: those that are parameters of
+// the path. What is in the list of deletions and is set too is set.
 func changeFirewallOptions(path string) handlerFunc {
 	return func(r *request) (result, *apiError) {
 		next := r.firewall().setOptions(r.now)

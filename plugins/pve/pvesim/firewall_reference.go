@@ -14,8 +14,10 @@ func firewallReferenceEndpoints() []*endpoint {
 	return all
 }
 
-// listReferences names what rules of the scope may have as source and dest: what the cluster has, then what the guest has, each under
-// its name in lower case. A guest's alias that hides one of the cluster does not take that off the list.
+// listReferences names what rules of the scope may have as source and dest:
+// what the cluster has, then what the guest has, each under its name in lower
+// case. A guest's alias that hides one of the cluster does not take that off
+// the list.
 func listReferences(r *request) (result, *apiError) {
 	rows := r.c.firewallOf(FirewallCluster).references("dc", r.values.text("type"))
 	if r.kind != "" {

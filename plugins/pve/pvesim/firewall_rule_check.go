@@ -23,7 +23,8 @@ type ruleCheck struct {
 	ruleFaults
 }
 
-// ruleFaults are what is wrong with a rule: the fields in the order of the checks, and the first text of each.
+// ruleFaults are what is wrong with a rule: the fields in the order of the
+// checks, and the first text of each.
 type ruleFaults struct {
 	fields []string
 	texts  map[string]string
@@ -40,8 +41,9 @@ func (f *ruleFaults) fault(field, format string, args ...any) {
 // first is the answer to a request with such a rule: the real server stops at the first fault.
 func (f *ruleFaults) first() *apiError { return badParameter(f.fields[0], f.texts[f.fields[0]]) }
 
-// verifyRule says what is wrong with a rule by field, works out its family and gives its macro the usual case. environment is the
-// kind of scope, which a path can name otherwise than the guest is.
+// verifyRule says what is wrong with a rule by field, works out its family and
+// gives its macro the usual case. environment is the kind of scope, which a
+// path can name otherwise than the guest is.
 func (c *Cluster) verifyRule(scope FirewallScope, environment string, rule *FirewallRule) ruleFaults {
 	k := &ruleCheck{c: c, scope: scope, rule: rule, ruleFaults: ruleFaults{texts: map[string]string{}}}
 	rule.family = 0

@@ -73,14 +73,17 @@ func readFirewallRule(r *request) (result, *apiError) {
 // noRule returns the error of a position without rule.
 func noRule(r *request) *apiError { return failure("no rule at position %s", r.values.text("pos")) }
 
-// The lines of the real server's source at which a change and a deletion fail where there is no list of rules at all.
+// The lines of the real server's source at which a change and a deletion fail
+// where there is no list of rules at all.
 const (
 	lineOfUpdate = 373
 	lineOfDelete = 462
 )
 
-// firewallRuleOfPath finds the list and the position in it after the request's digest was compared. The list is a copy. A configuration
-// without a file has no list, which the real server does not expect: it names the line of its source that failed.
+// firewallRuleOfPath finds the list and the position in it after the request's
+// digest was compared. The list is a copy. A configuration without a file has
+// no list, which the real server does not expect: it names the line of its
+// source that failed.
 func (r *request) firewallRuleOfPath(line int) (rules []FirewallRule, pos int, err *apiError) {
 	_, digest, err := r.firewallRows()
 	if err != nil {

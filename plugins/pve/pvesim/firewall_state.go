@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// FirewallScope names one firewall configuration: [FirewallCluster], or what [FirewallNode], [FirewallGuest] and [FirewallGroup]
-// return.
+// FirewallScope names one firewall configuration: [FirewallCluster], or what
+// [FirewallNode], [FirewallGuest] and [FirewallGroup] return.
 type FirewallScope string
 
 // FirewallCluster is the scope of the whole installation.
@@ -40,13 +40,15 @@ func (c *Cluster) firewallOf(scope FirewallScope) *firewall {
 	return &firewall{}
 }
 
-// stored reports whether the configuration has a file. The real server deletes the file with the last of its content.
+// stored reports whether the configuration has a file. The real server deletes
+// the file with the last of its content.
 func (f *firewall) stored() bool {
 	return len(f.rules)+len(f.aliases)+len(f.ipsets)+len(f.groups)+len(f.options) > 0
 }
 
-// changeFirewall returns the configuration of a scope to be written; of a guest that does not exist as well. It is called before
-// each change: what was to be in force by now still is of the state before.
+// changeFirewall returns the configuration of a scope to be written; of a guest
+// that does not exist as well. It is called before each change: what was to be
+// in force by now still is of the state before.
 func (c *Cluster) changeFirewall(scope FirewallScope) *firewall {
 	c.noteFirewallChange()
 	f := c.firewalls[scope]
@@ -87,7 +89,8 @@ func (c *Cluster) changeRules(scope FirewallScope, rules []FirewallRule) {
 	groups[name].list = rules
 }
 
-// checkScope refuses scopes of nodes and guests that are not there. The API accepts those of guests.
+// checkScope refuses scopes of nodes and guests that are not there. The API
+// accepts those of guests.
 func (c *Cluster) checkScope(scope FirewallScope) error {
 	kind, id, _ := strings.Cut(string(scope), "/")
 	switch {
@@ -116,8 +119,9 @@ func (c *Cluster) environment(scope FirewallScope) string {
 	return kind
 }
 
-// SetFirewallRules replaces a scope's rules. The error says which rule the API would not take, and why; then nothing changes. A
-// security group that does not exist is created.
+// SetFirewallRules replaces a scope's rules. The error says which rule the API
+// would not take, and why; then nothing changes. A security group that does not
+// exist is created.
 func (c *Cluster) SetFirewallRules(scope FirewallScope, rules ...FirewallRule) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,8 +153,8 @@ func (c *Cluster) FirewallRules(scope FirewallScope) []FirewallRule {
 	return nil
 }
 
-// firewallsFor lists the configurations in which a rule of the scope looks names up, the nearest first: dc/ and guest/ before a name
-// choose one of them.
+// firewallsFor lists the configurations in which a rule of the scope looks
+// names up, the nearest first: dc/ and guest/ before a name choose one of them.
 func (c *Cluster) firewallsFor(scope FirewallScope, prefix string) []*firewall {
 	own, cluster := c.firewallOf(scope), c.firewallOf(FirewallCluster)
 	ofGuest := strings.HasPrefix(string(scope), "guest/")

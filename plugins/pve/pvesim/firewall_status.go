@@ -24,7 +24,8 @@ type FirewallNodeStatus struct {
 	Pending bool `json:"pending"`
 	// Failures say why what is configured was not loaded; the node goes on with what it had.
 	Failures []string `json:"failures"`
-	// Clients are the verdicts about a connection to the node's API, one for each network of clients: about its first address.
+	// Clients are the verdicts about a connection to the node's API, one for
+	// each network of clients: about its first address.
 	Clients []FirewallClientStatus `json:"clients"`
 }
 

@@ -20,7 +20,8 @@ func backupEndpoints() []*endpoint {
 	}
 }
 
-// startBackup backs one guest up. What is wrong with storage, guest or privilege shows in the task, but for the privilege on the storage.
+// startBackup backs one guest up. What is wrong with storage, guest or
+// privilege shows in the task, but for the privilege on the storage.
 func startBackup(r *request) (result, *apiError) {
 	storageID := r.values.text("storage")
 	if storageID == "" {
@@ -116,7 +117,8 @@ func (r *request) backupStorage(id string) (*storage, error) {
 	return s, nil
 }
 
-// backupTask holds the guest's lock for a moment only; meanwhile the lock in its configuration keeps others out.
+// backupTask holds the guest's lock for a moment only; meanwhile the lock in
+// its configuration keeps others out.
 func (r *request) backupTask(vmid int, storageID string) *task {
 	c := r.c
 	var s *storage
@@ -273,7 +275,8 @@ func (r *request) logVolumes(t *task, g *guest) {
 	}
 }
 
-// leftOut says in the words of the log why a backup leaves a volume of a guest out; empty where the backup has the volume.
+// leftOut says in the words of the log why a backup leaves a volume of a guest
+// out; empty where the backup has the volume.
 func leftOut(kind string, cfg map[string]any, v volume) string {
 	backup, given := propertyOf(v.value, "backup")
 	switch {
@@ -301,7 +304,8 @@ func (v volume) mountType() string {
 	return "volume"
 }
 
-// mountPointsIn lists what the configuration of a container mounts beside its root: volumes, directories and devices.
+// mountPointsIn lists what the configuration of a container mounts beside its
+// root: volumes, directories and devices.
 func mountPointsIn(cfg map[string]any) (all []volume) {
 	for _, key := range slices.Sorted(maps.Keys(cfg)) {
 		if value, isText := cfg[key].(string); isText && key != "rootfs" && volumeKeys[LXC].MatchString(key) {
@@ -380,8 +384,9 @@ func readBackupConfig(r *request) (result, *apiError) {
 	return ok(text.String())
 }
 
-// archive finds a backup by its volume id, for making the guest of it; nil when there is none of that name. The guest's own backups
-// are everybody's who may restore the guest.
+// archive finds a backup by its volume id, for making the guest of it; nil when
+// there is none of that name. The guest's own backups are everybody's who may
+// restore the guest.
 func (r *request) archive(volume string, vmid int) (*backup, *apiError) {
 	id, name, found := strings.Cut(volume, ":")
 	if !found || checkStorageID(id) != "" || name == "" {

@@ -20,7 +20,8 @@ func cloneEndpoints() []*endpoint {
 	}
 }
 
-// cloneGuest copies a guest. Without full a template gives a linked copy, and anything else a full one.
+// cloneGuest copies a guest. Without full a template gives a linked copy, and
+// anything else a full one.
 func cloneGuest(r *request) (result, *apiError) {
 	newID, target := int(r.values.integer("newid", 0)), r.node.name
 	if name := r.values.text("target"); name != "" {
@@ -111,7 +112,8 @@ func (r *request) clonable(g *guest, full bool, target string) *apiError {
 // word returns the short word for a kind of guest in texts of the original.
 func word(kind string) string { return map[string]string{QEMU: "VM", LXC: "CT"}[kind] }
 
-// startClone starts the task. The copy is there from its beginning on, locked until its end; the source is locked meanwhile.
+// startClone starts the task. The copy is there from its beginning on, locked
+// until its end; the source is locked meanwhile.
 func (r *request) startClone(g *guest, newID int, target string, full bool) (result, *apiError) {
 	c, name, to := r.c, r.values.text("name")+r.values.text("hostname"), r.values.text("storage")
 	made := (*guest)(nil)
@@ -159,8 +161,9 @@ var ownKeys = []string{
 	"runningmachine", "runningcpu",
 }
 
-// copyConfig gives a copy the configuration of the guest that it is of: with addresses and volumes of its own, on the storage to unless
-// that is empty. Without a description it has that of the guest.
+// copyConfig gives a copy the configuration of the guest that it is of: with
+// addresses and volumes of its own, on the storage to unless that is empty.
+// Without a description it has that of the guest.
 func (g *guest) copyConfig(c *Cluster, from map[string]any, to, description string) {
 	wanted, own := maps.Clone(from), g.config()
 	for _, key := range ownKeys {
@@ -188,7 +191,8 @@ func (g *guest) copyConfig(c *Cluster, from map[string]any, to, description stri
 // longWord returns the long one; the original uses both.
 func longWord(kind string) string { return map[string]string{QEMU: "VM", LXC: "container"}[kind] }
 
-// logClone takes room for the copy's disks and tells how much of them is copied; what has no room fails the task.
+// logClone takes room for the copy's disks and tells how much of them is
+// copied; what has no room fails the task.
 func (c *Cluster) logClone(t *task, g, made *guest, full bool) (time.Duration, error) {
 	took := c.taskDuration()
 	for i, v := range made.volumes() {
@@ -216,7 +220,8 @@ func (c *Cluster) logClone(t *task, g, made *guest, full bool) (time.Duration, e
 	return took, nil
 }
 
-// makeTemplate makes a template of a guest that is off and has no snapshots: of a container at once.
+// makeTemplate makes a template of a guest that is off and has no snapshots: of
+// a container at once.
 func makeTemplate(r *request) (result, *apiError) {
 	g, err := r.guestOf()
 	switch {

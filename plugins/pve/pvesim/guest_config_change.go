@@ -130,7 +130,8 @@ func (r *request) configChange() (configChange, *apiError) {
 	return change, r.mayUseBridges(change.set)
 }
 
-// apply changes the configuration file: everything becomes pending, and of that what can be done at once is done.
+// apply changes the configuration file: everything becomes pending, and of that
+// what can be done at once is done.
 func (r *request) apply(g *guest, change configChange) *apiError {
 	if change.digest != "" && change.digest != g.digest() {
 		return failure("%s", staleDigest(r.kind))

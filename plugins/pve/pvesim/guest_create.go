@@ -80,7 +80,8 @@ func (r *request) mayCreate(vmid int) *apiError {
 	return forbidden("")
 }
 
-// checkVM is about a guest, or the pool that a new one shall be in; several privileges are alternatives.
+// checkVM is about a guest, or the pool that a new one shall be in; several
+// privileges are alternatives.
 func (r *request) checkVM(vmid int, anyOf ...string) *apiError {
 	if pool := r.values.text("pool"); pool != "" && r.c.allowed(r.who, "/pool/"+pool, anyOf...) {
 		return nil
@@ -107,7 +108,8 @@ var optionPrivileges = []struct {
 // drives are keys of disks and of drives of images.
 var drives = regexp.MustCompile(`^(ide|sata|scsi|virtio)\d+$`)
 
-// optionPrivilege is the privilege for one key, "A|B" for alternatives; empty for what only root@pam may set.
+// optionPrivilege is the privilege for one key, "A|B" for alternatives; empty
+// for what only root@pam may set.
 func optionPrivilege(key, value string) string {
 	if drives.MatchString(key) || key == "cdrom" {
 		switch {
@@ -126,7 +128,8 @@ func optionPrivilege(key, value string) string {
 	return "VM.Config.Options"
 }
 
-// mayConfigure checks the privileges that the keys of a configuration need, and the storages of new disks.
+// mayConfigure checks the privileges that the keys of a configuration need, and
+// the storages of new disks.
 func (r *request) mayConfigure(vmid int, options map[string]string) *apiError {
 	for _, key := range slices.Sorted(maps.Keys(options)) {
 		if !drives.MatchString(key) && key != "efidisk0" && key != "tpmstate0" {
@@ -180,7 +183,8 @@ func (r *request) mayUseBridges(config map[string]any) *apiError {
 	return nil
 }
 
-// createTask makes the disks and writes the configuration, which is there from its beginning on, locked.
+// createTask makes the disks and writes the configuration, which is there from
+// its beginning on, locked.
 func (r *request) createTask(vmid int, options map[string]string) *task {
 	c, node := r.c, r.node.name
 	t := &task{vmid: vmid}
@@ -308,7 +312,8 @@ func specOf(vmid int, node string, options map[string]string) (GuestSpec, []newD
 // networkCard matches the keys of NICs.
 var networkCard = regexp.MustCompile(`^net\d+$`)
 
-// withMAC gives a network card that has no address one: "virtio,bridge=…" becomes "virtio=BC:…,bridge=…".
+// withMAC gives a network card that has no address one: "virtio,bridge=…"
+// becomes "virtio=BC:…,bridge=…".
 func withMAC(key, value string, vmid int) string {
 	model, rest, _ := strings.Cut(value, ",")
 	if !networkCard.MatchString(key) || strings.Contains(model, "=") && !strings.HasPrefix(model, "model=") ||
@@ -341,8 +346,9 @@ func (c *Cluster) newVolume(g *guest, storageID string, n int) string {
 	return strings.Replace(c.volumeOf(of), "disk-0", "disk-"+strconv.Itoa(n), 1)
 }
 
-// newDisk makes a disk of a guest, under the first number that no volume of the guest has on the storage, and gives what the configuration
-// has of it. config is the guest's.
+// newDisk makes a disk of a guest, under the first number that no volume of the
+// guest has on the storage, and gives what the configuration has of it. config
+// is the guest's.
 func (c *Cluster) newDisk(g *guest, config map[string]any, s *storage, properties string, size int64, now time.Time) (string, error) {
 	numbered := func(id string) string { return strings.TrimSuffix(id, path.Ext(id)) }
 	taken := map[string]bool{}
@@ -360,8 +366,9 @@ func (c *Cluster) newDisk(g *guest, config map[string]any, s *storage, propertie
 	return fmt.Sprintf("%s%s,size=%s", id, kept, sizeText(size)), s.allocate(id, size, now)
 }
 
-// inFormat gives the image of a VM in a file the ending of the format that its other properties ask for, raw without one, and gives what
-// the configuration keeps of these.
+// inFormat gives the image of a VM in a file the ending of the format that its
+// other properties ask for, raw without one, and gives what the configuration
+// keeps of these.
 func inFormat(volume, properties string) (id, kept string) {
 	format, _ := propertyOf(properties, "format")
 	for part := range strings.SplitSeq(properties, ",") {

@@ -17,7 +17,8 @@ func destroyEndpoints() []*endpoint {
 	}
 }
 
-// destroyGuest refuses what runs, is protected or is under high availability at once; a lock shows in the task.
+// destroyGuest refuses what runs, is protected or is under high availability at
+// once; a lock shows in the task.
 func destroyGuest(r *request) (result, *apiError) {
 	g, err := r.guestOf()
 	if err != nil {
@@ -91,8 +92,9 @@ func (c *Cluster) forget(g *guest) {
 	c.accessChanged()
 }
 
-// dispose destroys a volume that a guest's configuration no longer names. One that is not the guest's own stays, and is listed on its
-// storage as long as its name says whose it is.
+// dispose destroys a volume that a guest's configuration no longer names. One
+// that is not the guest's own stays, and is listed on its storage as long as
+// its name says whose it is.
 func (c *Cluster) dispose(g *guest, v volume) {
 	s := c.storageByID(v.storage)
 	switch {
@@ -128,7 +130,8 @@ func (s *storage) loosen(v volume, g *guest) {
 // errNoRoom is the error of a full storage.
 var errNoRoom = errors.New("no space left")
 
-// allocate takes room of a storage for a volume, as far as there is some. Only volumes that are not thin are refused for want of it.
+// allocate takes room of a storage for a volume, as far as there is some. Only
+// volumes that are not thin are refused for want of it.
 func (s *storage) allocate(id string, bytes int64, now time.Time) error {
 	if left := s.size - s.usedAt(now); bytes > left {
 		switch s.plugin {

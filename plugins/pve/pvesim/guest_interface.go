@@ -94,7 +94,8 @@ func (i GuestInterface) prefixes() (all []netip.Prefix) {
 	return all
 }
 
-// configuredInterfaces are those of a container's configuration. What DHCP would give is made up of its number.
+// configuredInterfaces are those of a container's configuration. What DHCP
+// would give is made up of its number.
 func (g *guest) configuredInterfaces() []GuestInterface {
 	all := []GuestInterface{{Name: "lo", MAC: "00:00:00:00:00:00", Addresses: []string{"127.0.0.1/8", "::1/128"}}}
 	config := g.config()

@@ -26,7 +26,8 @@ func lifecycleEndpoints() []*endpoint {
 	}
 }
 
-// guarded refuses skiplock and migratedfrom to everybody but root@pam; a token of root is not root@pam.
+// guarded refuses skiplock and migratedfrom to everybody but root@pam; a token
+// of root is not root@pam.
 func guarded(run handlerFunc) handlerFunc {
 	return func(r *request) (result, *apiError) {
 		for _, name := range []string{"skiplock", "migratedfrom", "stateuri", "keepActive"} {
@@ -77,7 +78,8 @@ func (r *request) startWork() guestWork {
 // haltGuest is the effect of a stop.
 func haltGuest(_ *task, g *guest, now time.Time) { g.halt(now) }
 
-// stopGuest: a container that does not run, or does not exist, is refused; for a virtual machine stopping again is fine.
+// stopGuest: a container that does not run, or does not exist, is refused; for
+// a virtual machine stopping again is fine.
 func stopGuest(r *request) (result, *apiError) {
 	if r.kind == LXC && !r.isRunning() {
 		return fail(notRunning(LXC, r.vmid()))
@@ -96,7 +98,8 @@ func stopGuest(r *request) (result, *apiError) {
 // defaultShutdownTimeout is how long a shutdown waits when the request does not say.
 const defaultShutdownTimeout = 60
 
-// shutdownGuest asks the guest. A deaf one runs into the time limit: then the task fails, or with forceStop the guest is stopped.
+// shutdownGuest asks the guest. A deaf one runs into the time limit: then the
+// task fails, or with forceStop the guest is stopped.
 func shutdownGuest(r *request) (result, *apiError) {
 	if r.kind == LXC && !r.isRunning() {
 		return fail(notRunning(LXC, r.vmid()))
@@ -126,7 +129,8 @@ func (r *request) shutdownReady() func(*task, *guest) (time.Duration, error) {
 	}
 }
 
-// rebootGuest is a shutdown and a start in one task. Of a container, too, it says that the VM is not running.
+// rebootGuest is a shutdown and a start in one task. Of a container, too, it
+// says that the VM is not running.
 func rebootGuest(r *request) (result, *apiError) {
 	if !r.isRunning() {
 		return fail(notRunning(QEMU, r.vmid()))

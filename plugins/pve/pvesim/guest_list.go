@@ -19,7 +19,8 @@ func guestEndpoints() []*endpoint {
 // vmid is the guest id of the path; it has been checked.
 func (r *request) vmid() int { return int(r.values.integer("vmid", 0)) }
 
-// guestOf finds the guest of the path on the node, or says that its configuration file does not exist.
+// guestOf finds the guest of the path on the node, or says that its
+// configuration file does not exist.
 func (r *request) guestOf() (*guest, *apiError) {
 	g := r.c.guestOn(r.node.name, r.kind, r.vmid())
 	if g == nil {

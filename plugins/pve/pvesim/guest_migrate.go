@@ -21,8 +21,9 @@ func migrateEndpoints() []*endpoint {
 	}
 }
 
-// migrationTargets says where the guest could go: the storages of its disks have to be there under the same names. Releases before 9 told
-// it of VMs that are off only.
+// migrationTargets says where the guest could go: the storages of its disks
+// have to be there under the same names. Releases before 9 told it of VMs that
+// are off only.
 func (r *request) migrationTargets(g *guest) (allowed []string, denied map[string]any) {
 	allowed, denied = []string{}, map[string]any{}
 	_, mapped := g.localResources()
@@ -135,8 +136,9 @@ func (g *guest) localImages(c *Cluster) map[string]string {
 	return found
 }
 
-// localResources are the keys of what a VM uses of its node, and by key the names of what it uses by a mapping. A mapped device is among
-// both, but a PCI device of a VM that is off is not.
+// localResources are the keys of what a VM uses of its node, and by key the
+// names of what it uses by a mapping. A mapped device is among both, but a PCI
+// device of a VM that is off is not.
 func (g *guest) localResources() (found []string, mapped map[string]string) {
 	found, mapped = []string{}, map[string]string{}
 	for key, value := range g.config() {
@@ -187,8 +189,9 @@ type migration struct {
 	storage         string
 }
 
-// migrateGuest refuses what parameters and the guest's state tell; what its disks and devices tell shows in the task. What is under high
-// availability is left to its manager: the task of the request ends once that knows.
+// migrateGuest refuses what parameters and the guest's state tell; what its
+// disks and devices tell shows in the task. What is under high availability is
+// left to its manager: the task of the request ends once that knows.
 func migrateGuest(r *request) (result, *apiError) {
 	m := migration{
 		target: r.values.text("target"), online: r.values.boolean("online", false), restart: r.values.boolean("restart", false),

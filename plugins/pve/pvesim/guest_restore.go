@@ -56,7 +56,8 @@ func restoreGuest(r *request, archive string) (result, *apiError) {
 	return ok(r.c.startTask(r.node, r.who, taskPrefix(r.kind)+"restore", strconv.Itoa(vmid), r.restoreTask(b, archive, to, over)))
 }
 
-// mayRestore lets those make a guest who may do so anyhow, and those set one back who may back it up. The refusal names nothing.
+// mayRestore lets those make a guest who may do so anyhow, and those set one
+// back who may back it up. The refusal names nothing.
 func (r *request) mayRestore(vmid int, over bool) *apiError {
 	err := r.mayCreate(vmid)
 	if err != nil && over && r.c.allowed(r.who, "/vms/"+strconv.Itoa(vmid), "VM.Backup") {
@@ -79,7 +80,8 @@ func (r *request) mayName(vmid int) *apiError {
 	return r.mayConfigure(vmid, given)
 }
 
-// restoreTask makes the disks at its beginning and the configuration at its end; meanwhile the guest is locked.
+// restoreTask makes the disks at its beginning and the configuration at its
+// end; meanwhile the guest is locked.
 func (r *request) restoreTask(b *backup, archive, to string, over bool) *task {
 	c, vmid, unique := r.c, r.vmid(), r.values.boolean("unique", false)
 	unable := "unable to restore " + label(r.kind, vmid) + " - "
@@ -156,7 +158,8 @@ func (r *request) restoreTask(b *backup, archive, to string, over bool) *task {
 	return t
 }
 
-// mayMount refuses the directories and devices that a container in a backup mounts, which nobody but root may mount.
+// mayMount refuses the directories and devices that a container in a backup
+// mounts, which nobody but root may mount.
 func (r *request) mayMount(b *backup) error {
 	if b.kind == QEMU || r.who.id() == rootUser {
 		return nil
@@ -177,8 +180,9 @@ type restoredDisk struct {
 	size    int64
 }
 
-// restoreDisks takes room for the disks of a backup, where they were or on one storage. A container gets an empty volume for one that the
-// backup leaves out, a VM nothing.
+// restoreDisks takes room for the disks of a backup, where they were or on one
+// storage. A container gets an empty volume for one that the backup leaves out,
+// a VM nothing.
 func (r *request) restoreDisks(b *backup, old *guest, to string, now time.Time) (disks []restoredDisk, err error) {
 	taken := map[string]bool{}
 	if old != nil {
@@ -237,8 +241,9 @@ func (c *Cluster) freeDisks(disks []restoredDisk) {
 // macIn finds a MAC address.
 var macIn = regexp.MustCompile(`[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}`)
 
-// become makes a guest what a backup says. Its id, node and pool stay; a unique one gets addresses and a UUID of its own. The disks that a
-// container had are destroyed. A VM keeps those that the backup lacks, unused.
+// become makes a guest what a backup says. Its id, node and pool stay; a unique
+// one gets addresses and a UUID of its own. The disks that a container had are
+// destroyed. A VM keeps those that the backup lacks, unused.
 func (c *Cluster) become(g *guest, b *backup, disks []restoredDisk, unique bool) {
 	spec, pool, had := b.guest, g.pool, g.kept()
 	spec.VMID, spec.Type, spec.Node, spec.Status, spec.Lock, spec.HAManaged = g.VMID, g.Type, g.node, StatusStopped, "", false
@@ -290,7 +295,8 @@ func (c *Cluster) renewAddresses(config map[string]any) {
 	}
 }
 
-// setConfig makes a configuration the guest's, whatever its description implies. A UUID of its own stays where wanted has none.
+// setConfig makes a configuration the guest's, whatever its description
+// implies. A UUID of its own stays where wanted has none.
 func (g *guest) setConfig(wanted map[string]any) {
 	g.Config = map[string]any{}
 	present := g.config()

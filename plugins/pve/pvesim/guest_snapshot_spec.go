@@ -10,7 +10,8 @@ import (
 type SnapshotSpec struct {
 	Name        string // two letters, digits, - or _ at least, the first a letter
 	Description string
-	// Parent is the snapshot that it comes from, default: the one that the guest's present state comes from.
+	// Parent is the snapshot that it comes from, default: the one that the
+	// guest's present state comes from.
 	Parent string
 	// Taken is when it was taken, default now.
 	Taken time.Time
@@ -20,8 +21,10 @@ type SnapshotSpec struct {
 	Incomplete bool
 }
 
-// AddSnapshot takes a snapshot at once, without a task; the guest's present state comes from it afterwards. The guest may be off
-// even when the snapshot has the state of the running machine. The error says what of the description does not fit.
+// AddSnapshot takes a snapshot at once, without a task; the guest's present
+// state comes from it afterwards. The guest may be off even when the snapshot
+// has the state of the running machine. The error says what of the description
+// does not fit.
 func (c *Cluster) AddSnapshot(vmid int, s SnapshotSpec) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,7 +31,8 @@ type GuestSpec struct {
 	Serial bool // QEMU with a serial port
 	NoNIC  bool
 
-	// IgnoreShutdown makes the guest deaf to shutdown requests: a shutdown runs into its time limit.
+	// IgnoreShutdown makes the guest deaf to shutdown requests: a shutdown runs
+	// into its time limit.
 	IgnoreShutdown bool
 	// BridgeMissing makes a start fail because the named bridge does not exist on the node.
 	BridgeMissing string
@@ -39,18 +40,22 @@ type GuestSpec struct {
 	Warnings int
 	// TaskLines adds that many log lines, spread over the run time, to tasks on this guest.
 	TaskLines int
-	// SnapshotError is what the storage says when a snapshot of the guest is taken, deleted or rolled back to: these tasks fail.
+	// SnapshotError is what the storage says when a snapshot of the guest is
+	// taken, deleted or rolled back to: these tasks fail.
 	SnapshotError string
 	// BackupError is what goes wrong when the guest is backed up: these tasks fail.
 	BackupError string
-	// HotplugErrors are, by key of the configuration, why the running guest does not take a change of it.
+	// HotplugErrors are, by key of the configuration, why the running guest
+	// does not take a change of it.
 	HotplugErrors map[string]string
-	// Interfaces are what a guest tells of itself while it runs. The agent of a VM without any is silent; a container without any has
-	// those of its configuration.
+	// Interfaces are what a guest tells of itself while it runs. The agent of a
+	// VM without any is silent; a container without any has those of its
+	// configuration.
 	Interfaces []GuestInterface
 	// HAManaged marks the guest as a resource of the high availability manager.
 	HAManaged bool
-	// Config adds or replaces values in the guest's configuration as GET config shows it; nil takes one out.
+	// Config adds or replaces values in the guest's configuration as GET config
+	// shows it; nil takes one out.
 	Config map[string]any
 	// Pending are changes of the configuration that wait for the next start; nil takes a value out.
 	Pending map[string]any
@@ -59,8 +64,9 @@ type GuestSpec struct {
 // guestNamePattern is the form of a guest's name, a DNS name.
 var guestNamePattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,253}[A-Za-z0-9])?$`)
 
-// AddGuest creates a guest at once and leaves the finished task of root@pam that creating one leaves, qmcreate or vzcreate.
-// Guests of the scenario have none: their tasks are no longer in the archive. It returns the guest's id.
+// AddGuest creates a guest at once and leaves the finished task of root@pam
+// that creating one leaves, qmcreate or vzcreate. Guests of the scenario have
+// none: their tasks are no longer in the archive. It returns the guest's id.
 func (c *Cluster) AddGuest(s GuestSpec) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,7 +172,8 @@ func (c *Cluster) nextFreeVMID() int {
 	}
 }
 
-// ChangeGuest lets f edit a guest's description at once. The id, type and node stay; use [Cluster.MigrateGuest] to move it.
+// ChangeGuest lets f edit a guest's description at once. The id, type and node
+// stay; use [Cluster.MigrateGuest] to move it.
 func (c *Cluster) ChangeGuest(vmid int, f func(*GuestSpec)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

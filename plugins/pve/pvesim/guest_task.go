@@ -26,9 +26,11 @@ func label(kind string, vmid int) string {
 // guestWork is what a task does with a guest. Members that are absent do nothing.
 type guestWork struct {
 	action string // the task's type is qm or vz and this
-	// ready runs when the guest's configuration file is locked: it may refuse, or say how long the work takes. Zero is the usual time.
+	// ready runs when the guest's configuration file is locked: it may refuse,
+	// or say how long the work takes. Zero is the usual time.
 	ready func(t *task, g *guest) (time.Duration, error)
-	// lock stands in the configuration from then until apply. It stays when the work fails and there is no undo.
+	// lock stands in the configuration from then until apply. It stays when the
+	// work fails and there is no undo.
 	lock  string
 	apply func(t *task, g *guest, now time.Time)
 	// undo takes back what ready did when the work fails or is interrupted.

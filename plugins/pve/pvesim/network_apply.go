@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// NetworkApply is how the next applies of a node's network go. The file is in force whatever becomes of them.
+// NetworkApply is how the next applies of a node's network go. The file is in
+// force whatever becomes of them.
 type NetworkApply struct {
 	// Hangs lets the task run for ever.
 	Hangs bool `json:"hangs"`
@@ -36,8 +37,9 @@ const (
 	forEver = 10000 * time.Hour
 )
 
-// applyNetwork starts the task that puts the staged file into force. A node whose address leads nowhere afterwards answers nobody, until
-// somebody restores its network at the console; the task notices nothing of it.
+// applyNetwork starts the task that puts the staged file into force. A node
+// whose address leads nowhere afterwards answers nobody, until somebody
+// restores its network at the console; the task notices nothing of it.
 func applyNetwork(r *request) (result, *apiError) {
 	n, c := r.node, r.c
 	return ok(c.startTask(n, r.who, "srvreload", "networking", &task{

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// diffLine is a line of a diff; its sign is ' ', '-' or '+'. at and to are how many lines of both files stand before it.
+// diffLine is a line of a diff; its sign is ' ', '-' or '+'. at and to are how
+// many lines of both files stand before it.
 type diffLine struct {
 	sign   byte
 	text   string

@@ -17,7 +17,8 @@ type iface struct {
 	families []string
 	// exists is what the kernel says of it; nil is what the hypervisor leaves out.
 	exists *int
-	// options are those of the API. Those of the part for IPv6 end in 6 where they are an address or a method.
+	// options are those of the API. Those of the part for IPv6 end in 6 where
+	// they are an address or a method.
 	options map[string]string
 	// lines are what nobody knows, as it stands there, by "options" and "options6".
 	lines map[string][]string
@@ -91,8 +92,8 @@ var (
 	nicName    = regexp.MustCompile(`^(?:eth\d+|en[^:.]+|ib[^:.]+|(?:nic|if)\d+)$`)
 )
 
-// parseInterfaces reads a file of interfaces as the hypervisor does. links are the physical interfaces of the kernel, with their other
-// names.
+// parseInterfaces reads a file of interfaces as the hypervisor does. links are
+// the physical interfaces of the kernel, with their other names.
 func parseInterfaces(text string, links map[string][]string) *interfaces {
 	f := &interfaces{}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")

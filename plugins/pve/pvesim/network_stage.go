@@ -19,7 +19,8 @@ func networkEndpoints() []*endpoint {
 	}
 }
 
-// listNetworks lists the node's interfaces with what is staged. A bridge shows to who may audit or use it.
+// listNetworks lists the node's interfaces with what is staged. A bridge shows
+// to who may audit or use it.
 func listNetworks(r *request) (result, *apiError) {
 	rows, kind := []map[string]any{}, r.values.text("type")
 	for _, i := range r.node.pending().all {
@@ -127,8 +128,9 @@ func deleteInterface(r *request) (result, *apiError) {
 	return r.keep(f)
 }
 
-// take takes the parameters of a request over. An interface gets its addresses by them alone: what the file said of DHCP, and addresses
-// that the request does not name, are gone.
+// take takes the parameters of a request over. An interface gets its addresses
+// by them alone: what the file said of DHCP, and addresses that the request
+// does not name, are gone.
 func (i *iface) take(v values, f *interfaces) *apiError {
 	i.families = nil
 	for _, family := range []string{"", "6"} {

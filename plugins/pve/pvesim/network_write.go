@@ -83,7 +83,8 @@ func (f *interfaces) compare(a, b *iface) int {
 	return cmp.Or(cmp.Compare(x+place(a), y+place(b)), strings.Compare(a.name, b.name))
 }
 
-// part is what a file says of one family of an interface. The first one has all that is of no family.
+// part is what a file says of one family of an interface. The first one has all
+// that is of no family.
 func (i *iface) part(family string, first bool) string {
 	o := i.options
 	suffix := strings.TrimPrefix(family, "inet")
@@ -135,7 +136,8 @@ func (i *iface) part(family string, first bool) string {
 	return b.String() + "\n"
 }
 
-// unwritten are the options that stand elsewhere than among the settings of an interface, or nowhere.
+// unwritten are the options that stand elsewhere than among the settings of an
+// interface, or nowhere.
 var unwritten = strings.Fields(`comments comments6 cidr cidr6 address address6 netmask netmask6 gateway gateway6 method method6 broadcast
 	broadcast6 uplink-id type`)
 
@@ -223,7 +225,8 @@ func (i *iface) ovsOptions() string {
 	return strings.Join(all, " ")
 }
 
-// dropPorts makes ports of Open vSwitch of what its bridges name, and takes those away that none names.
+// dropPorts makes ports of Open vSwitch of what its bridges name, and takes
+// those away that none names.
 func (f *interfaces) dropPorts() {
 	used := map[string]*iface{}
 	for _, i := range f.all {

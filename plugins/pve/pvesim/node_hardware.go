@@ -15,7 +15,8 @@ func nodeHardwareEndpoints() []*endpoint {
 	}
 }
 
-// listDisks has a disk that turns, which sleeps, a worn SSD and an NVMe. Without SMART nobody knows their health.
+// listDisks has a disk that turns, which sleeps, a worn SSD and an NVMe.
+// Without SMART nobody knows their health.
 func listDisks(r *request) (result, *apiError) {
 	unused := r.values.text("type") == "unused"
 	rows := []map[string]any{}

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// node is one machine of the cluster. Its fields are guarded by the cluster's mutex, save where a type guards itself.
+// node is one machine of the cluster. Its fields are guarded by the cluster's
+// mutex, save where a type guards itself.
 type node struct {
 	cluster *Cluster
 	name    string
@@ -23,8 +24,10 @@ type node struct {
 	booted  time.Time
 	version string // of its package, where that is not the cluster's
 	power   NodePower
-	// file is the file of interfaces that is in force, staged what is not yet: nil where nothing is. before is what was in force before
-	// the last apply. links are the physical interfaces, with their other names; none is what the file calls so.
+	// file is the file of interfaces that is in force, staged what is not yet:
+	// nil where nothing is. before is what was in force before the last apply.
+	// links are the physical interfaces, with their other names; none is what
+	// the file calls so.
 	file           string
 	staged, before *string
 	links          map[string][]string
@@ -63,7 +66,8 @@ func (c *Cluster) addNode(index int) (*node, error) {
 	return n, nil
 }
 
-// nodeAddress is what the cluster knows as a node's address: one of a network that nobody has, or where it listens.
+// nodeAddress is what the cluster knows as a node's address: one of a network
+// that nobody has, or where it listens.
 func (c *Cluster) nodeAddress(index int) string {
 	if c.opts.Loopbacks {
 		return fmt.Sprintf("127.0.%d.%d", index/240, 1+index%240)
@@ -71,8 +75,9 @@ func (c *Cluster) nodeAddress(index int) string {
 	return fmt.Sprintf("10.99.%d.%d", index/240, 10+index%240)
 }
 
-// SetNodeOnline switches a node off or on. An offline node refuses connections, requests for it through another
-// node fail with 595 or 596, its guests stop running and stay listed as unknown. Its running tasks are lost.
+// SetNodeOnline switches a node off or on. An offline node refuses connections,
+// requests for it through another node fail with 595 or 596, its guests stop
+// running and stay listed as unknown. Its running tasks are lost.
 func (c *Cluster) SetNodeOnline(name string, online bool) error {
 	c.mu.Lock()
 	n := c.nodeByName(name)
@@ -119,7 +124,8 @@ func (n *node) ticksSinceBoot(now time.Time) uint64 {
 	return ticks
 }
 
-// SetNodeAddress gives a node another address in the cluster; an empty one is that of a node whose name nothing resolves.
+// SetNodeAddress gives a node another address in the cluster; an empty one is
+// that of a node whose name nothing resolves.
 func (c *Cluster) SetNodeAddress(name, ip string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +137,8 @@ func (c *Cluster) SetNodeAddress(name, ip string) error {
 	return nil
 }
 
-// AddNode lets another machine join the cluster, and gives its name. No port of its own is opened for it.
+// AddNode lets another machine join the cluster, and gives its name. No port of
+// its own is opened for it.
 func (c *Cluster) AddNode() (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,7 +155,8 @@ func (c *Cluster) AddNode() (string, error) {
 	return n.name, nil
 }
 
-// RemoveNode takes a node out of the cluster. Guests on it stay listed, and nobody knows their state.
+// RemoveNode takes a node out of the cluster. Guests on it stay listed, and
+// nobody knows their state.
 func (c *Cluster) RemoveNode(name string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

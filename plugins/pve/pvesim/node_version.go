@@ -19,7 +19,8 @@ func readVersion(r *request) (result, *apiError) {
 	return ok(map[string]any{"version": version, "release": rel, "repoid": "5b0f2c1d9a3e4f67"})
 }
 
-// SetNodeVersion lets a node say that it has another package than the others, of the same release: the cluster is being updated.
+// SetNodeVersion lets a node say that it has another package than the others,
+// of the same release: the cluster is being updated.
 func (c *Cluster) SetNodeVersion(name, version string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

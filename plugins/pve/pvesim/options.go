@@ -14,37 +14,46 @@ const (
 
 // Options says what to simulate. The zero value is a standalone host with twelve guests.
 type Options struct {
-	// Scenario is one of the Scenario constants; empty means ScenarioOne, or ScenarioCluster when Nodes is above 1.
+	// Scenario is one of the Scenario constants; empty means ScenarioOne, or
+	// ScenarioCluster when Nodes is above 1.
 	Scenario string
-	// Nodes is the number of nodes: default 1, in a cluster 3, in a fleet 6 over all hosts together.
+	// Nodes is the number of nodes: default 1, in a cluster 3, in a fleet 6
+	// over all hosts together.
 	Nodes int
-	// FleetNodes is how many nodes each installation of a fleet has; zero means clusters of three and standalone hosts in turn.
+	// FleetNodes is how many nodes each installation of a fleet has; zero means
+	// clusters of three and standalone hosts in turn.
 	FleetNodes int
-	// Loopbacks lets each node of a cluster listen at an address of its own, from 127.0.0.1 on, all on one port, and the cluster tell
-	// these as its nodes' addresses. Start is then to be given 127.0.0.1.
+	// Loopbacks lets each node of a cluster listen at an address of its own,
+	// from 127.0.0.1 on, all on one port, and the cluster tell these as its
+	// nodes' addresses. Start is then to be given 127.0.0.1.
 	Loopbacks bool
 	// Guests is the number of guests over all nodes. Default 12 per host; negative means none.
 	Guests int
 	// Seed makes names, figures, secrets and identifiers repeatable. Zero is a seed like any other.
 	Seed uint64
-	// Recommended gives the service's roles what today's releases want besides the roles of the product's token script.
+	// Recommended gives the service's roles what today's releases want besides
+	// the roles of the product's token script.
 	Recommended bool
 	// Latency is added to every answer.
 	Latency time.Duration
-	// AuthDelay is how late a 401 comes. Zero means the real server's three seconds; negative means at once.
+	// AuthDelay is how late a 401 comes. Zero means the real server's three
+	// seconds; negative means at once.
 	AuthDelay time.Duration
 	// RebootTime is how long a node that reboots is away; zero means 90 s.
 	RebootTime time.Duration
-	// ResourcesLag is the age that the figures in /cluster/resources may reach: zero means the real ten seconds,
-	// negative means always fresh.
+	// ResourcesLag is the age that the figures in /cluster/resources may reach:
+	// zero means the real ten seconds, negative means always fresh.
 	ResourcesLag time.Duration
-	// TaskDuration is how long an ordinary task runs: zero means half a second, negative means that it is over
-	// before its UPID is answered.
+	// TaskDuration is how long an ordinary task runs: zero means half a second,
+	// negative means that it is over before its UPID is answered.
 	TaskDuration time.Duration
-	// LongPStart gives UPIDs a process start of nine hexadecimal digits, as hosts have after about 497 days.
+	// LongPStart gives UPIDs a process start of nine hexadecimal digits, as
+	// hosts have after about 497 days.
 	LongPStart bool
-	// Version is what /version reports; default 9.2.11. Older ones lack what came later: parameters and endpoints, the message in
-	// error bodies (8.4), privileges (8, 9), pressure and host memory figures (9), the uniform text of a 401 (9.1.5).
+	// Version is what /version reports; default 9.2.11. Older ones lack what
+	// came later: parameters and endpoints, the message in error bodies (8.4),
+	// privileges (8, 9), pressure and host memory figures (9), the uniform text
+	// of a 401 (9.1.5).
 	Version string
 	// ClusterName is the name in /cluster/status; default "sim".
 	ClusterName string
@@ -52,14 +61,18 @@ type Options struct {
 	FirstVMID int
 	// OfflineStatus is what the entry node answers for a node that is off: 595 or 596. Default 596.
 	OfflineStatus int
-	// Bare leaves out the service user, its roles and tokens, and the guests: an installation as it comes.
+	// Bare leaves out the service user, its roles and tokens, and the guests:
+	// an installation as it comes.
 	Bare bool
 	// SharedStorages are storages for backups that other clusters have too.
 	SharedStorages []*SharedStorage
-	// FleetStorage is the name of a storage for backups that all installations of a fleet have; empty for none.
+	// FleetStorage is the name of a storage for backups that all installations
+	// of a fleet have; empty for none.
 	FleetStorage string
-	// BackupFolder is a folder of this machine below which the backups on the storage "local" of the first node are files, in dump, as
-	// they are on a real node: a file that somebody brings there is a backup, and one that is gone is none. Empty keeps them in memory.
+	// BackupFolder is a folder of this machine below which the backups on the
+	// storage "local" of the first node are files, in dump, as they are on a
+	// real node: a file that somebody brings there is a backup, and one that is
+	// gone is none. Empty keeps them in memory.
 	BackupFolder string
 	// NodePrefix starts every node name; default "pve".
 	NodePrefix string

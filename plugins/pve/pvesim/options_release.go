@@ -37,7 +37,8 @@ func (r release) atLeast(major, minor, patch int) bool {
 	return r.patch >= patch
 }
 
-// before reports whether something that came with a release ("8.2", empty for always) is not there yet.
+// before reports whether something that came with a release ("8.2", empty for
+// always) is not there yet.
 func (r release) before(since string) bool {
 	if since == "" {
 		return false
@@ -46,8 +47,8 @@ func (r release) before(since string) bool {
 	return err == nil && !r.atLeast(s.major, s.minor, s.patch)
 }
 
-// privileges of the release: 9 split VM.Monitor into those of the guest agent and brought VM.Replicate; 8 brought
-// mappings and SDN.Use.
+// privileges of the release: 9 split VM.Monitor into those of the guest agent
+// and brought VM.Replicate; 8 brought mappings and SDN.Use.
 func (r release) privileges() []string {
 	list := privileges
 	if r.major < 9 {

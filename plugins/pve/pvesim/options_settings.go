@@ -13,7 +13,8 @@ func (c *Cluster) SetAuthDelay(d time.Duration) {
 	s.authDelay, s.authDelaySet = max(d, 0), true
 }
 
-// SetResourcesLag changes how old the figures in /cluster/resources may be; zero means always fresh.
+// SetResourcesLag changes how old the figures in /cluster/resources may be;
+// zero means always fresh.
 func (c *Cluster) SetResourcesLag(d time.Duration) {
 	s := &c.server.settings
 	s.mu.Lock()
@@ -21,15 +22,17 @@ func (c *Cluster) SetResourcesLag(d time.Duration) {
 	s.resourcesLag, s.resourcesLagSet = max(d, 0), true
 }
 
-// SetExitLag changes how long after its end a task's status still lacks its result: the real server writes the file that
-// holds it a moment after the worker is gone.
+// SetExitLag changes how long after its end a task's status still lacks its
+// result: the real server writes the file that holds it a moment after the
+// worker is gone.
 func (c *Cluster) SetExitLag(d time.Duration) { c.server.exitLag.Store(int64(max(d, 0))) }
 
-// SetUploadRoom sets how many bytes of a file go below /var/tmp, where each node keeps a file until it is copied to a storage; negative
-// is any number.
+// SetUploadRoom sets how many bytes of a file go below /var/tmp, where each
+// node keeps a file until it is copied to a storage; negative is any number.
 func (c *Cluster) SetUploadRoom(bytes int64) { c.server.uploadRoom.Store(max(bytes, -1) + 1) }
 
-// SetTaskDuration changes how long tasks run that start from now on; zero means that they are over at once.
+// SetTaskDuration changes how long tasks run that start from now on; zero means
+// that they are over at once.
 func (c *Cluster) SetTaskDuration(d time.Duration) {
 	s := &c.server.settings
 	s.mu.Lock()

@@ -14,8 +14,9 @@ var tokenHeader = regexp.MustCompile(`(?:^|\s)PVEAPIToken[= ]([^;]*)`)
 // textAuthFailed is the same for every failed login.
 const textAuthFailed = "Authentication failed!"
 
-// authenticate finds out who sends a request. A PVEAuthCookie wins over a token. Since release 9.1.5 every wrong
-// credential gets the same text; "No ticket" means that there was none.
+// authenticate finds out who sends a request. A PVEAuthCookie wins over a
+// token. Since release 9.1.5 every wrong credential gets the same text; "No
+// ticket" means that there was none.
 func (c *Cluster) authenticate(r *http.Request) (identity, *apiError) {
 	if cookie, err := r.Cookie("PVEAuthCookie"); err == nil {
 		return c.authenticateTicket(cookie.Value, r)

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// formats are the named formats of the schema that are checked. A check returns what is wrong with a value, or "". A format that
-// is not here takes everything. NAME-list and NAME-opt need no entry of their own.
+// formats are the named formats of the schema that are checked. A check returns
+// what is wrong with a value, or "". A format that is not here takes
+// everything. NAME-list and NAME-opt need no entry of their own.
 var formats = map[string]func(string) string{
 	"pve-vmid":             checkVMID,
 	"pve-node":             textUnless(nodeNamePattern, "value does not look like a valid node name"),

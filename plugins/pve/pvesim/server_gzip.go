@@ -24,7 +24,8 @@ func pack(body []byte) []byte {
 	return b.Bytes()
 }
 
-// packed returns the body as the client wants it, and whether it is packed. A ready-made body is packed once.
+// packed returns the body as the client wants it, and whether it is packed. A
+// ready-made body is packed once.
 func (c *Cluster) packed(r *http.Request, body []byte, ready *readyBody) ([]byte, bool) {
 	if len(body) <= gzipAbove || !wantsGzip(r) {
 		return body, false

@@ -8,8 +8,9 @@ import (
 
 var _ http.Handler = (*node)(nil)
 
-// ServeHTTP answers one request to this node, in the order in which the real server looks at it: method and
-// transfer coding, authentication, body, format, endpoint, privileges, the node to carry it out, parameters.
+// ServeHTTP answers one request to this node, in the order in which the real
+// server looks at it: method and transfer coding, authentication, body, format,
+// endpoint, privileges, the node to carry it out, parameters.
 func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := n.cluster
 	format, path := splitFormat(r.URL.Path)
@@ -156,8 +157,9 @@ func (e *endpoint) serve(r *request) (result, *apiError) {
 	return e.run(r)
 }
 
-// proxy passes the request on to the node that the path names. A name that is not in the cluster is looked up in
-// the site's DNS, where it leads to some other machine: its certificate does not fit.
+// proxy passes the request on to the node that the path names. A name that is
+// not in the cluster is looked up in the site's DNS, where it leads to some
+// other machine: its certificate does not fit.
 func (r *request) proxy() *apiError {
 	name := r.values.text("node")
 	if name == "localhost" || name == r.entry.name {

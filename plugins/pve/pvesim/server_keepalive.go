@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// requestsPerConnection is how many requests pveproxy answers on one connection before it closes it.
+// requestsPerConnection is how many requests pveproxy answers on one connection
+// before it closes it.
 const requestsPerConnection = 100
 
 // connectionKey is the key of the connection in a request's context.

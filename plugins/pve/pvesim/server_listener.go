@@ -52,9 +52,10 @@ type NodeAddress struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
-// Start opens one TLS listener per node on the host of listen: the first node, which is the entry address, on its
-// port, the others on free ports, or with Options.Loopbacks on that port of addresses of their own. It returns the entry
-// URL. Call [Cluster.Close] to stop.
+// Start opens one TLS listener per node on the host of listen: the first node,
+// which is the entry address, on its port, the others on free ports, or with
+// Options.Loopbacks on that port of addresses of their own. It returns the
+// entry URL. Call [Cluster.Close] to stop.
 func (c *Cluster) Start(listen string) (string, error) {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -114,7 +115,8 @@ func (c *Cluster) listenNode(n *node, addr string) error {
 	return nil
 }
 
-// nodeListener resets connections while the node is off or a fault refuses them, and lets the node's firewall decide about the rest.
+// nodeListener resets connections while the node is off or a fault refuses
+// them, and lets the node's firewall decide about the rest.
 type nodeListener struct {
 	net.Listener
 	cluster *Cluster
@@ -207,7 +209,8 @@ func (s *serverState) dropConnections(node string) {
 // DropConnections closes every client connection, as a restart of the daemon does.
 func (c *Cluster) DropConnections() { c.server.dropConnections("") }
 
-// URL returns a node's address, "" when the cluster was not started or the node is unknown. An empty name means the entry address.
+// URL returns a node's address, "" when the cluster was not started or the node
+// is unknown. An empty name means the entry address.
 func (c *Cluster) URL(name string) string {
 	if name == "" {
 		name = c.nodes[0].name
@@ -229,7 +232,8 @@ func (c *Cluster) Addresses() []NodeAddress {
 	return out
 }
 
-// Close stops the listeners, cuts all connections and lets hanging requests end. It may be called more than once.
+// Close stops the listeners, cuts all connections and lets hanging requests
+// end. It may be called more than once.
 func (c *Cluster) Close() error {
 	s := &c.server
 	s.once.Do(func() { close(s.quit) })
@@ -268,7 +272,8 @@ func (s *serverState) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// hang waits until the client has gone or the simulator stops. That a client is gone is noticed once its body was read.
+// hang waits until the client has gone or the simulator stops. That a client is
+// gone is noticed once its body was read.
 func (s *serverState) hang(r *http.Request) {
 	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, maxBody))
 	select {

@@ -83,7 +83,8 @@ const (
 	textMissing = "property is missing and it is not optional"
 )
 
-// verify holds the parameters of a request against the schema; the result is nil or a 400 with one text per parameter.
+// verify holds the parameters of a request against the schema; the result is
+// nil or a 400 with one text per parameter.
 func verify(e *endpoint, v values, rel release) *apiError {
 	errs := map[string]string{}
 	for name, val := range v {
@@ -111,7 +112,8 @@ func verify(e *endpoint, v values, rel release) *apiError {
 	return nil
 }
 
-// checkValue returns what is wrong with a value, or "". The first thing that is wrong counts. name is the parameter's as it was sent.
+// checkValue returns what is wrong with a value, or "". The first thing that is
+// wrong counts. name is the parameter's as it was sent.
 func checkValue(name string, p *schema.Parameter, v paramValue, rel release) string {
 	if p.Type == schema.Array {
 		return checkElements(name, p, v, rel)

@@ -149,8 +149,9 @@ type okHeader struct {
 	at        time.Time
 }
 
-// writeOK sends a 200. Methods that the real server hands to its privileged daemon come back with two Connection
-// headers, close first: clients that look at all of them open a new connection each time.
+// writeOK sends a 200. Methods that the real server hands to its privileged
+// daemon come back with two Connection headers, close first: clients that look
+// at all of them open a new connection each time.
 func writeOK(w http.ResponseWriter, body []byte, o okHeader) {
 	h := w.Header()
 	now := o.at.UTC().Format(http.TimeFormat)
@@ -190,8 +191,9 @@ func truncate(w http.ResponseWriter, body []byte) {
 // lingerTime bounds the wait for a client that still sends while its error is already on the way.
 const lingerTime = 10 * time.Second
 
-// writeError sends a status line with its reason phrase and closes the connection, as the real server does after
-// every error. net/http knows no reason phrases, so the connection is taken over.
+// writeError sends a status line with its reason phrase and closes the
+// connection, as the real server does after every error. net/http knows no
+// reason phrases, so the connection is taken over.
 func writeError(w http.ResponseWriter, e *apiError, body []byte) {
 	conn, rw, ok := takeOver(w)
 	if !ok { // a recorder, or a server that cannot hand over its connection
@@ -234,8 +236,8 @@ func takeOver(w http.ResponseWriter) (net.Conn, *bufio.ReadWriter, bool) {
 	return conn, rw, true
 }
 
-// linger says that nothing more comes and reads what the client still sends, so that its kernel does not throw the
-// answer away with a reset.
+// linger says that nothing more comes and reads what the client still sends, so
+// that its kernel does not throw the answer away with a reset.
 func linger(conn net.Conn) {
 	if cw, ok := conn.(interface{ CloseWrite() error }); ok && cw.CloseWrite() == nil {
 		_ = conn.SetReadDeadline(time.Now().Add(lingerTime))

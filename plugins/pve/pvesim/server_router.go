@@ -9,8 +9,8 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pvesim/schema"
 )
 
-// request is one call of the API after routing: who, on which node, with which parameters. The cluster's mutex is
-// held while its functions run.
+// request is one call of the API after routing: who, on which node, with which
+// parameters. The cluster's mutex is held while its functions run.
 type request struct {
 	c      *Cluster
 	who    identity
@@ -26,8 +26,9 @@ type request struct {
 // handlerFunc carries a request out. Parameters and privileges have been checked.
 type handlerFunc func(r *request) (result, *apiError)
 
-// endpoint is one simulated method of the API. Its parameters, its privileges and who carries it out stand in the schema; only where
-// the real server is known to differ from that, something is said here.
+// endpoint is one simulated method of the API. Its parameters, its privileges
+// and who carries it out stand in the schema; only where the real server is
+// known to differ from that, something is said here.
 type endpoint struct {
 	method string
 	path   string // template, as the API's own documentation writes it
@@ -39,7 +40,8 @@ type endpoint struct {
 
 	segments []string
 	kind     string
-	// rest says that the last segment, a volume's name or a network, takes all that is left of a path.
+	// rest says that the last segment, a volume's name or a network, takes all
+	// that is left of a path.
 	rest bool
 }
 
@@ -60,7 +62,8 @@ func serve(method, path string, run handlerFunc) *endpoint {
 	return e
 }
 
-// serveGuests declares the same endpoint for virtual machines and for containers; path is what follows the guest's id.
+// serveGuests declares the same endpoint for virtual machines and for
+// containers; path is what follows the guest's id.
 func serveGuests(method, path string, run handlerFunc) []*endpoint {
 	return []*endpoint{
 		serve(method, "/nodes/{node}/qemu/{vmid}"+path, run),
@@ -136,7 +139,8 @@ func splitPath(p string) []string {
 	return strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
 }
 
-// find returns the endpoint and the values of its path's parameters. A literal segment wins over a parameter.
+// find returns the endpoint and the values of its path's parameters. A literal
+// segment wins over a parameter.
 func (r *router) find(method, path string) (*endpoint, map[string]string) {
 	segments := splitPath(path)
 	var best *endpoint

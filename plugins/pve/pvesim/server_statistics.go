@@ -8,18 +8,21 @@ import (
 
 // Stats is what a cluster has been asked since the start or the last reset.
 type Stats struct {
-	// Requests counts by method and path template, for example "GET /nodes/{node}/qemu". Paths outside the API count as "(unknown)".
+	// Requests counts by method and path template, for example "GET
+	// /nodes/{node}/qemu". Paths outside the API count as "(unknown)".
 	Requests map[string]int64 `json:"requests"`
 	// Total is the sum of Requests.
 	Total int64 `json:"total"`
 	// BytesIn and BytesOut are body bytes.
 	BytesIn  int64 `json:"bytes_in"`
 	BytesOut int64 `json:"bytes_out"`
-	// ConnectionsOpen is the present number of client connections, ConnectionsTotal how many were accepted.
+	// ConnectionsOpen is the present number of client connections,
+	// ConnectionsTotal how many were accepted.
 	ConnectionsOpen  int64 `json:"connections_open"`
 	ConnectionsTotal int64 `json:"connections_total"`
-	// Privileges are those that were looked for, sorted, by who asked: "service@pve!lifecycle". Not all of them need be held: one of
-	// several may do, and of a list what lacks one is left out.
+	// Privileges are those that were looked for, sorted, by who asked:
+	// "service@pve!lifecycle". Not all of them need be held: one of several may
+	// do, and of a list what lacks one is left out.
 	Privileges map[string][]string `json:"privileges"`
 }
 

@@ -28,21 +28,25 @@ type backup struct {
 	config map[string]any
 }
 
-// backupStore holds the backups of a storage. Its own mutex lets clusters share it; it is the last that is taken.
+// backupStore holds the backups of a storage. Its own mutex lets clusters share
+// it; it is the last that is taken.
 type backupStore struct {
 	mu   sync.Mutex
 	list []*backup
-	// folder is where they lie as files, of the node; empty for nowhere. See storage_backup_file.go.
+	// folder is where they lie as files, of the node; empty for nowhere. See
+	// storage_backup_file.go.
 	folder, node string
 }
 
-// SharedStorage is a storage for backups that several clusters have: a guest that was backed up in one can be restored in another.
+// SharedStorage is a storage for backups that several clusters have: a guest
+// that was backed up in one can be restored in another.
 type SharedStorage struct {
 	spec    StorageSpec
 	backups backupStore
 }
 
-// NewSharedStorage makes one for [Options.SharedStorages]. Without Content it holds backups only, without Plugin it is an NFS share.
+// NewSharedStorage makes one for [Options.SharedStorages]. Without Content it
+// holds backups only, without Plugin it is an NFS share.
 func NewSharedStorage(spec StorageSpec) *SharedStorage {
 	spec.Shared = true
 	if spec.Content == "" {
@@ -171,7 +175,8 @@ type BackupSpec struct {
 	Storage string // default local
 	VMID    int    // of the guest; one that is there gives its configuration
 	Type    string // QEMU (default) or LXC, of a guest that is not there
-	// Name is the volume's name without the storage; default is that of vzdump or of the backup server.
+	// Name is the volume's name without the storage; default is that of vzdump
+	// or of the backup server.
 	Name      string
 	Taken     time.Time // default now
 	Size      int64     // default 1 GiB

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// listContent lists what is on a storage: images to everybody who may see it, the disks and backups of guests that the caller may see.
+// listContent lists what is on a storage: images to everybody who may see it,
+// the disks and backups of guests that the caller may see.
 func listContent(r *request) (result, *apiError) {
 	s, err := r.storage(r.values.text("storage"))
 	if err != nil {
@@ -118,7 +119,8 @@ func (r *request) storage(id string) (*storage, *apiError) {
 	return s, nil
 }
 
-// maySeeVolumesOf is about the disks of a guest: who may allocate on the storage sees all, everybody else those that they may change.
+// maySeeVolumesOf is about the disks of a guest: who may allocate on the
+// storage sees all, everybody else those that they may change.
 func (r *request) maySeeVolumesOf(s *storage, vmid int) bool {
 	return r.c.allowed(r.who, "/storage/"+s.id, "Datastore.Allocate") || r.c.allowed(r.who, "/storage/"+s.id, "Datastore.Audit") &&
 		r.c.allowed(r.who, "/vms/"+strconv.Itoa(vmid), "VM.Config.Disk")
@@ -148,7 +150,8 @@ func (c *Cluster) volumeRow(g *guest, v volume, content string) map[string]any {
 		"size": max(g.Disk, gibibyte), "used": max(g.Disk, gibibyte) / 2, "ctime": g.born.Unix(), "parent": c.parentOf(g, v)}
 }
 
-// parentOf is the volume of a template that the disk of a linked clone is built on, as storages tell it; nil for a disk that stands alone.
+// parentOf is the volume of a template that the disk of a linked clone is built
+// on, as storages tell it; nil for a disk that stands alone.
 func (c *Cluster) parentOf(g *guest, v volume) any {
 	base := c.guests[g.base]
 	if base == nil {
@@ -167,7 +170,8 @@ func (c *Cluster) parentOf(g *guest, v volume) any {
 	return nil
 }
 
-// foundVolume is what a path names: a backup, an image or a guest's disk. All are nil for what is not there.
+// foundVolume is what a path names: a backup, an image or a guest's disk. All
+// are nil for what is not there.
 type foundVolume struct {
 	storage *storage
 	name    string // what follows "STORAGE:"
@@ -285,10 +289,12 @@ func readVolume(r *request) (result, *apiError) {
 	return fail(failure("volume_size_info on '%s:%s' failed", v.storage.id, v.name))
 }
 
-// protectedBackups is how many backups of a guest those may protect who cannot allocate on the storage.
+// protectedBackups is how many backups of a guest those may protect who cannot
+// allocate on the storage.
 const protectedBackups = 5
 
-// changeVolume sets notes and protection, which only backups have. Of a backup that is not there it says nothing.
+// changeVolume sets notes and protection, which only backups have. Of a backup
+// that is not there it says nothing.
 func changeVolume(r *request) (result, *apiError) {
 	v, err := r.volume()
 	if err == nil {
@@ -328,7 +334,8 @@ func changeVolume(r *request) (result, *apiError) {
 	return ok(nil)
 }
 
-// deleteVolume deletes in a task. Who gives a delay waits for it, and gets no task when it went well meanwhile.
+// deleteVolume deletes in a task. Who gives a delay waits for it, and gets no
+// task when it went well meanwhile.
 func deleteVolume(r *request) (result, *apiError) {
 	v, err := r.volume()
 	if err != nil {

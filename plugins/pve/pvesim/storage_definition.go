@@ -20,8 +20,9 @@ func storageDefinitionEndpoints() []*endpoint {
 	}
 }
 
-// storagePlugin is what the server knows of a type of storage. In options, one that must be given ends in !, one that cannot be changed
-// in =, and one of both in *.
+// storagePlugin is what the server knows of a type of storage. In options, one
+// that must be given ends in !, one that cannot be changed in =, and one of
+// both in *.
 type storagePlugin struct {
 	options string
 	content string // unless something else is said
@@ -260,7 +261,8 @@ func (s *storage) unset(name string, p storagePlugin) {
 	}
 }
 
-// removeStorage forgets the definition. What is on the storage stays there, for whom it is attached again.
+// removeStorage forgets the definition. What is on the storage stays there, for
+// whom it is attached again.
 func removeStorage(r *request) (result, *apiError) {
 	id := r.values.text("storage")
 	if r.c.storageByID(id) == nil {
@@ -274,7 +276,8 @@ func removeStorage(r *request) (result, *apiError) {
 	return ok(nil)
 }
 
-// StorageSecret is a secret of a storage's definition, which no answer has; empty where there is none.
+// StorageSecret is a secret of a storage's definition, which no answer has;
+// empty where there is none.
 func (c *Cluster) StorageSecret(id, key string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

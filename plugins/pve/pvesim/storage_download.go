@@ -56,8 +56,9 @@ func downloadURL(r *request) (result, *apiError) {
 	return ok(r.download(s, content, name, r.values.text("url"), name))
 }
 
-// download starts the task that puts a file on a storage. A server whose name ends in .invalid, or that is the node itself, does not
-// answer, and one does not have a file whose name begins with "missing".
+// download starts the task that puts a file on a storage. A server whose name
+// ends in .invalid, or that is the node itself, does not answer, and one does
+// not have a file whose name begins with "missing".
 func (r *request) download(s *storage, content, name, from, subject string) string {
 	c, file := r.c, s.file(content+"/"+name)
 	return c.startTask(r.node, r.who, "download", subject, &task{

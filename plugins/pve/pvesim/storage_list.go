@@ -88,7 +88,8 @@ type storageImage struct {
 	sha256  string // of one that was uploaded
 }
 
-// AddImage puts an image on a storage: of the content iso, such as debian.iso, or vztmpl, such as debian.tar.gz.
+// AddImage puts an image on a storage: of the content iso, such as debian.iso,
+// or vztmpl, such as debian.tar.gz.
 func (c *Cluster) AddImage(storageID, content, name string, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,13 +20,16 @@ type storage struct {
 	noSnapshots bool
 	// away is true while it does not answer, disabled while it is switched off.
 	away, disabled bool
-	// images are what VMs can be installed from. allocated are the volumes that were made by requests, and sizes theirs in bytes.
+	// images are what VMs can be installed from. allocated are the volumes that
+	// were made by requests, and sizes theirs in bytes.
 	images    []storageImage
 	allocated []string
 	sizes     []int64
-	// config are the options of its definition that have no field here, and secrets what no answer tells.
+	// config are the options of its definition that have no field here, and
+	// secrets what no answer tells.
 	config, secrets map[string]string
-	// loose are disks that no configuration names, and destroyed those that were deleted though one does.
+	// loose are disks that no configuration names, and destroyed those that
+	// were deleted though one does.
 	loose     []looseDisk
 	destroyed map[string]bool
 	// backups outlive the storage's being replaced, and may be shared with other clusters.
@@ -42,7 +45,8 @@ type StorageSpec struct {
 	Nodes   []string // default: every node
 	Size    int64    // bytes, default 400 GiB
 	Used    int64
-	// NoSnapshots keeps volumes on it from being snapshotted. Without it the type of storage decides, and the format of the volume.
+	// NoSnapshots keeps volumes on it from being snapshotted. Without it the
+	// type of storage decides, and the format of the volume.
 	NoSnapshots bool
 	// Away makes it one that does not answer, Disabled one that is switched off.
 	Away, Disabled bool

@@ -60,7 +60,8 @@ var algorithms = map[string]func() hash.Hash{
 	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
 }
 
-// boundaryOf reads the boundary of a form as the real server does; empty where it would not find one.
+// boundaryOf reads the boundary of a form as the real server does; empty where
+// it would not find one.
 func boundaryOf(contentType string) string {
 	parts := regexp.MustCompile(`\s*[;,]\s*`).Split(contentType, -1)
 	if parts[0] != "multipart/form-data" {
@@ -74,7 +75,8 @@ func boundaryOf(contentType string) string {
 	return ""
 }
 
-// readUpload takes a form with a file in, while it arrives, and then its fields, which stand before the file.
+// readUpload takes a form with a file in, while it arrives, and then its
+// fields, which stand before the file.
 func (c *Cluster) readUpload(r *http.Request) (values, *upload, *apiError) {
 	boundary := boundaryOf(r.Header.Get("Content-Type"))
 	switch {
@@ -232,7 +234,8 @@ var (
 	withoutPath = []string{"lvm", "lvmthin", "zfspool", "rbd", "iscsi", "iscsidirect", "pbs", "zfs"}
 )
 
-// storeUpload begins the task that copies the file to the storage. The node that was called has it, and does so for other nodes too.
+// storeUpload begins the task that copies the file to the storage. The node
+// that was called has it, and does so for other nodes too.
 func storeUpload(r *request) (result, *apiError) {
 	content, node := r.values.text("content"), r.values.text("node")
 	if node != "localhost" {

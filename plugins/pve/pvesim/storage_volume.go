@@ -79,10 +79,12 @@ var volumeKeys = map[string]*regexp.Regexp{
 // unusedKey is the key of a disk that the guest has and does not use.
 var unusedKey = regexp.MustCompile(`^unused\d+$`)
 
-// volumes lists the disks in a guest's configuration in the order of their keys. CD-ROM drives and bind mounts are none.
+// volumes lists the disks in a guest's configuration in the order of their
+// keys. CD-ROM drives and bind mounts are none.
 func (g *guest) volumes() []volume { return volumesIn(g.Type, g.config()) }
 
-// kept lists the disks in a guest's configuration, those that it does not use and those that wait for a restart.
+// kept lists the disks in a guest's configuration, those that it does not use
+// and those that wait for a restart.
 func (g *guest) kept() []volume {
 	all := slices.Concat(g.volumes(), volumesUnder(g.config(), unusedKey))
 	for _, v := range volumesIn(g.Type, g.Pending) {
@@ -126,7 +128,8 @@ func (g *guest) stateStorage() string {
 	return "local"
 }
 
-// snapshots reports whether a volume on the storage can be snapshotted: by the storage itself, or in a file of a format that can.
+// snapshots reports whether a volume on the storage can be snapshotted: by the
+// storage itself, or in a file of a format that can.
 func (s *storage) snapshots(v volume) bool {
 	if s.noSnapshots {
 		return false
@@ -140,7 +143,8 @@ func (s *storage) snapshots(v volume) bool {
 	return false
 }
 
-// snapshotFeature says why the guest cannot be snapshotted, or nil: all of its volumes have to allow it.
+// snapshotFeature says why the guest cannot be snapshotted, or nil: all of its
+// volumes have to allow it.
 func (c *Cluster) snapshotFeature(g *guest) error {
 	for _, v := range g.volumes() {
 		s := c.storageByID(v.storage)

@@ -16,8 +16,9 @@ func taskEndpoints() []*endpoint {
 	}
 }
 
-// listTasks is the task list of one node. Running tasks are there only with source active or all; what is there in
-// full stands in total, which is left out when it is nothing.
+// listTasks is the task list of one node. Running tasks are there only with
+// source active or all; what is there in full stands in total, which is left
+// out when it is nothing.
 func listTasks(r *request) (result, *apiError) {
 	source := r.values.text("source")
 	auditor := r.c.allowed(r.who, "/nodes/"+r.node.name, "Sys.Audit")
@@ -90,7 +91,8 @@ func (t *task) outcome() string {
 // clusterTasksPerNode is how many finished tasks a node broadcasts.
 const clusterTasksPerNode = 25
 
-// listClusterTasks shows the last tasks of every node: running ones without status, end and process start.
+// listClusterTasks shows the last tasks of every node: running ones without
+// status, end and process start.
 func listClusterTasks(r *request) (result, *apiError) {
 	rows := []map[string]any{}
 	perNode := map[string]int{}

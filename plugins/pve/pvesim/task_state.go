@@ -22,14 +22,17 @@ type task struct {
 	// failure is what the task will end with whatever finish says; set by begin.
 	failure error
 	vmid    int // guest whose configuration file it locks, 0 for none
-	// released says that the file is free again while the work goes on: a lock in the configuration keeps others out.
+	// released says that the file is free again while the work goes on: a lock
+	// in the configuration keeps others out.
 	released bool
 
-	// begin looks at the state when the lock is held; it returns how long the work takes, or why it fails at once.
+	// begin looks at the state when the lock is held; it returns how long the
+	// work takes, or why it fails at once.
 	begin func(t *task, now time.Time) (time.Duration, error)
 	// finish applies the effect; its error is the task's.
 	finish func(t *task, now time.Time) error
-	// interrupted, when it is set, takes back what begin did before the task ends because it was stopped.
+	// interrupted, when it is set, takes back what begin did before the task
+	// ends because it was stopped.
 	interrupted func(t *task, now time.Time)
 }
 
@@ -69,8 +72,9 @@ func (t *task) failed() bool {
 	return t.ended && t.exit != "OK" && !strings.HasPrefix(t.exit, "WARNINGS: ")
 }
 
-// visibleTo reports whether an identity may see the task without Sys.Audit on its node: a token sees only its own
-// tasks, a user also those of all his tokens.
+// visibleTo reports whether an identity may see the task without Sys.Audit on
+// its node: a token sees only its own tasks, a user also those of all his
+// tokens.
 func (t *task) visibleTo(who identity) bool { return ownsTask(t.upid.user, who) }
 
 // ownsTask reports whether a caller may see a task without a privilege. A user
@@ -112,8 +116,10 @@ func (c *Cluster) Tasks() []TaskInfo {
 	return out
 }
 
-// StartTask puts a task of the given type into the list that runs for d and then ends with exit ("OK", "WARNINGS: 1"
-// or an error text, of which "unexpected status" is a task that wrote no end). It touches no guest. It returns the UPID.
+// StartTask puts a task of the given type into the list that runs for d and
+// then ends with exit ("OK", "WARNINGS: 1" or an error text, of which
+// "unexpected status" is a task that wrote no end). It touches no guest. It
+// returns the UPID.
 func (c *Cluster) StartTask(nodeName, userID, kind, id string, d time.Duration, exit string, lines ...string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,8 +130,9 @@ func (c *Cluster) StartTask(nodeName, userID, kind, id string, d time.Duration, 
 	return c.startTask(n, parseIdentity(userID), kind, id, scripted(d, exit, lines)), nil
 }
 
-// AddPastTask puts a task of a user or token into the archive of a node that ended well so long ago, as a node has many that has run
-// for a while: by those that it may see a client knows how far back the list reaches.
+// AddPastTask puts a task of a user or token into the archive of a node that
+// ended well so long ago, as a node has many that has run for a while: by those
+// that it may see a client knows how far back the list reaches.
 func (c *Cluster) AddPastTask(nodeName, userID, kind string, ago time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

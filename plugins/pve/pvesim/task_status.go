@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// taskOf parses the UPID of the path and checks that the caller may see the task, or with modify end it: its owner
-// may, others need Sys.Audit or Sys.Modify on the node. The task itself may not exist: then it is nil.
+// taskOf parses the UPID of the path and checks that the caller may see the
+// task, or with modify end it: its owner may, others need Sys.Audit or
+// Sys.Modify on the node. The task itself may not exist: then it is nil.
 func (r *request) taskOf(priv string) (upid, *task, *apiError) {
 	u, valid := parseUPID(r.values.text("upid"))
 	if !valid {
@@ -49,8 +50,8 @@ func readTaskStatus(r *request) (result, *apiError) {
 	return ok(row)
 }
 
-// readTaskLog pages through the log; a limit of 0 means all, and download the log as plain text. A log that is not there is answered
-// with 200 and one line.
+// readTaskLog pages through the log; a limit of 0 means all, and download the
+// log as plain text. A log that is not there is answered with 200 and one line.
 func readTaskLog(r *request) (result, *apiError) {
 	_, t, err := r.taskOf("Sys.Audit")
 	if err != nil {

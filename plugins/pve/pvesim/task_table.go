@@ -11,7 +11,8 @@ import (
 // lockPatience is how long a task waits for another one on the same guest before it gives up.
 const lockPatience = 10 * time.Second
 
-// taskTable holds all tasks: those that run, and the finished ones in the order in which they ended.
+// taskTable holds all tasks: those that run, and the finished ones in the order
+// in which they ended.
 type taskTable struct {
 	active   []*task
 	finished []*task
@@ -22,14 +23,16 @@ type taskTable struct {
 // keepFinished is how many finished tasks the archive keeps.
 const keepFinished = 20_000
 
-// startTask creates a task of the identity on the node and lets it begin when nothing holds the guest's lock.
+// startTask creates a task of the identity on the node and lets it begin when
+// nothing holds the guest's lock.
 func (c *Cluster) startTask(n *node, who identity, kind, id string, t *task) string {
 	s := c.addTask(n, who, kind, id, t, c.clock.now())
 	c.settle()
 	return s
 }
 
-// addTask puts a task into the list without letting it begin: a task that starts another one calls it.
+// addTask puts a task into the list without letting it begin: a task that
+// starts another one calls it.
 func (c *Cluster) addTask(n *node, who identity, kind, id string, t *task, now time.Time) string {
 	t.start = now
 	t.upid = upid{
@@ -126,8 +129,9 @@ func lockFile(kind string, vmid int) string {
 	return fmt.Sprintf("/var/lock/qemu-server/lock-%d.conf", vmid)
 }
 
-// held reports whether a task will hold the lock of a guest for longer than a request waits. The simulator's clock stands still in a
-// request, so a shorter wait takes no time.
+// held reports whether a task will hold the lock of a guest for longer than a
+// request waits. The simulator's clock stands still in a request, so a shorter
+// wait takes no time.
 func (tt *taskTable) held(vmid int, now time.Time) bool {
 	return slices.ContainsFunc(tt.active, func(t *task) bool {
 		return t.vmid == vmid && t.begun && !t.released && t.end.Sub(now) > lockPatience
@@ -186,7 +190,8 @@ func (tt *taskTable) archive(c *Cluster, t *task) {
 	}
 }
 
-// abort stops a running task as DELETE on it does. How it ends depends on how the work takes the signal.
+// abort stops a running task as DELETE on it does. How it ends depends on how
+// the work takes the signal.
 func (tt *taskTable) abort(c *Cluster, t *task, now time.Time) {
 	if t.ended {
 		return
