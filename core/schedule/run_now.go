@@ -12,10 +12,10 @@ import (
 )
 
 // RunNow starts the schedule's job once more, whether the schedule is on or off. It is an extra run: the schedule itself
-// stays as it is, its last run included. The job is requested by the context's caller and has the rights of the
-// schedule's writer. Problems: not_found, forbidden for an API key that does not reach so far, and whatever keeps the schedule from
+// stays as it is, its last run included. The jobs are requested by the context's caller and have the rights of the
+// schedule's writer. RunNow returns all of them, in the order of their ids. Problems: not_found, forbidden for an API key that does not reach so far, and whatever keeps the schedule from
 // running when it is due.
-func (s *Store) RunNow(ctx context.Context, id int64) (*job.Job, error) {
+func (s *Store) RunNow(ctx context.Context, id int64) ([]*job.Job, error) {
 	for range 5 {
 		row, err := s.read(ctx, s.db.Pool, id)
 		if err != nil {
@@ -39,7 +39,7 @@ func (s *Store) RunNow(ctx context.Context, id int64) (*job.Job, error) {
 }
 
 // startNow is nil without an error when the schedule was written since.
-func (s *Store) startNow(ctx context.Context, was *Schedule, enqueue Enqueue) (made *job.Job, err error) {
+func (s *Store) startNow(ctx context.Context, was *Schedule, enqueue Enqueue) (made []*job.Job, err error) {
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
 		made = nil
 		row, err := one(ctx, tx.Pgx, "id = $1 AND updated_at = $2 FOR UPDATE", was.ID, was.UpdatedAt)
@@ -51,8 +51,10 @@ func (s *Store) startNow(ctx context.Context, was *Schedule, enqueue Enqueue) (m
 			return err
 		}
 		audit.Describe(ctx, func(e *audit.Entry) { e.JobID, e.TeamID, e.HostID = &started.ID, started.TeamID, started.HostID })
-		made = started
-		if err := idempotency.Keep(ctx, started.View()); err != nil {
+		if made, err = job.EnqueuedWith(ctx, tx, started); err != nil {
+			return err
+		}
+		if err := idempotency.Keep(ctx, job.Views(made)); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx)

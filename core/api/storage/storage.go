@@ -44,7 +44,7 @@ func (h handlers) definitions(a *op.API) {
 	op.Get(a, "/api/v1/storage", h.list, op.Spec{
 		ID: "list_storage", Summary: "List storages", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "Lists the storages of all clusters, as of the last polls, sorted by cluster and name. A storage " +
-			"is one entry with its state on each node; a shared storage counts once. A storage that was just added is " +
+			"is one entry with its state on each node; a shared storage counts once. A storage that was just attached is " +
 			"listed after the next poll.",
 	})
 	op.Post(a, "/api/v1/storage", h.attach, op.Spec{
@@ -112,7 +112,7 @@ func (Config) Schema(huma.Registry) *huma.Schema {
 
 type attachInput struct {
 	Body struct {
-		HostID  int64  `json:"host_id" minimum:"1" example:"1"`
+		HostID  int64  `json:"host_id" minimum:"1" example:"1" doc:"ID of the host"`
 		Storage string `json:"storage" minLength:"1" maxLength:"100" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" example:"nas" doc:"Name of the storage"`
 		Type    string `json:"type" minLength:"1" maxLength:"64" example:"nfs" doc:"A type of GET /storage/{host_id}/types"`
 		Config  Config `json:"config,omitempty" doc:"Keys of the definition"`
