@@ -30,9 +30,9 @@ type call struct {
 func (s *session) apiCommand() *cobra.Command {
 	var a call
 	c := &cobra.Command{
-		Use: "api METHOD PATH", Short: "Make any request of the API, and write its answer", Args: cobra.ExactArgs(2),
-		Long: "Make any request of the API, and write its answer. The path may have a query, and may leave out /api/v1.\n\n" +
-			"What the API does once for an Idempotency-Key has one, so that it is sent again when the connection breaks.",
+		Use: "api METHOD PATH", Short: "Send a request to the API and print the response", Args: cobra.ExactArgs(2),
+		Long: "Send a request to the API and print the response. The path can contain a query and can omit /api/v1.\n\n" +
+			"Requests that accept an Idempotency-Key get one, so that they are repeated safely if the connection breaks.",
 		Example: "  hostler api GET '/api/v1/jobs?status=running' --jq '.[].id'\n" +
 			"  hostler api PATCH /api/v1/settings --field poll.interval_s=60\n" +
 			"  hostler api POST /api/v1/schedules --input schedule.json\n" +
@@ -40,10 +40,10 @@ func (s *session) apiCommand() *cobra.Command {
 		ValidArgsFunction: completeAPI,
 		RunE:              func(cmd *cobra.Command, words []string) error { return s.api(cmd.Context(), words[0], words[1], a) },
 	}
-	c.Flags().StringVar(&a.input, "input", "", "file with the body, - for what is piped in")
-	c.Flags().StringArrayVar(&a.fields, "field", nil, "a field of the body as name=value; the value is JSON where it can be, else a text. "+
-		"A field that can hold secrets takes name=@FILE, or name=- for standard input")
-	c.Flags().StringVar(&a.output, "output", "", "write the answer to this file, which is not there yet, as it comes")
+	c.Flags().StringVar(&a.input, "input", "", "file with the body, - for standard input")
+	c.Flags().StringArrayVar(&a.fields, "field", nil, "field of the body as name=value; the value is JSON if possible, otherwise text. "+
+		"A field that can contain secrets requires name=@FILE, or name=- for standard input")
+	c.Flags().StringVar(&a.output, "output", "", "write the response to this file, which must not exist")
 	c.MarkFlagsMutuallyExclusive("input", "field")
 	return c
 }
@@ -58,15 +58,15 @@ const base = "/api/v1"
 func (s *session) api(ctx context.Context, method, path string, a call) error {
 	method = strings.ToUpper(method)
 	if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, method) {
-		return &failure{statusUsage, method + " is none of GET, POST, PUT, PATCH and DELETE"}
+		return &failure{statusUsage, "invalid method " + method + ": use GET, POST, PUT, PATCH or DELETE"}
 	}
 	at, err := url.Parse(path)
 	if err != nil || at.IsAbs() || at.Host != "" || !strings.HasPrefix(path, "/") {
-		return &failure{statusUsage, "the path begins with /, such as /api/v1/vms, and has no host"}
+		return &failure{statusUsage, "invalid path: it must start with /, as in /api/v1/vms, and must not contain a host"}
 	}
 	query, err := url.ParseQuery(at.RawQuery)
 	if err != nil {
-		return &failure{statusUsage, "the query cannot be read"}
+		return &failure{statusUsage, "invalid query in the path"}
 	}
 	r := transport.Request{Method: method, Path: at.EscapedPath(), Query: query, Repeatable: method == http.MethodGet}
 	op := api.Match(method, at.Path)
@@ -98,7 +98,7 @@ func (s *session) api(ctx context.Context, method, path string, a call) error {
 		return nil
 	}
 	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
-		return &failure{statusUsage, "there is a page at " + output.Clean(at.Path) + ": the paths of the API begin with " + base}
+		return &failure{statusUsage, output.Clean(at.Path) + " is a web page: paths of the API start with " + base}
 	}
 	if !strings.Contains(answer.Header.Get("Content-Type"), "json") || strings.Contains(answer.Header.Get("Content-Type"), "ndjson") {
 		return s.raw(answer.Body)
@@ -117,7 +117,7 @@ func (s *session) raw(body []byte) error {
 	text := string(body)
 	if s.screen.Columns > 0 {
 		if strings.ContainsRune(text, 0) {
-			return errors.New("this is no text: write it to a file with --output")
+			return errors.New("the response is not text: write it to a file with --output")
 		}
 		text = output.Clean(text)
 	}
@@ -142,7 +142,7 @@ func (s *session) callBody(a call) ([]byte, error) {
 	if a.input != "" {
 		text, err := s.readInput(a.input)
 		if err == nil && !json.Valid(text) {
-			err = &failure{statusUsage, a.input + " is no JSON"}
+			err = &failure{statusUsage, "cannot read " + a.input + ": not valid JSON"}
 		}
 		return text, err
 	}
@@ -153,7 +153,7 @@ func (s *session) callBody(a call) ([]byte, error) {
 	for _, field := range a.fields {
 		name, value, found := strings.Cut(field, "=")
 		if !found || name == "" {
-			return nil, &failure{statusUsage, fmt.Sprintf("--field %q is not name=value", field)}
+			return nil, &failure{statusUsage, fmt.Sprintf("invalid --field %q: expected name=value", field)}
 		}
 		var err error
 		if body[name], err = s.fieldValue(name, value); err != nil {
@@ -194,7 +194,7 @@ func (s *session) download(ctx context.Context, r transport.Request, path string
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("writing the answer: %w", err)
+		return fmt.Errorf("writing the response: %w", err)
 	}
 	defer func() {
 		if err = errors.Join(err, file.Close()); err != nil {
@@ -209,9 +209,9 @@ func (s *session) download(ctx context.Context, r transport.Request, path string
 	defer func() { _ = answer.Body.Close() }()
 	come := &meter{screen: s.screen, total: answer.ContentLength, what: path}
 	if _, err := io.Copy(file, io.TeeReader(answer.Body, come)); err != nil {
-		return &transport.Unreachable{URL: client.URL().Host, Err: fmt.Errorf("the answer broke off: %w", err)}
+		return &transport.Unreachable{URL: client.URL().Host, Err: fmt.Errorf("the response was interrupted: %w", err)}
 	}
-	s.say("%s has %s.", path, output.Bytes(float64(come.done)))
+	s.say("Wrote %s to %s.", output.Bytes(float64(come.done)), path)
 	return nil
 }
 

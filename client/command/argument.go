@@ -61,7 +61,7 @@ func (a arguments) check(c *cobra.Command, words []string) error {
 		if len(a) > 0 {
 			want = strings.TrimSpace(a.usage())
 		}
-		return usage(c, fmt.Errorf("it takes %s", want))
+		return usage(c, fmt.Errorf("wrong arguments: expected %s", want))
 	}
 	return nil
 }

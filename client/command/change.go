@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/hostler/hostler/client/api"
@@ -32,7 +33,7 @@ func (s *session) show(ctx context.Context, t target, columns string, limit int)
 		s.list(columns, value)
 	})
 	if err == nil && limit > 0 && shown < total && !s.machine() {
-		s.say("These are %d of %d; --limit 0 shows all.", shown, total)
+		s.say("Showing %d of %d entries; use --limit 0 to show all.", shown, total)
 	}
 	return err
 }
@@ -51,7 +52,10 @@ func (s *session) change(ctx context.Context, t target, a *act) error {
 		if err != nil {
 			return err
 		}
-		return s.answer(ctx, body, func(any) { s.showPlan(s.screen.Print, plan) })
+		return s.answer(ctx, body, func(any) {
+			s.showPlan(s.screen.Print, plan)
+			s.screen.Print(s.screen.Colour(output.Bold, "Digest") + "\n  " + output.CleanLine(plan.Digest) + "\n")
+		})
 	}
 	answer, err := s.send(ctx, t)
 	var p *transport.Problem
@@ -95,7 +99,7 @@ func (s *session) planOf(ctx context.Context, t target) ([]byte, api.Plan, error
 		return nil, plan, err
 	}
 	if err := json.Unmarshal(answer.Body, &plan); err != nil {
-		return nil, plan, fmt.Errorf("the service's answer is no plan: %w", err)
+		return nil, plan, fmt.Errorf("cannot read the plan: %w", err)
 	}
 	return answer.Body, plan, nil
 }
@@ -109,18 +113,18 @@ func (s *session) askPhrase(ctx context.Context, t target, p *transport.Problem)
 		}
 		s.showPlan(s.screen.PrintErr, plan)
 		if len(plan.Blockers) > 0 {
-			return &failure{statusConflict, "it is not possible now, and nothing was done"}
+			return &failure{statusConflict, "blocked; nothing was changed"}
 		}
 		t.query.Set("plan_digest", plan.Digest)
 	} else {
 		s.screen.Say("%s", p.Detail)
 	}
-	typed, err := s.ask(ctx, "Type "+output.CleanLine(p.ConfirmPhrase)+" to go on: ")
+	typed, err := s.ask(ctx, "Type "+output.CleanLine(p.ConfirmPhrase)+" to confirm: ")
 	if err != nil {
 		return err
 	}
 	if typed != p.ConfirmPhrase {
-		return &failure{statusRefusedPhrase, "this is not the phrase, and nothing was done"}
+		return &failure{statusRefusedPhrase, "wrong phrase; nothing was changed"}
 	}
 	t.body["confirm"] = typed
 	return nil
@@ -139,25 +143,43 @@ func (s *session) showPlan(write func(string), plan api.Plan) {
 	}
 	var effects, blockers []string
 	for _, effect := range plan.Effects {
-		line := effect.Text
-		if effect.SizeBytes != nil {
-			line += " (" + output.Bytes(float64(*effect.SizeBytes)) + ")"
-		}
-		effects = append(effects, line)
+		effects = append(effects, effectLine(effect))
 	}
 	for _, blocker := range plan.Blockers {
 		blockers = append(blockers, blocker.Detail)
 	}
-	section("What would happen", effects)
-	section("Mind", plan.Warnings)
-	section("What is in the way", blockers)
+	section("Effects", effects)
+	section("Warnings", plan.Warnings)
+	section("Blockers", blockers)
 	if plan.ConfirmPhrase != nil {
-		section("To be typed", []string{*plan.ConfirmPhrase})
+		section("Confirmation phrase", []string{*plan.ConfirmPhrase})
 	}
 	if out.Len() == 0 {
-		out.WriteString("Nothing would happen.\n")
+		out.WriteString("No effects.\n")
 	}
 	write(out.String())
+}
+
+// effectLine returns an effect as a line, with its size and its time.
+func effectLine(effect api.PlanEffect) string {
+	var details []string
+	if effect.SizeBytes != nil {
+		details = append(details, output.Bytes(float64(*effect.SizeBytes)))
+	}
+	if effect.At != nil {
+		word := "as of"
+		switch effect.Kind {
+		case api.Uptime, api.Data:
+			word = "since"
+		case api.Backup, api.Snapshot:
+			word = "taken"
+		}
+		details = append(details, word+" "+effect.At.UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	if len(details) == 0 {
+		return effect.Text
+	}
+	return effect.Text + " (" + strings.Join(details, ", ") + ")"
 }
 
 // started is an answer with jobs.
@@ -184,7 +206,7 @@ func (s *session) result(ctx context.Context, t target, a *act, answer *transpor
 	if json.Unmarshal(answer.Body, &begun) != nil || begun.Job == nil && begun.Jobs == nil {
 		return s.answer(ctx, answer.Body, func(value any) { s.list(t.columns, value) })
 	}
-	if begun.Job != nil {
+	if begun.Job != nil && !slices.ContainsFunc(begun.Jobs, func(j api.JobView) bool { return j.Id == begun.Job.Id }) {
 		begun.Jobs = append([]api.JobView{*begun.Job}, begun.Jobs...)
 	}
 	if s.machine() && !a.wait {
@@ -201,13 +223,13 @@ func (s *session) result(ctx context.Context, t target, a *act, answer *transpor
 		case skipped.Target.App != nil:
 			name = fmt.Sprintf("app:%d", *skipped.Target.App)
 		}
-		s.screen.Say("%s was left out: %s", name, skipped.Detail)
+		s.screen.Say("Skipped %s: %s", name, skipped.Detail)
 		worst = &failure{status: statusConflict}
 	}
 	for _, job := range begun.Jobs {
 		if !a.wait {
 			if !s.machine() {
-				s.say("Job %d, %s of %s, is %s; hostler job wait %d follows it.", job.Id, job.Kind, job.Target.Name, job.Status, job.Id)
+				s.say("Job %d (%s of %s) is %s. To follow it: hostler job wait %d", job.Id, job.Kind, job.Target.Name, job.Status, job.Id)
 			}
 			continue
 		}

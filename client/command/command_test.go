@@ -367,3 +367,80 @@ func TestCompletion(t *testing.T) {
 		t.Errorf("offered %q", out)
 	}
 }
+
+func TestChoice_NullSendsNull(t *testing.T) {
+	f := &fake{}
+	f.answer("POST /api/v1/users", 201, `{"id":1}`)
+	run := f.start(t)
+	status, _, said := run("a password that is long\n", "user", "create", "a@example.org", "--role", "null", "--password-file", "-")
+	want := `POST /api/v1/users {"email":"a@example.org","password":"a password that is long","role":null}`
+	if status != 0 || !slices.Contains(f.asked, want) {
+		t.Errorf("%d, asked %q: %s", status, f.asked, said)
+	}
+	if status, _, said := run("", "user", "create", "a@example.org", "--role", "nobody", "--password-file", "-"); status != 2 ||
+		!strings.Contains(said, "owner, null") {
+		t.Errorf("another word: %d %s", status, said)
+	}
+	if _, out, _ := run("", "user", "create", "--help"); !strings.Contains(out, "owner, null") {
+		t.Errorf("the help: %s", out)
+	}
+}
+
+func TestPlan_ShowsDigestAndTimesOfEffects(t *testing.T) {
+	f := &fake{}
+	f.answer("DELETE /api/v1/vms/5", 200, `{"effects":[
+		{"kind":"uptime","text":"web is interrupted.","at":"2030-01-31T08:00:30Z"},
+		{"kind":"backup","text":"A backup remains.","size_bytes":2147483648,"at":"2030-01-30T08:00:00Z"},
+		{"kind":"guest","text":"It was read.","at":"2030-01-29T08:00:00Z"},
+		{"kind":"disk","text":"A disk is destroyed."}],
+		"warnings":[],"blockers":[],"confirm_phrase":"web","is_self":false,"digest":"5f2b0c9e81d4a7f3"}`)
+	status, out, said := f.start(t)("", "vm", "delete", "5", "--plan")
+	want := `Effects
+  web is interrupted. (since 2030-01-31 08:00 UTC)
+  A backup remains. (2.0 GiB, taken 2030-01-30 08:00 UTC)
+  It was read. (as of 2030-01-29 08:00 UTC)
+  A disk is destroyed.
+Confirmation phrase
+  web
+Digest
+  5f2b0c9e81d4a7f3
+`
+	if status != 0 || out != want {
+		t.Errorf("%d %s %s", status, out, said)
+	}
+}
+
+func TestScheduleRun_WaitFollowsAllJobs(t *testing.T) {
+	f := &fake{}
+	f.answer("POST /api/v1/schedules/3/run", 202, `{"job":{"id":7,"kind":"backup.run","status":"queued","target":{"name":"web"}},
+		"jobs":[{"id":7,"kind":"backup.run","status":"queued","target":{"name":"web"}},
+		{"id":8,"kind":"backup.run","status":"queued","target":{"name":"db"}}]}`)
+	for id, end := range map[int]string{7: "succeeded", 8: "failed"} {
+		job := fmt.Sprintf(`{"id":%d,"kind":"backup.run","status":%q,"error":"no space","target":{"name":"job %d"}}`, id, end, id)
+		f.answer(fmt.Sprintf("GET /api/v1/jobs/%d/events/stream", id), 200, "event: end\ndata: "+job+"\n\n")
+	}
+	run := f.start(t)
+	status, _, said := run("", "schedule", "run", "3", "--wait")
+	if status != 10 || strings.Count(said, "job 7") != 1 || !strings.Contains(said, "job 8") {
+		t.Errorf("%d %s", status, said)
+	}
+	if status, _, said := run("", "schedule", "run", "3"); status != 0 || strings.Count(said, "Job 7") != 1 || strings.Count(said, "Job 8") != 1 {
+		t.Errorf("without --wait: %d %s", status, said)
+	}
+}
+
+func TestReboot_HasTheAliasRestart(t *testing.T) {
+	f := &fake{}
+	f.answer("POST /api/v1/vms/{id}/restart", 202, `{"job":{"id":7}}`)
+	f.answer("POST /api/v1/apps/{id}/restart", 202, `{"job":{"id":7}}`)
+	f.answer("POST /api/v1/guests/actions", 202, `{"jobs":[{"id":7}],"skipped":[]}`)
+	f.answer("GET /api/v1/cluster/nodes", 200, `[{"node":"pve2","host_id":1,"host":"lab"}]`)
+	f.answer("POST /api/v1/hosts/1/nodes/pve2/power", 202, `{"job":{"id":7}}`)
+	run := f.start(t)
+	for _, words := range []string{"vm restart 5", "app restart 5", "guest restart vm:5", "node restart pve2"} {
+		status, _, said := run("", strings.Fields(words)...)
+		if last := f.asked[len(f.asked)-1]; status != 0 || !strings.Contains(last, "restart") && !strings.Contains(last, "reboot") {
+			t.Errorf("%s: %d, asked %s: %s", words, status, last, said)
+		}
+	}
+}

@@ -49,7 +49,7 @@ func (s *session) chosen() (c contexts.Context, name, key string, err error) {
 	if at := os.Getenv("HOSTLER_URL"); at != "" && s.contextName == "" {
 		file := os.Getenv("HOSTLER_KEY_FILE")
 		if file == "" {
-			return c, "", "", &failure{statusUnauthenticated, "HOSTLER_URL is set: name the file of an API key with HOSTLER_KEY_FILE"}
+			return c, "", "", &failure{statusUnauthenticated, "HOSTLER_URL is set, but HOSTLER_KEY_FILE is not: set it to a file with an API key"}
 		}
 		key, err := contexts.ReadKeyFile(file)
 		return contexts.Context{URL: at, Authorities: os.Getenv("HOSTLER_CA")}, "environment", key, err
@@ -84,10 +84,10 @@ func serviceURL(text string) (*url.URL, error) {
 	}
 	at, err := url.Parse(full)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
-		return nil, &failure{statusUsage, fmt.Sprintf("%q is no address of a service, such as https://hostler.example.org", text)}
+		return nil, &failure{statusUsage, fmt.Sprintf("invalid address %q: expected a URL such as https://hostler.example.org", text)}
 	}
 	if at.User != nil {
-		return nil, &failure{statusUsage, "an address has no password in it: hostler login asks for it"}
+		return nil, &failure{statusUsage, "the address must not contain a password: hostler login asks for it"}
 	}
 	if full != text && loopback(at.Hostname()) {
 		at.Scheme = "http"
@@ -129,7 +129,7 @@ func readFile(path string) ([]byte, error) {
 // readInput reads a small file, or what is piped in when it is called -.
 func (s *session) readInput(path string) ([]byte, error) {
 	if path == "-" {
-		return readBounded(s.in, "the standard input")
+		return readBounded(s.in, "standard input")
 	}
 	return readFile(path)
 }

@@ -30,19 +30,19 @@ func consoleOf(kind string) func(s *session) []*cobra.Command {
 	return func(s *session) []*cobra.Command {
 		var silence time.Duration
 		c := &cobra.Command{
-			Use: "console " + strings.ToUpper(kind), Short: "Open the console in this terminal", Args: cobra.ExactArgs(1),
-			Long: "Open the console in this terminal. A tilde and a point at the beginning of a line leave it; two tildes there are one.\n\n" +
-				"What is piped in is typed, and the console is left once it has shown nothing for --silence after that. A graphical console is " +
-				"for a VNC viewer: hostler-console opens one.",
+			Use: "console " + strings.ToUpper(kind), Short: "Open a console in this terminal", Args: cobra.ExactArgs(1),
+			Long: "Open a console in this terminal. To leave it, type ~. at the start of a line; to send a tilde there, type it twice.\n\n" +
+				"Piped input is sent to the console, which closes when it has printed nothing for --silence after the end of the input. " +
+				"For a graphical console use hostler-console, which opens a VNC viewer.",
 			ValidArgsFunction: s.completeArguments(parseArguments("id:" + kind)),
 			RunE: func(cmd *cobra.Command, words []string) error {
 				return s.console(cmd.Context(), operation, kind, words[0], silence)
 			},
 		}
 		if kind == "node" {
-			c.Use, c.Short, c.Aliases = "shell NODE", "Open a shell of a node in this terminal", []string{"console"}
+			c.Use, c.Short, c.Aliases = "shell NODE", "Open a node shell in this terminal", []string{"console"}
 		}
-		c.Flags().DurationVar(&silence, "silence", 2*time.Second, "how long to wait for output after the end of what is piped in")
+		c.Flags().DurationVar(&silence, "silence", 2*time.Second, "with piped input: time to wait for output after the end of the input")
 		return []*cobra.Command{c}
 	}
 }
@@ -54,7 +54,7 @@ func (s *session) console(ctx context.Context, operation, kind, word string, sil
 	in, read := s.in.(*os.File)
 	out, write := s.screen.Out.(*os.File)
 	if !read || !write {
-		return errors.New("a console needs files to read from and to write to")
+		return errors.New("a console requires files as standard input and output")
 	}
 	found, err := s.resolve(ctx, kind, word)
 	if err != nil {
@@ -99,7 +99,7 @@ func connectConsole(ctx context.Context, client *transport.Client, ticket api.Co
 	base := client.URL()
 	path, err := url.Parse(ticket.Path)
 	if err != nil || path.Host != "" || path.Scheme != "" || !strings.HasPrefix(path.Path, "/") {
-		return nil, errors.New("the service's answer is no ticket of a console")
+		return nil, errors.New("the service returned an invalid console ticket")
 	}
 	at := *base
 	at.Path = strings.TrimSuffix(base.Path, "/") + path.Path
@@ -114,7 +114,7 @@ func connectConsole(ctx context.Context, client *transport.Client, ticket api.Co
 		}
 	}
 	if err != nil {
-		return nil, &transport.Unreachable{URL: base.Host, Err: errors.New("the console was not opened")}
+		return nil, &transport.Unreachable{URL: base.Host, Err: errors.New("cannot open the console")}
 	}
 	conn.SetReadLimit(maxMessage)
 	return conn, nil

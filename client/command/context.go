@@ -15,7 +15,7 @@ import (
 // of key. It is the test that a context works.
 func (s *session) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Show who you are at the service, and your roles", Args: cobra.NoArgs,
+		Use: "whoami", Short: "Show the logged-in user and their roles", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := s.connection()
 			if err != nil {
@@ -33,14 +33,14 @@ func (s *session) whoamiCommand() *cobra.Command {
 // contextCommand makes the commands over the file of contexts. None of them
 // asks a service.
 func (s *session) contextCommand() *cobra.Command {
-	c := group(&cobra.Command{Use: "context", Short: "The services that you have logged in to"})
+	c := group(&cobra.Command{Use: "context", Short: "Services that you are logged in to"})
 	c.AddCommand(
 		&cobra.Command{
 			Use: "list", Short: "List contexts", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return s.listContexts(cmd.Context()) },
 		},
 		&cobra.Command{
-			Use: "use CONTEXT", Short: "Make a context the current one", Args: cobra.ExactArgs(1), ValidArgsFunction: s.completeContexts,
+			Use: "use CONTEXT", Short: "Set the current context", Args: cobra.ExactArgs(1), ValidArgsFunction: s.completeContexts,
 			RunE: func(_ *cobra.Command, args []string) error {
 				return changeContexts(func(f *contexts.File) error {
 					name, _, err := f.Get(args[0])
@@ -50,7 +50,7 @@ func (s *session) contextCommand() *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "remove CONTEXT", Short: "Forget a context; its key stays good at the service", Args: cobra.ExactArgs(1),
+			Use: "remove CONTEXT", Short: "Remove a context; its API key stays valid", Args: cobra.ExactArgs(1),
 			ValidArgsFunction: s.completeContexts,
 			RunE: func(_ *cobra.Command, args []string) error {
 				return changeContexts(func(f *contexts.File) error {

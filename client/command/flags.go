@@ -40,6 +40,22 @@ type fieldFlag struct {
 	query bool
 }
 
+// null is the value of a flag that sends null.
+const null = "null"
+
+// takesNull reports whether the flag's value null means JSON's null. For a text without a list of values it is a text like any other.
+func (f fieldFlag) takesNull() bool {
+	return f.Null && !f.query && !f.secret && !f.mixed && (len(f.Values) > 0 || f.Kind != api.Text && f.Kind != api.Texts)
+}
+
+// values are the words that the flag accepts, null among them; nil where it has no list of values.
+func (f fieldFlag) values() []string {
+	if len(f.Values) > 0 && f.takesNull() {
+		return append(slices.Clone(f.Values), null)
+	}
+	return f.Values
+}
+
 // idFields are fields whose value is the id of a thing that has a name.
 var idFields = map[string]string{"host_id": "host", "target_host_id": "host", "team_id": "team", "host": "host", "vm": "vm", "app": "app"}
 
@@ -86,7 +102,7 @@ func (s *session) addFieldFlags(c *cobra.Command, op *api.Operation, args argume
 		add(field, false)
 	}
 	if len(nullable) > 0 {
-		c.Flags().StringSliceVar(&f.clear, "clear", nil, "clear what is there: "+strings.Join(nullable, ", "))
+		c.Flags().StringSliceVar(&f.clear, "clear", nil, "fields to clear: "+strings.Join(nullable, ", "))
 		_ = c.RegisterFlagCompletionFunc("clear", cobra.FixedCompletions(nullable, cobra.ShellCompDirectiveNoFileComp))
 	}
 	return f
@@ -108,23 +124,25 @@ func flagName(field string) string {
 // and its help names the allowed values, so that the help needs no upkeep of
 // its own.
 func (s *session) addFieldFlag(c *cobra.Command, f fieldFlag) {
-	about := f.About
+	about := startLower(f.About)
 	if about == "" {
-		about = "the " + strings.ReplaceAll(f.Name, "_", " ")
+		about = strings.ReplaceAll(f.Name, "_", " ")
 	}
-	if len(f.Values) > 0 {
-		about = strings.TrimPrefix(about+": "+strings.Join(f.Values, ", "), ": ")
+	values := f.values()
+	explained := !slices.ContainsFunc(values, func(value string) bool { return !strings.Contains(about, value+": ") })
+	if len(values) > 0 && !explained {
+		about = strings.TrimPrefix(about+": "+strings.Join(values, ", "), ": ")
 	}
 	if f.kind != "" {
-		about = strings.TrimPrefix(about+" (name or id)", " ")
+		about = strings.TrimPrefix(about+" (name or ID)", " ")
 	}
 	if f.Required {
-		about = strings.TrimPrefix(about+" (needed)", " ")
+		about = strings.TrimPrefix(about+" (required)", " ")
 	}
 	flags := c.Flags()
 	switch {
 	case f.secret:
-		flags.String(f.flag, "", strings.TrimSpace("file to read it from, - for what is piped in. "+about))
+		flags.String(f.flag, "", strings.TrimSpace("file that contains it, - for standard input. "+about))
 	case f.mixed && f.Kind == api.Texts:
 		flags.String(f.flag, "", strings.TrimSpace(about+" (@FILE with one per line, or - for standard input)"))
 	case f.mixed:
@@ -143,8 +161,8 @@ func (s *session) addFieldFlag(c *cobra.Command, f fieldFlag) {
 		flags.String(f.flag, "", about)
 	}
 	switch {
-	case len(f.Values) > 0:
-		_ = c.RegisterFlagCompletionFunc(f.flag, cobra.FixedCompletions(f.Values, cobra.ShellCompDirectiveNoFileComp))
+	case len(values) > 0:
+		_ = c.RegisterFlagCompletionFunc(f.flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	case f.kind != "":
 		_ = c.RegisterFlagCompletionFunc(f.flag, func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 			return s.names(c.Context(), f.kind, word), cobra.ShellCompDirectiveNoFileComp
@@ -152,8 +170,16 @@ func (s *session) addFieldFlag(c *cobra.Command, f fieldFlag) {
 	}
 }
 
-// take puts what the flags say into the request. A secret that is needed and
-// was not given is asked for.
+// startLower returns a text that starts in lower case, as all lines of help do. A first word such as SHA-256 stays.
+func startLower(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	if word == "" || word[1:] != strings.ToLower(word[1:]) {
+		return text
+	}
+	return strings.ToLower(word) + text[len(word):]
+}
+
+// take puts what the flags say into the request. A secret that is needed and was not given is asked for.
 func (s *session) take(ctx context.Context, f *fieldFlags, t target) error {
 	for _, field := range f.fields {
 		flag := f.set.Lookup(field.flag)
@@ -189,10 +215,10 @@ func (s *session) missing(ctx context.Context, field fieldFlag, body map[string]
 		return nil
 	}
 	if !field.secret {
-		return &failure{statusUsage, "--" + field.flag + " is needed"}
+		return &failure{statusUsage, "--" + field.flag + " is required"}
 	}
 	if !s.asks() {
-		return &failure{statusUsage, "--" + field.flag + " is needed: - reads it from what is piped in"}
+		return &failure{statusUsage, "--" + field.flag + " is required; use - to read it from standard input"}
 	}
 	text, err := s.askHidden(ctx, strings.ReplaceAll(field.Name, "_", " ")+": ")
 	body[field.Name] = text
@@ -225,7 +251,12 @@ func (s *session) value(ctx context.Context, field fieldFlag, flag *pflag.Flag) 
 		}
 		text = string(content)
 	}
-	wrong := func(want string) error { return &failure{statusUsage, fmt.Sprintf("--%s takes %s", field.flag, want)} }
+	if text == null && field.takesNull() {
+		return nil, nil
+	}
+	wrong := func(want string) error {
+		return &failure{statusUsage, fmt.Sprintf("invalid value for --%s: expected %s", field.flag, want)}
+	}
 	switch {
 	case field.secret:
 		content, err := s.readInput(text)
@@ -242,7 +273,7 @@ func (s *session) value(ctx context.Context, field fieldFlag, flag *pflag.Flag) 
 	case field.Kind == api.Whole:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return nil, wrong("a whole number")
+			return nil, wrong("an integer")
 		}
 		return n, nil
 	case field.Kind == api.Time:
@@ -261,7 +292,7 @@ func (s *session) value(ctx context.Context, field fieldFlag, flag *pflag.Flag) 
 		}
 		return json.RawMessage(text), nil
 	case len(field.Values) > 0 && !slices.Contains(field.Values, text):
-		return nil, wrong("one of " + strings.Join(field.Values, ", "))
+		return nil, wrong("one of " + strings.Join(field.values(), ", "))
 	}
 	return text, nil
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // errTimeout is the cause when --timeout has passed.
-var errTimeout = errors.New("the time is over")
+var errTimeout = errors.New("timed out")
 
 // followToEnd follows a job: its transcript as it comes, how far it is below
 // that, and in the end an error that says how it ended, nil for one that
@@ -33,10 +33,10 @@ func (s *session) followToEnd(ctx context.Context, id int64, timeout time.Durati
 	s.screen.Done()
 	switch {
 	case outer.Err() != nil:
-		s.say("The job %d goes on; hostler job wait %d follows it again.", id, id)
+		s.say("Job %d is still running. To follow it: hostler job wait %d", id, id)
 		return &failure{status: statusInterrupted}
 	case errors.Is(context.Cause(ctx), errTimeout):
-		return &failure{statusStillRunning, fmt.Sprintf("the job %d still runs; hostler job wait %d follows it again", id, id)}
+		return &failure{statusStillRunning, fmt.Sprintf("job %d is still running; follow it with hostler job wait %d", id, id)}
 	case err != nil:
 		return err
 	}
@@ -53,14 +53,14 @@ func (s *session) ended(job *api.JobView) error {
 	status := statusJobFailed
 	switch job.Status {
 	case api.JobViewStatusSucceeded:
-		s.say("Job %d, %s of %s, succeeded%s.", job.Id, job.Kind, job.Target.Name, took(job))
+		s.say("Job %d (%s of %s) succeeded%s.", job.Id, job.Kind, job.Target.Name, took(job))
 		return nil
 	case api.JobViewStatusCanceled:
 		status = statusJobCanceled
 	case api.JobViewStatusUnknown:
 		status = statusJobUnknown
 	}
-	text := fmt.Sprintf("job %d, %s of %s: %s", job.Id, job.Kind, job.Target.Name, job.Status)
+	text := fmt.Sprintf("job %d (%s of %s): %s", job.Id, job.Kind, job.Target.Name, job.Status)
 	if job.Error != "" {
 		text += ": " + job.Error
 	}
@@ -100,7 +100,7 @@ func (s *session) followJob(ctx context.Context, id int64) (*api.JobView, []byte
 			if e.name == "end" {
 				var job api.JobView
 				if err := json.Unmarshal([]byte(e.data), &job); err != nil {
-					return nil, nil, fmt.Errorf("the service's answer is no job: %w", err)
+					return nil, nil, fmt.Errorf("cannot read the job: %w", err)
 				}
 				return &job, []byte(e.data), nil
 			}
@@ -143,7 +143,7 @@ func (s *session) readTranscript(ctx context.Context, path string, lines chan<- 
 		case <-time.After(time.Second):
 		}
 	}
-	return &failure{statusUnreachable, "the connection to the job's transcript broke again and again; the job goes on"}
+	return &failure{statusUnreachable, "the connection to the job's transcript failed repeatedly; the job is still running"}
 }
 
 // transcript shows a line of a job: where its answer is for a program, beside the answer.
@@ -186,8 +186,8 @@ func (s *session) drawProgress(ctx context.Context, id int64) {
 func jobCommands(s *session) []*cobra.Command {
 	var timeout time.Duration
 	wait := &cobra.Command{
-		Use: "wait JOB-ID...", Short: "Follow jobs until they have ended", Args: cobra.MinimumNArgs(1),
-		Long: "Follow jobs until they have ended. The exit status says how the last one that did not succeed ended.",
+		Use: "wait JOB-ID...", Short: "Follow jobs until they end", Args: cobra.MinimumNArgs(1),
+		Long: "Follow jobs until they end. The exit status is that of the last job that did not succeed.",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			var worst error
 			for _, word := range words {
@@ -205,6 +205,6 @@ func jobCommands(s *session) []*cobra.Command {
 			return worst
 		},
 	}
-	wait.Flags().DurationVar(&timeout, "timeout", 0, "how long at most, for each; 0 for as long as it takes")
+	wait.Flags().DurationVar(&timeout, "timeout", 0, "maximum time to wait for each job; 0 for no limit")
 	return []*cobra.Command{wait}
 }

@@ -25,28 +25,27 @@ func (s *session) inventoryCommand() *cobra.Command {
 	var list bool
 	var host string
 	c := &cobra.Command{
-		Use: "inventory", Short: "Write the guests as a dynamic inventory of Ansible", Args: cobra.NoArgs,
-		Long: "Write the guests as a dynamic inventory of Ansible. Ansible takes a program: a file of two lines that may be executed, such " +
-			"as\n\n" +
+		Use: "inventory", Short: "Print the guests as a dynamic inventory for Ansible", Args: cobra.NoArgs,
+		Long: "Print the guests as a dynamic inventory for Ansible. Ansible requires an executable file, such as\n\n" +
 			"  #!/bin/sh\n  exec hostler inventory \"$@\"\n\n" +
-			"A guest is a host by its name, or by its name and id where several have the name or Ansible reads it as something else, such as " +
-			"an IP address. Its ansible_host is the first address that the guest reported. Without one it is a name below .invalid, which " +
+			"The name of a host is the name of the guest, or its name and ID if the name is not unique or Ansible would read it as " +
+			"something else, such as an IP address. Its ansible_host is the first address that the guest reported. Without one it is a name below .invalid, which " +
 			"never resolves (RFC 2606), such as 7.without-address.invalid. for the guest with id 7: Ansible cannot reach such a guest, and " +
 			"does not reach another machine by its name. " +
-			"Groups are its kind, status, host, node, cluster, team, pool and tags: kind_vm, status_running, host_lab, node_pve1, cluster_prod, " +
-			"team_Default, pool_x, tag_prod. Templates are left out. All that is known of it is in variables that begin with hostler_. " +
-			"In names of hosts and groups an underscore stands for what Ansible would read as more than a name. Ansible gets every text " +
-			"of a variable as unsafe ({\"__ansible_unsafe\": TEXT}), so it never runs one as a template.",
+			"The groups are kind, status, host, node, cluster, team, pool and tags: kind_vm, status_running, host_lab, node_pve1, cluster_prod, " +
+			"team_Default, pool_x, tag_prod. Templates are left out. Variables start with hostler_. " +
+			"In names of hosts and groups, an underscore replaces characters with a special meaning in Ansible. All texts in variables " +
+			"are marked as unsafe ({\"__ansible_unsafe\": TEXT}), so Ansible never runs them as templates.",
 		Example: "  ansible -i ./inventory.sh status_running -m ping",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list && host != "" {
-				return &failure{statusUsage, "take one of --list and --host"}
+				return &failure{statusUsage, "--list and --host cannot be combined"}
 			}
 			return s.inventory(cmd.Context(), host)
 		},
 	}
-	c.Flags().BoolVar(&list, "list", false, "all groups and hosts; so it is without --host too")
-	c.Flags().StringVar(&host, "host", "", "the variables of one host")
+	c.Flags().BoolVar(&list, "list", false, "print all groups and hosts, the default")
+	c.Flags().StringVar(&host, "host", "", "print the variables of this host")
 	return c
 }
 

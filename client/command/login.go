@@ -30,31 +30,31 @@ type login struct {
 func (s *session) loginCommand() *cobra.Command {
 	var l login
 	c := &cobra.Command{
-		Use: "login URL", Short: "Log in to a service, and remember it as a context", Args: cobra.ExactArgs(1),
-		Long: "Log in to a service, and remember it as a context.\n\n" +
-			"It asks for e-mail, password and second factor, makes an API key of yours that is named after this machine, and logs out again: " +
-			"the password is kept nowhere. With --key-file or --key-stdin an API key that you have is used instead.\n\n" +
-			"A certificate that no authority vouches for is shown by its fingerprint and pinned when you say yes, or when it is the one of " +
-			"--fingerprint; from then on the service must show this one. The service has no log-in by a browser or a code for other programs.\n\n" +
-			"Contexts are in hostler/contexts.json in your folder of settings (HOSTLER_CONFIG names another file), which only you can read. " +
-			"With --keyring the key itself is in the system's keyring.",
+		Use: "login URL", Short: "Log in to a service and save it as a context", Args: cobra.ExactArgs(1),
+		Long: "Log in to a service and save it as a context.\n\n" +
+			"The command asks for email address, password and second factor, creates an API key that is named after this machine, and ends " +
+			"the session. The password is not stored. With --key-file or --key-stdin, it uses an existing API key instead.\n\n" +
+			"If the certificate is not trusted, the command shows its fingerprint and pins it when you confirm, or when it matches " +
+			"--fingerprint; from then on the service must present this certificate. Log-in through a browser is not supported.\n\n" +
+			"Contexts are stored in hostler/contexts.json in your configuration folder (HOSTLER_CONFIG sets another file), which only you " +
+			"can read. With --keyring, the key is stored in the system's keyring.",
 		Example: "  hostler login https://hostler.example.org\n  hostler login hostler.lab:8480 --name lab --keyring\n" +
 			"  hostler login https://hostler.example.org --key-stdin < key",
 		RunE: func(cmd *cobra.Command, args []string) error { return s.login(cmd.Context(), args[0], l) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&l.name, "name", "", "name of the context; the host of the URL when absent")
-	flags.StringVar(&l.email, "email", "", "whom to log in")
+	flags.StringVar(&l.name, "name", "", "name of the context; the host of the URL if absent")
+	flags.StringVar(&l.email, "email", "", "email address of the user")
 	flags.BoolVar(&l.passwordStdin, "password-stdin", false,
-		"read the password from what is piped in, and the second factor from its second line")
-	flags.StringVar(&l.keyFile, "key-file", "", "take the API key in this file")
-	flags.BoolVar(&l.keyStdin, "key-stdin", false, "take the API key that is piped in")
-	flags.StringVar(&l.fingerprint, "fingerprint", "", "SHA-256 of the certificate that the service must show")
-	flags.StringVar(&l.authorities, "ca", "", "file of certificates in PEM that vouch for the service's, in the place of the system's")
-	flags.BoolVar(&l.keyring, "keyring", false, "keep the key in the system's keyring")
-	flags.BoolVar(&l.readOnly, "read-only", false, "make a key that can only read")
-	flags.StringVar(&l.expires, "expires", "", "make a key that ends then, such as 2099-12-31, or in so long, such as 720h")
-	flags.BoolVar(&l.plain, "plain-http", false, "send the password and the key without TLS to another machine")
+		"read the password from standard input, and the second factor from its second line")
+	flags.StringVar(&l.keyFile, "key-file", "", "use the API key in this file")
+	flags.BoolVar(&l.keyStdin, "key-stdin", false, "use the API key from standard input")
+	flags.StringVar(&l.fingerprint, "fingerprint", "", "SHA-256 of the certificate that the service must present")
+	flags.StringVar(&l.authorities, "ca", "", "file with CA certificates in PEM format to use instead of the system's")
+	flags.BoolVar(&l.keyring, "keyring", false, "store the key in the system's keyring")
+	flags.BoolVar(&l.readOnly, "read-only", false, "create a read-only key")
+	flags.StringVar(&l.expires, "expires", "", "expiry of the new key: a date such as 2099-12-31, or a duration such as 720h")
+	flags.BoolVar(&l.plain, "plain-http", false, "allow a connection to another machine without TLS")
 	c.MarkFlagsMutuallyExclusive("key-file", "key-stdin", "password-stdin")
 	c.MarkFlagsMutuallyExclusive("fingerprint", "ca")
 	return c
@@ -73,7 +73,7 @@ func (s *session) login(ctx context.Context, where string, l login) error {
 		l.name = strings.Trim(strings.ReplaceAll(at.Host, ":", "-"), "[]-")
 	}
 	if err := contexts.CheckName(l.name); err != nil {
-		return &failure{statusUsage, err.Error() + ": say one with --name"}
+		return &failure{statusUsage, err.Error() + "; set it with --name"}
 	}
 	if err := refusePlain(at, l.plain); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (s *session) login(ctx context.Context, where string, l login) error {
 	if again && unknown == nil && old.KeyID != 0 && old.URL == c.URL && oldKey != key {
 		s.replace(ctx, options, oldKey, old.KeyID)
 	}
-	s.say("Logged in to %s as %s. This is the context %s now.", c.URL, c.User, l.name)
+	s.say("Logged in to %s as %s. The current context is %s.", c.URL, c.User, l.name)
 	return nil
 }
 
@@ -129,7 +129,7 @@ func (s *session) replace(ctx context.Context, o transport.Options, key string, 
 		err = revoke(ctx, client, id)
 	}
 	if err != nil {
-		s.say("The key %d of the earlier log-in was not revoked: hostler key list shows it.", id)
+		s.say("Cannot revoke key %d of the previous log-in; see hostler key list.", id)
 	}
 }
 
@@ -154,17 +154,17 @@ func (s *session) trust(ctx context.Context, o transport.Options, want string) (
 	if trusted {
 		return "", nil
 	}
-	s.screen.Say("No authority vouches for the certificate of %s.\n  SHA-256   %s\n  ends      %s\n"+
-		"On the service's machine, openssl x509 -noout -fingerprint -sha256 -in tls/self-signed.pem in its "+
-		"state folder shows the right one.",
+	s.screen.Say("The certificate of %s is not trusted.\n  SHA-256   %s\n  expires   %s\n"+
+		"Compare it with the output of this command in the service's state folder: "+
+		"openssl x509 -noout -fingerprint -sha256 -in tls/self-signed.pem",
 		o.URL.Host, seen, certificate.NotAfter.Format(time.DateOnly))
 	if !s.asks() {
 		return "", &failure{statusUnreachable,
-			"the certificate is not trusted: say its fingerprint with --fingerprint, or its authority with --ca"}
+			"the certificate is not trusted: use --fingerprint to pin it, or --ca to trust its CA"}
 	}
-	said, err := s.ask(ctx, "Is it this one? Type yes: ")
+	said, err := s.ask(ctx, "Trust this certificate? Type yes: ")
 	if err != nil || said != "yes" {
-		return "", &failure{statusUnreachable, "the certificate was not accepted, and nothing was sent"}
+		return "", &failure{statusUnreachable, "certificate rejected; nothing was sent"}
 	}
 	return seen, nil
 }
@@ -183,7 +183,7 @@ func (s *session) givenKey(ctx context.Context, o transport.Options, l login, c 
 		return "", err
 	}
 	if o.Key == "" {
-		return "", &failure{statusUsage, "there is no key"}
+		return "", &failure{statusUsage, "the API key is empty"}
 	}
 	client, err := transport.New(o)
 	if err != nil {
@@ -201,9 +201,9 @@ func (s *session) givenKey(ctx context.Context, o transport.Options, l login, c 
 func (s *session) makeKey(ctx context.Context, o transport.Options, l login, c *contexts.Context) (key string, err error) {
 	if c.User = l.email; c.User == "" {
 		if l.passwordStdin {
-			return "", &failure{statusUsage, "--password-stdin needs --email"}
+			return "", &failure{statusUsage, "--password-stdin requires --email"}
 		}
-		if c.User, err = s.ask(ctx, "E-mail: "); err != nil {
+		if c.User, err = s.ask(ctx, "Email: "); err != nil {
 			return "", err
 		}
 	}
@@ -259,7 +259,7 @@ func (s *session) openSession(ctx context.Context, client *transport.Client, ema
 		next, more, err := s.logInStep(ctx, client, "/api/v1/auth/totp", body, cookies)
 		var p *transport.Problem
 		if errors.As(err, &p) && p.Code == "invalid_credentials" && left > 1 && s.asks() {
-			s.screen.Say("This code is not right.")
+			s.screen.Say("Wrong code.")
 			continue
 		}
 		if err != nil {
@@ -281,7 +281,7 @@ func (s *session) logInStep(ctx context.Context, client *transport.Client, path 
 		return result, nil, err
 	}
 	if err := json.Unmarshal(answer.Body, &result); err != nil {
-		return result, nil, fmt.Errorf("the service's answer is not that of Hostler: %w", err)
+		return result, nil, fmt.Errorf("unexpected response from the service: %w", err)
 	}
 	return result, (&http.Response{Header: answer.Header}).Cookies(), nil
 }
@@ -332,7 +332,7 @@ func read(ctx context.Context, client *transport.Client, r transport.Request, ou
 		return err
 	}
 	if err := json.Unmarshal(answer.Body, out); err != nil {
-		return fmt.Errorf("the service's answer is not that of Hostler: %w", err)
+		return fmt.Errorf("unexpected response from the service: %w", err)
 	}
 	return nil
 }
@@ -342,7 +342,7 @@ func read(ctx context.Context, client *transport.Client, r transport.Request, ou
 // otherwise a key would stay valid that nobody remembers.
 func (s *session) logoutCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout [CONTEXT]", Short: "Revoke the key of a context, and forget it", Args: cobra.MaximumNArgs(1),
+		Use: "logout [CONTEXT]", Short: "Revoke the API key of a context and remove the context", Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: s.completeContexts,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -363,7 +363,7 @@ func (s *session) logoutCommand() *cobra.Command {
 					err = revoke(cmd.Context(), client, c.KeyID)
 				}
 				if err != nil {
-					return fmt.Errorf("the key was not revoked, and the context is still there (hostler context remove forgets it all the same): %w", err)
+					return fmt.Errorf("cannot revoke the key; the context was kept (remove it with hostler context remove): %w", err)
 				}
 			}
 			if err := file.Remove(name); err != nil {

@@ -25,9 +25,9 @@ var guests = []noun{
 	{
 		name: "app", aliases: []string{"apps"}, short: "Apps: containers that were adopted or installed", verbs: []verb{
 			{name: "list", aliases: []string{"ls"}, op: "list_apps", columns: guestColumns},
-			{name: "discovered", op: "list_discovered_apps", short: "List containers that are no apps yet",
+			{name: "discovered", op: "list_discovered_apps", short: "List containers that are not apps",
 				columns: "host_id host name vmid status node memory_bytes"},
-			{name: "adopt", op: "adopt_apps", short: "Make containers apps",
+			{name: "adopt", op: "adopt_apps", short: "Adopt containers as apps",
 				columns: "id name slug vmid status host node", example: `--items '[{"host_id":1,"vmid":105}]'`},
 			{name: "show", op: "get_app", args: "app_id:app"},
 			power("start", "app"), power("stop", "app"), power("shutdown", "app"), power("reboot", "app"),
@@ -45,7 +45,7 @@ var guests = []noun{
 		}, more: consoleOf("app"),
 	},
 	{
-		name: "guest", aliases: []string{"guests"}, short: "VMs and containers together", verbs: []verb{
+		name: "guest", aliases: []string{"guests"}, short: "VMs and containers", verbs: []verb{
 			{name: "list", aliases: []string{"ls"}, op: "list_guests",
 				columns: "id kind name status host node vmid cpu memory_bytes team app backup_at"},
 			powerAll("start"), powerAll("stop"), powerAll("shutdown"), powerAll("reboot"),
@@ -61,7 +61,7 @@ var guests = []noun{
 			{name: "delete", aliases: []string{"rm"}, op: "delete_vm_snapshot", appOp: "delete_app_snapshot", args: "vm_id:guest name",
 				short: "Delete a snapshot of a guest"},
 			{name: "rollback", op: "rollback_vm_snapshot", appOp: "rollback_app_snapshot", args: "vm_id:guest name",
-				short: "Set a guest back to a snapshot", example: "web-1 before-upgrade --plan"},
+				short: "Roll back a guest to a snapshot", example: "web-1 before-upgrade --plan"},
 		},
 	},
 	{
@@ -77,7 +77,7 @@ var guests = []noun{
 		},
 	},
 	{
-		name: "job", aliases: []string{"jobs"}, short: "What was asked for and takes time", verbs: []verb{
+		name: "job", aliases: []string{"jobs"}, short: "Jobs: operations that take time", verbs: []verb{
 			{name: "list", aliases: []string{"ls"}, op: "list_jobs",
 				columns: "id kind target.name status progress by=requested_by.email created_at duration_s error"},
 			{name: "show", op: "get_job", args: "job_id:id"},
@@ -98,7 +98,7 @@ const (
 // power is a verb that changes the power state of a VM or an app.
 func power(name, kind string) verb {
 	return verb{
-		name: name, op: "act_on_" + kind, args: kind + "_id:" + kind, path: map[string]string{"action": action(name)},
+		name: name, aliases: powerAliases[name], op: "act_on_" + kind, args: kind + "_id:" + kind, path: map[string]string{"action": action(name)},
 		short: powerWords[name] + map[string]string{"vm": " a VM", "app": " an app"}[kind], example: "web-1 --wait",
 	}
 }
@@ -106,7 +106,7 @@ func power(name, kind string) verb {
 // powerAll is a verb that changes the power state of several guests.
 func powerAll(name string) verb {
 	return verb{
-		name: name, op: "act_on_guests", args: "+targets:guest...", body: map[string]any{"action": action(name)},
+		name: name, aliases: powerAliases[name], op: "act_on_guests", args: "+targets:guest...", body: map[string]any{"action": action(name)},
 		short: powerWords[name] + " guests", example: "web-1 vm:12 app:3 --wait",
 	}
 }
@@ -119,8 +119,9 @@ func action(name string) string {
 	return name
 }
 
-// powerWords are the beginnings of the help lines, by verb.
+// powerAliases are the API's words for verbs that have another name here.
+var powerAliases = map[string][]string{"reboot": {"restart"}}
+
 var powerWords = map[string]string{
-	"start": "Start", "stop": "Switch off", "shutdown": "Ask to shut down", "reboot": "Ask to restart", "pause": "Pause", "resume": "Resume",
-	"reset": "Push the reset button of",
+	"start": "Start", "stop": "Power off", "shutdown": "Shut down", "reboot": "Reboot", "pause": "Pause", "resume": "Resume", "reset": "Reset",
 }

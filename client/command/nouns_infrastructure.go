@@ -6,12 +6,12 @@ var infrastructure = []noun{
 		name: "host", aliases: []string{"hosts"}, short: "Hypervisor hosts", verbs: []verb{
 			{name: "list", aliases: []string{"ls"}, op: "list_hosts", columns: "id name address driver status version cluster.name ok_at reason"},
 			{name: "show", op: "get_host", args: "host_id:host"},
-			{name: "probe", op: "probe_host", short: "Look at a host before it is added",
+			{name: "probe", op: "probe_host", short: "Probe a host before you add it",
 				example: "--address pve1.lab --token-id service@pve!monitoring"},
 			{name: "create", aliases: []string{"add"}, op: "create_host", args: "+name",
 				example: "lab --address pve1.lab --token-id service@pve!monitoring --token-secret-file secret"},
 			{name: "edit", op: "patch_host", args: "host_id:host"},
-			{name: "credential", op: "rotate_host_credentials", args: "host_id:host", short: "Give a host the token of a capability",
+			{name: "credential", op: "rotate_host_credentials", args: "host_id:host", short: "Set the token of a host for a capability",
 				example: "lab --capability lifecycle --token-id service@pve!lifecycle --token-secret-file -"},
 			{name: "sync", op: "sync_host", args: "host_id:host"},
 			{name: "test", op: "test_host", args: "host_id:host"},
@@ -21,35 +21,35 @@ var infrastructure = []noun{
 		},
 	},
 	{
-		name: "node", aliases: []string{"nodes"}, short: "Machines of hosts", verbs: []verb{
+		name: "node", aliases: []string{"nodes"}, short: "Nodes of hosts", verbs: []verb{
 			{name: "list", aliases: []string{"ls"}, op: "list_nodes",
 				columns: "node host cluster status cpu cpus memory_bytes memory_total_bytes vms apps uptime_s"},
 			{name: "show", op: "get_node_status", args: "node:node"},
 			{name: "hardware", op: "get_node_hardware", args: "node:node"},
-			{name: "placement", op: "get_placement", args: "node:node", short: "Show what a new guest can have on a node"},
-			{name: "reboot", op: "power_node", args: "node:node", body: map[string]any{"command": "reboot"}, short: "Reboot a node",
+			{name: "placement", op: "get_placement", args: "node:node", short: "Show the resources of a node for new guests"},
+			{name: "reboot", aliases: powerAliases["reboot"], op: "power_node", args: "node:node", body: map[string]any{"command": "reboot"}, short: "Reboot a node",
 				example: "pve2 --plan"},
-			{name: "shutdown", op: "power_node", args: "node:node", body: map[string]any{"command": "shutdown"}, short: "Shut a node down"},
+			{name: "shutdown", op: "power_node", args: "node:node", body: map[string]any{"command": "shutdown"}, short: "Shut down a node"},
 		}, more: consoleOf("node"),
 	},
 	{
-		name: "storage", aliases: []string{"storages"}, short: "Storages, and what is in them", verbs: []verb{
+		name: "storage", aliases: []string{"storages"}, short: "Storages and their content", verbs: []verb{
 			{name: "list", aliases: []string{"ls"}, op: "list_storage",
 				columns: "host cluster name type shared status used_bytes total_bytes days_until_full content"},
 			{name: "show", op: "get_storage", args: "name:storage"},
 			{name: "content", op: "list_storage_content", args: "name:storage",
 				columns: "volid kind content size_bytes node created_at guest_ref notes"},
-			{name: "fetch", op: "download_storage_content", args: "name:storage", short: "Have a storage download a file by itself",
-				example: "local --url https://example.org/rescue.iso --content iso --wait"},
+			{name: "fetch", op: "download_storage_content", args: "name:storage", short: "Download a file to a storage",
+				example: "local --node pve1 --url https://example.org/rescue.iso --content iso --wait"},
 			{name: "delete-volume", op: "delete_storage_volume", args: "name:storage volid",
-				example: "local local:iso/rescue.iso --confirm rescue.iso --wait"},
+				example: "local local:iso/rescue.iso --node pve1 --confirm rescue.iso --wait"},
 			{name: "templates", op: "list_storage_templates", args: "name:storage", columns: "template title os version architecture present"},
 			{name: "attach", op: "attach_storage", args: "+storage", example: "scratch --host lab --type dir --config @scratch.json"},
 			{name: "detach", op: "detach_storage", args: "name:storage"},
 		}, more: uploadCommands,
 	},
 	{
-		name: "schedule", aliases: []string{"schedules"}, short: "Jobs that begin by themselves", verbs: []verb{
+		name: "schedule", aliases: []string{"schedules"}, short: "Scheduled jobs", verbs: []verb{
 			{name: "list", aliases: []string{"ls"}, op: "list_schedules",
 				columns: "id name cron timezone job_kind enabled next_run_at last_run_at last_error"},
 			{name: "create", op: "create_schedule", args: "+name",
@@ -65,7 +65,7 @@ var infrastructure = []noun{
 		name: "catalog", short: "Apps that can be installed", verbs: []verb{
 			{name: "list", aliases: []string{"ls"}, op: "list_catalog", columns: "slug name entry_type category source installable summary"},
 			{name: "show", op: "get_catalog_entry", args: "slug:catalog"},
-			{name: "plan", op: "plan_catalog_entry", args: "slug:catalog", short: "Show what would run to install or update an app"},
+			{name: "plan", op: "plan_catalog_entry", args: "slug:catalog", short: "Show the plan of an installation or update"},
 			{name: "install", op: "install_catalog_entry", args: "slug:catalog", example: "adguard --host lab --name dns --consent --wait"},
 			{name: "refresh", op: "refresh_catalog"},
 			{name: "status", op: "get_catalog_status"},
@@ -73,7 +73,7 @@ var infrastructure = []noun{
 		},
 	},
 	{
-		name: "alert", aliases: []string{"alerts"}, short: "What is amiss", verbs: []verb{
+		name: "alert", aliases: []string{"alerts"}, short: "Alerts and alert rules", verbs: []verb{
 			{name: "list", aliases: []string{"ls"}, op: "list_alerts",
 				columns: "id severity state kind target.name message raised_at acknowledged_at resolved_at"},
 			{name: "show", op: "get_alert", args: "alert_id:id"},
@@ -82,24 +82,24 @@ var infrastructure = []noun{
 			{name: "resolve", op: "resolve_alert", args: "alert_id:id"},
 			{name: "rules", op: "list_alert_rules", columns: "id name kind severity threshold unit for_s enabled open"},
 			{name: "create-rule", op: "create_alert_rule", args: "+name",
-				example: `"It must run" --kind guest_down --severity critical --on '{"targets":["vm:12"]}'`},
+				example: `"Must run" --kind guest_down --severity critical --on '{"targets":["vm:12"]}'`},
 			{name: "delete-rule", op: "delete_alert_rule", args: "rule_id:rule"},
 		},
 	},
 	{
-		name: "audit", short: "Who did what", verbs: []verb{
+		name: "audit", short: "Audit trail", verbs: []verb{
 			{name: "list", aliases: []string{"ls"}, op: "list_audit", columns: "id at who=actor_email action target.name result error address"},
 			{name: "show", op: "get_audit_entry", args: "entry_id:id"},
-			{name: "verify", op: "verify_audit", short: "Check that nothing was changed in the trail"},
+			{name: "verify", op: "verify_audit", short: "Verify the audit trail"},
 		}, more: exportCommands,
 	},
 	{
-		name: "user", aliases: []string{"users"}, short: "People", verbs: []verb{
+		name: "user", aliases: []string{"users"}, short: "Users", verbs: []verb{
 			{name: "list", aliases: []string{"ls"}, op: "list_users",
 				columns: "id email display_name role is_active totp_enabled passkeys last_login_at teams"},
 			{name: "create", op: "create_user", args: "+email", example: "anna@example.org --role operator --password-file -"},
 			{name: "edit", op: "patch_user", args: "user_id:user"},
-			{name: "password", op: "reset_password", args: "user_id:user", short: "Give a user a new password"},
+			{name: "password", op: "reset_password", args: "user_id:user", short: "Reset the password of a user"},
 			{name: "reset-totp", op: "reset_totp", args: "user_id:user"},
 			{name: "delete", aliases: []string{"rm"}, op: "delete_user", args: "user_id:user"},
 		},

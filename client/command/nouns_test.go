@@ -214,6 +214,42 @@ func TestExamplesAreTaken(t *testing.T) {
 	}
 }
 
+// Storages such as local have other content on each node, so the service refuses requests on their volumes without a node.
+func TestExamples_OfVolumesNameTheNode(t *testing.T) {
+	t.Parallel()
+	checked := 0
+	for _, n := range nouns {
+		for _, v := range n.verbs {
+			if v.op != "download_storage_content" && v.op != "delete_storage_volume" {
+				continue
+			}
+			checked++
+			if !slices.Contains(shellWords(v.example), "--node") {
+				t.Errorf("hostler %s %s %s", n.name, v.name, v.example)
+			}
+		}
+	}
+	if checked != 2 {
+		t.Errorf("%d verbs were checked", checked)
+	}
+}
+
+func TestTable_LeavesOutFieldsThatTheServiceIgnores(t *testing.T) {
+	t.Parallel()
+	for i := range api.Operations {
+		for _, field := range api.Operations[i].Body {
+			if field.About == "Ignored" {
+				t.Errorf("%s: %s", api.Operations[i].ID, field.Name)
+			}
+		}
+	}
+	for _, field := range api.Find("set_team_member").Body {
+		if slices.Contains([]string{"cidr", "comment", "nomatch"}, field.Name) {
+			t.Errorf("set_team_member has the field %s", field.Name)
+		}
+	}
+}
+
 // shellWords splits a line as a shell does, with quotes of both kinds.
 func shellWords(line string) (words []string) {
 	var word strings.Builder
@@ -236,4 +272,16 @@ func shellWords(line string) (words []string) {
 		}
 	}
 	return words
+}
+
+func TestStartLower(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "Name of the host": "name of the host", "A kind": "a kind", "SHA-256 of it": "SHA-256 of it", "VMID; unused": "VMID; unused",
+		"ID of the team": "ID of the team", "false clears": "false clears",
+	} {
+		if got := startLower(text); got != want {
+			t.Errorf("%q is %q, not %q", text, got, want)
+		}
+	}
 }

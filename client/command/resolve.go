@@ -67,7 +67,7 @@ func (s *session) resolve(ctx context.Context, of, word string) (thing, error) {
 	numeric := err == nil && !forced
 	switch {
 	case name == "" || k.op == "" && !numeric || numeric && id < 1:
-		return thing{}, &failure{statusUsage, fmt.Sprintf("%q is no %s", word, k.word)}
+		return thing{}, &failure{statusUsage, fmt.Sprintf("invalid %s: %q", k.word, word)}
 	case of == "catalog":
 		return thing{name: name}, nil
 	case numeric && of != "guest" && of != "node" && of != "storage":
@@ -82,7 +82,7 @@ func (s *session) resolve(ctx context.Context, of, word string) (thing, error) {
 			}
 		}
 		if numeric {
-			return thing{}, &failure{statusUsage, fmt.Sprintf("VMs and apps have ids of their own: say vm:%s or app:%s", word, word)}
+			return thing{}, &failure{statusUsage, fmt.Sprintf("ambiguous guest %s: use vm:%s for a VM or app:%s for an app", word, word, word)}
 		}
 	}
 	host := ""
@@ -127,7 +127,7 @@ func asThing(of, word string, row any) (thing, error) {
 	case "guest":
 		if output.At(row, "kind") == "container" {
 			if t.id, t.app = number("app_id"), true; t.id == 0 {
-				return t, &failure{statusConflict, fmt.Sprintf("%s is a container that is no app yet: hostler app adopt makes it one", word)}
+				return t, &failure{statusConflict, fmt.Sprintf("container %s is not an app: adopt it with hostler app adopt", word)}
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func asThing(of, word string, row any) (thing, error) {
 // which tells that a name is nobody's, or whose it is.
 func (s *session) which(k kind, of, word string, found []any) error {
 	if len(found) == 0 {
-		return &failure{statusNotFound, fmt.Sprintf("there is no %s %s that you may see", k.word, word)}
+		return &failure{statusNotFound, fmt.Sprintf("%s %s not found, or you don't have access", k.word, word)}
 	}
 	slices.SortFunc(found, func(a, b any) int {
 		return cmp.Compare(output.Show("id", output.At(a, "id"), time.Time{}), output.Show("id", output.At(b, "id"), time.Time{}))
@@ -159,7 +159,7 @@ func (s *session) which(k kind, of, word string, found []any) error {
 		}
 	}
 	list := strings.Join(lines, "\n")
-	return &failure{statusNotFound, fmt.Sprintf("%s is the name of %d %s; say which:\n%s", word, len(found), k.plural, list)}
+	return &failure{statusNotFound, fmt.Sprintf("the name %s is ambiguous: it matches %d %s; use one of\n%s", word, len(found), k.plural, list)}
 }
 
 // things lists what may have a name.
@@ -226,7 +226,7 @@ func (s *session) pages(ctx context.Context, op *api.Operation, path string, que
 		}
 		var some []json.RawMessage
 		if err := json.Unmarshal(answer.Body, &some); err != nil {
-			return nil, 0, fmt.Errorf("the service's answer is not that of Hostler: %w", err)
+			return nil, 0, fmt.Errorf("unexpected response from the service: %w", err)
 		}
 		all = append(all, some...)
 		total, _ = strconv.Atoi(answer.Header.Get("X-Total-Count"))

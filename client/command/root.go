@@ -40,18 +40,17 @@ type session struct {
 	known string
 }
 
-const long = `hostler speaks to a Hostler service from the command line.
+const long = `hostler controls a Hostler service from the command line.
 
-Log in once, and say then what to do by a noun and a verb. Things are named by their names or their ids; a name that is a number is
-written name:100.
+Log in once. A command is a noun and a verb. Objects are given by name or ID; write a name that is a number as name:100.
 
   hostler login https://hostler.example.org
   hostler vm list
   hostler vm start web-1 --wait
   hostler api GET /api/v1/settings
 
-What takes time is a job: --wait follows it, and the exit status says how it ended. What destroys asks for a phrase, and shows first what
-would happen; --confirm has it ready in scripts, and --plan only looks.
+Operations that take time are jobs: --wait follows the job, and the exit status reports its result. Destructive commands show their plan and
+ask for a phrase. --confirm gives the phrase in scripts, and --plan only shows the plan.
 
 ` + statusTable
 
@@ -59,7 +58,7 @@ would happen; --confirm has it ready in scripts, and --plan only looks.
 func New(version string, in io.Reader, screen *output.Screen) *cobra.Command {
 	s := &session{version: version, in: in, screen: screen}
 	root := &cobra.Command{
-		Use: "hostler", Short: "Look after hosts, VMs and apps from the command line", Long: long, Version: version,
+		Use: "hostler", Short: "Manage hosts, VMs and apps from the command line", Long: long, Version: version,
 		SilenceUsage: true, SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return s.check() },
 	}
@@ -68,11 +67,11 @@ func New(version string, in io.Reader, screen *output.Screen) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, err) })
 	flags := root.PersistentFlags()
 	flags.StringVar(&s.contextName, "context", os.Getenv("HOSTLER_CONTEXT"),
-		"the service to speak to, by the name of a context (HOSTLER_CONTEXT)")
-	flags.BoolVar(&s.json, "json", false, "write the API's answer as JSON")
-	flags.StringVar(&s.jq, "jq", "", "choose from the answer by a program of jq")
-	flags.StringVar(&s.columns, "columns", "", "the fields that a list shows, such as id,name,node")
-	flags.BoolVarP(&s.quiet, "quiet", "q", false, "say nothing but the answer")
+		"name of the context to use (HOSTLER_CONTEXT)")
+	flags.BoolVar(&s.json, "json", false, "print the response of the API as JSON")
+	flags.StringVar(&s.jq, "jq", "", "filter the response with a jq program")
+	flags.StringVar(&s.columns, "columns", "", "fields to show in a list, such as id,name,node")
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only the response")
 	_ = root.RegisterFlagCompletionFunc("context", func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 		return s.completeContexts(c, nil, word)
 	})
@@ -105,7 +104,7 @@ func Run(ctx context.Context, root *cobra.Command, screen *output.Screen, args [
 // check refuses flags that do not go together.
 func (s *session) check() error {
 	if s.columns != "" && (s.json || s.jq != "") {
-		return &failure{status: statusUsage, text: "--columns is for tables, and --json and --jq for what programs read: take one"}
+		return &failure{status: statusUsage, text: "--columns cannot be combined with --json or --jq: it is for tables"}
 	}
 	if s.jq != "" {
 		if _, err := output.Compile(s.jq); err != nil {
@@ -196,7 +195,7 @@ func readLine(in io.Reader) (string, error) {
 			break
 		}
 		if err != nil {
-			return "", fmt.Errorf("nothing was typed: %w", err)
+			return "", fmt.Errorf("cannot read the input: %w", err)
 		}
 	}
 	return strings.TrimSuffix(line.String(), "\r"), nil

@@ -16,19 +16,19 @@ func (s *session) searchCommand() *cobra.Command {
 	limit := 0
 	c := &cobra.Command{
 		Use: "search WORD...", Short: op.Summary,
-		Long: op.Summary + ".\n\nIt is " + op.Method + " " + op.Path + " (" + op.ID + "), and needs the role " + op.Role +
-			". Words are looked for in names, numbers, addresses and tags; a field narrows it: is:vm, status:running, tag:prod, host:lab, " +
-			"node:pve1. What begins with a dash goes after --: a field with a dash before it leaves out.",
+		Long: op.Summary + ".\n\nAPI: " + op.Method + " " + op.Path + " (" + op.ID + "). Requires the role " + op.Role +
+			".\n\nWords match names, IDs, addresses and tags. Fields narrow the search: is:vm, status:running, tag:prod, host:lab, " +
+			"node:pve1. A dash before a field negates it; write -- before words that start with a dash.",
 		Example: "  hostler search web tag:prod\n  hostler search -- 10.0.0.5 -is:job",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			text := strings.TrimSpace(strings.Join(words, " "))
 			if text == "" {
-				return usage(cmd, errors.New("it takes words to look for"))
+				return usage(cmd, errors.New("wrong arguments: expected words to search for"))
 			}
 			t := target{op: op, path: op.Path, query: url.Values{"q": {text}}}
 			return s.show(cmd.Context(), t, "kind id name status host node vmid addresses detail", limit)
 		},
 	}
-	c.Flags().IntVar(&limit, "limit", 20, "at most so many entries; 0 for all")
+	c.Flags().IntVar(&limit, "limit", 20, "maximum number of entries; 0 for all")
 	return c
 }

@@ -34,21 +34,21 @@ const (
 // statusTable is the part of the help that scripts rely on: an exit status
 // keeps its meaning, and a new cause gets a new number.
 const statusTable = `Exit status:
-    0  done; with --wait also: the job succeeded
-    1  failed in a way that has no other status
-    2  the command line is wrong
-    3  not logged in, or the key is no longer good
-    4  your role, or the key's scope, does not allow it
-    5  there is no such thing, or a name means several
-    6  not possible now, or a phrase has to be typed
-    7  a value does not fit
+    0  success; with --wait, the job succeeded
+    1  any other error
+    2  invalid command line
+    3  not logged in, or the API key is no longer valid
+    4  permission denied: your role or the scope of the API key
+    5  not found, or the name is ambiguous
+    6  not possible in the current state, or confirmation required
+    7  invalid value
     8  the service or a hypervisor failed
-    9  no answer from the service, or its certificate is not trusted
+    9  the service is unreachable, or its certificate is not trusted
    10  the job failed
    11  the job was canceled
-   12  nobody can tell how the job ended
-   13  --timeout has passed, and the job still runs
-   14  another phrase was typed than the one asked for
+   12  the result of the job is unknown
+   13  --timeout expired; the job is still running
+   14  wrong confirmation phrase
   130  interrupted by Ctrl-C`
 
 // failure is an error with an exit status. An empty text says nothing: it was said already.
@@ -62,7 +62,7 @@ func (f *failure) Error() string { return f.text }
 
 // usage is the error of a wrong command line.
 func usage(c *cobra.Command, err error) error {
-	return &failure{statusUsage, fmt.Sprintf("%v\n%s --help shows what it takes", err, c.CommandPath())}
+	return &failure{statusUsage, fmt.Sprintf("%v\nSee %s --help", err, c.CommandPath())}
 }
 
 // wrongLine is how errors of the library that reads the command line begin, which have no types.
@@ -80,8 +80,8 @@ func explain(err error) (int, string) {
 	case errors.As(err, &p):
 		return problemStatus(p), problemText(p)
 	case errors.As(err, &untrusted):
-		return statusUnreachable, untrusted.Error() + "\nIf it was renewed, log in again; the fingerprint of tls/self-signed.pem in the " +
-			"state folder on the service's machine is the right one. If nobody renewed it, somebody else answers there."
+		return statusUnreachable, untrusted.Error() + "\nIf it was renewed, log in again and compare the fingerprint with that of " +
+			"tls/self-signed.pem in the service's state folder. If it was not renewed, somebody may intercept the connection."
 	case errors.As(err, &away):
 		return statusUnreachable, away.Error()
 	case errors.Is(err, contexts.ErrNone):
@@ -118,17 +118,17 @@ func problemText(p *transport.Problem) string {
 	lines := []string{p.Detail}
 	switch {
 	case p.ConfirmPhrase != "":
-		lines = append(lines, fmt.Sprintf("what helps: look with --plan, and then say --confirm %q", p.ConfirmPhrase))
+		lines = append(lines, fmt.Sprintf("hint: review the plan with --plan, then add --confirm %q", p.ConfirmPhrase))
 	case p.Remedy != "":
-		lines = append(lines, "what helps: "+p.Remedy)
+		lines = append(lines, "hint: "+p.Remedy)
 	case p.Code == "unauthenticated":
-		lines = append(lines, "what helps: hostler login")
+		lines = append(lines, "hint: log in with hostler login")
 	case p.Code == "plan_stale":
-		lines = append(lines, "what helps: look at the new plan with --plan")
+		lines = append(lines, "hint: review the new plan with --plan")
 	case p.Code == "capability_missing":
-		lines = append(lines, "what helps: give the host a token for it, hostler host credential --help")
+		lines = append(lines, "hint: add a token for this capability; see hostler host credential --help")
 	case p.Code == "forbidden":
-		lines = append(lines, "what helps: hostler whoami shows your roles; ask somebody who may")
+		lines = append(lines, "hint: hostler whoami shows your roles")
 	}
 	last := p.Code
 	if p.RequestID != "" {

@@ -66,7 +66,7 @@ func (s *session) events(ctx context.Context, path string, query url.Values, las
 			e.data = value
 		}
 		if len(e.data) > maxEvent {
-			return last, errors.New("an event of the service is too large")
+			return last, errors.New("the service sent an event that is too large")
 		}
 	}
 	if err := lines.Err(); err != nil {

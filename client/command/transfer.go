@@ -64,8 +64,8 @@ func uploadCommands(s *session) []*cobra.Command {
 	var u upload
 	c := &cobra.Command{
 		Use: "upload STORAGE FILE", Short: "Upload a file to a storage", Args: cobra.ExactArgs(2),
-		Long: "Upload a file to a storage. The service receives it whole, and a job brings it to the storage then: --wait follows that.\n\n" +
-			"Should the connection break once all was sent, the upload is found again by its id, and its job is followed.",
+		Long: "Upload a file to a storage. The service receives the whole file; then a job sends it to the storage: --wait follows the job.\n\n" +
+			"If the connection breaks after the whole file was sent, the command finds the upload by its ID and follows its job.",
 		Example: "  hostler storage upload lab/local rescue.iso --content iso --wait",
 		RunE:    func(cmd *cobra.Command, words []string) error { return s.upload(cmd.Context(), words[0], words[1], u) },
 	}
@@ -77,13 +77,13 @@ func uploadCommands(s *session) []*cobra.Command {
 		return names(c, words, word)
 	}
 	flags := c.Flags()
-	flags.StringVar(&u.content, "content", "", "what it is to the storage, such as iso; without it what its name's ending says")
-	flags.StringVar(&u.node, "node", "", "a node that has the storage; without it one of those that are online")
-	flags.StringVar(&u.sha256, "sha256", "", "the checksum that the file must have when it arrives")
-	flags.StringVar(&u.id, "upload-id", "", "an id of your choice, 16 to 64 letters and digits, by which the upload is found again")
-	flags.BoolVar(&u.overwrite, "overwrite", false, "replace a file of the same name")
+	flags.StringVar(&u.content, "content", "", "content type, such as iso; if absent, derived from the extension of the file name")
+	flags.StringVar(&u.node, "node", "", "node that has the storage; any online node if absent")
+	flags.StringVar(&u.sha256, "sha256", "", "expected checksum of the file")
+	flags.StringVar(&u.id, "upload-id", "", "ID of the upload, 16 to 64 letters and digits; random if absent")
+	flags.BoolVar(&u.overwrite, "overwrite", false, "replace a file with the same name")
 	flags.BoolVar(&u.wait, "wait", false, "follow the job until the file is on the storage")
-	flags.DurationVar(&u.timeout, "timeout", 0, "with --wait: how long at most, after the upload; 0 for as long as it takes")
+	flags.DurationVar(&u.timeout, "timeout", 0, "with --wait: maximum time to wait after the upload; 0 for no limit")
 	return []*cobra.Command{c}
 }
 
@@ -102,7 +102,7 @@ func (s *session) upload(ctx context.Context, storage, path string, u upload) er
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return &failure{statusUsage, path + " is no file"}
+		return &failure{statusUsage, path + " is not a regular file"}
 	}
 	on, err := s.resolve(ctx, "storage", storage)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *session) upload(ctx context.Context, storage, path string, u upload) er
 	var lost *transport.Unreachable
 	switch {
 	case errors.As(err, &lost) && sent.done == info.Size() && ctx.Err() == nil:
-		s.say("%v; all was sent, so the upload %s is looked for.", err, u.id)
+		s.say("%v; the whole file was sent, looking for upload %s.", err, u.id)
 		if begun.Job.Id, err = s.findUpload(ctx, on.host, u.id); err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (s *session) upload(ctx context.Context, storage, path string, u upload) er
 		return err
 	default:
 		if err := json.Unmarshal(answer.Body, &begun); err != nil {
-			return fmt.Errorf("the service's answer is not that of Hostler: %w", err)
+			return fmt.Errorf("unexpected response from the service: %w", err)
 		}
 	}
 	if u.wait {
@@ -147,7 +147,7 @@ func (s *session) upload(ctx context.Context, storage, path string, u upload) er
 	if s.machine() && answer != nil {
 		return s.answer(ctx, answer.Body, s.screen.Fields)
 	}
-	s.say("%s was received. Job %d brings it to the storage; hostler job wait %d follows it.", path, begun.Job.Id, begun.Job.Id)
+	s.say("Uploaded %s. Job %d sends it to the storage. To follow it: hostler job wait %d", path, begun.Job.Id, begun.Job.Id)
 	return nil
 }
 
@@ -193,7 +193,7 @@ func (s *session) findUpload(ctx context.Context, host int64, id string) (job in
 		case <-time.After(time.Second):
 		}
 	}
-	return 0, errors.Join(&failure{statusUnreachable, "the upload " + id + " is not found"}, err)
+	return 0, errors.Join(&failure{statusUnreachable, "upload " + id + " not found"}, err)
 }
 
 // exportCommands are those of the noun audit that write a file.
@@ -202,7 +202,7 @@ func exportCommands(s *session) []*cobra.Command {
 	op := api.Find("export_audit")
 	var fields *fieldFlags
 	c := &cobra.Command{
-		Use: "export", Short: "Write the audit log, or the entries that the flags select", Args: cobra.NoArgs,
+		Use: "export", Short: "Export the audit log, or the entries that the flags select", Args: cobra.NoArgs,
 		Example: "  hostler audit export --format csv --from 2030-01-01 --output audit.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t := target{op: op, query: url.Values{}, body: map[string]any{}}
@@ -216,7 +216,7 @@ func exportCommands(s *session) []*cobra.Command {
 			return s.pipe(cmd.Context(), r)
 		},
 	}
-	c.Flags().StringVar(&path, "output", "", "write it to this file, which must not exist")
+	c.Flags().StringVar(&path, "output", "", "write to this file, which must not exist")
 	fields = s.addFieldFlags(c, op, nil, verb{})
 	return []*cobra.Command{c}
 }
@@ -245,7 +245,7 @@ func (s *session) pipe(ctx context.Context, r transport.Request) error {
 			return nil
 		}
 		if err != nil {
-			return &transport.Unreachable{URL: client.URL().Host, Err: fmt.Errorf("the answer broke off: %w", err)}
+			return &transport.Unreachable{URL: client.URL().Host, Err: fmt.Errorf("the response was interrupted: %w", err)}
 		}
 	}
 }

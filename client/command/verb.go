@@ -77,7 +77,7 @@ func (s *session) nounCommand(n noun) *cobra.Command {
 func group(c *cobra.Command) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, words []string) error {
 		if len(words) > 0 {
-			return usage(cmd, fmt.Errorf("%s has no command %q", cmd.CommandPath(), words[0]))
+			return usage(cmd, fmt.Errorf("unknown command %q of %s", words[0], cmd.CommandPath()))
 		}
 		return cmd.Help()
 	}
@@ -98,14 +98,14 @@ func (s *session) verbCommand(n noun, v verb) *cobra.Command {
 	}
 	c := &cobra.Command{Use: v.name + args.usage(), Aliases: v.aliases, Short: short, Args: args.check}
 	c.ValidArgsFunction = s.completeArguments(args)
-	c.Long = short + ".\n\nIt is " + op.Method + " " + op.Path + " (" + op.ID + ")"
+	c.Long = short + ".\n\nAPI: " + op.Method + " " + op.Path + " (" + op.ID
 	if v.appOp != "" {
-		c.Long += ", or " + v.appOp + " of an app"
+		c.Long += "; for an app " + v.appOp
 	}
+	c.Long += ")."
 	if op.Role != "" && op.Role != "none" {
-		c.Long += ", and needs the role " + op.Role
+		c.Long += " Requires the role " + op.Role + "."
 	}
-	c.Long += "."
 	if v.example != "" {
 		c.Example = "  hostler " + n.name + " " + v.name + " " + v.example
 	}
@@ -113,25 +113,25 @@ func (s *session) verbCommand(n noun, v verb) *cobra.Command {
 	a.fields = s.addFieldFlags(c, op, args, v)
 	flags := c.Flags()
 	if op.Method == http.MethodGet {
-		flags.BoolVar(&a.watch, "watch", false, "show it again whenever it changes, until Ctrl-C")
-		flags.DurationVar(&a.interval, "interval", 5*time.Second, "with --watch: how often to ask for what does not tell of its changes")
+		flags.BoolVar(&a.watch, "watch", false, "refresh when the data changes, until Ctrl-C")
+		flags.DurationVar(&a.interval, "interval", 5*time.Second, "with --watch: time between refreshes of data without change events")
 		if op.Paged {
-			flags.IntVar(&a.limit, "limit", 100, "at most so many entries; 0 for all")
+			flags.IntVar(&a.limit, "limit", 100, "maximum number of entries; 0 for all")
 		}
 	}
 	if op.Job {
-		flags.BoolVar(&a.wait, "wait", false, "follow the job until it has ended; the exit status says how")
-		flags.DurationVar(&a.timeout, "timeout", 0, "with --wait: how long at most; 0 for as long as it takes")
+		flags.BoolVar(&a.wait, "wait", false, "follow the job until it ends; the exit status reports its result")
+		flags.DurationVar(&a.timeout, "timeout", 0, "with --wait: maximum time to wait; 0 for no limit")
 	}
 	if op.Plan {
-		flags.BoolVar(&a.plan, "plan", false, "show what would happen, and do nothing")
-		flags.StringVar(&a.digest, "plan-digest", "", "refuse when the plan is no longer the one with this digest")
+		flags.BoolVar(&a.plan, "plan", false, "show the plan and change nothing")
+		flags.StringVar(&a.digest, "plan-digest", "", "refuse if the plan no longer has this digest")
 	}
 	if op.Confirm {
-		flags.StringVar(&a.confirm, "confirm", "", "the phrase that is asked for, such as the thing's name")
+		flags.StringVar(&a.confirm, "confirm", "", "confirmation phrase, usually the name of the object")
 	}
 	if len(op.Body) > 0 {
-		flags.StringVar(&a.bodyFile, "body", "", "file with the request's body in JSON, - for what is piped in; flags go before it")
+		flags.StringVar(&a.bodyFile, "body", "", "file with the JSON body of the request, - for standard input; flags override its fields")
 	}
 	c.RunE = func(cmd *cobra.Command, words []string) error { return s.run(cmd.Context(), v, op, args, a, words) }
 	return c
@@ -170,7 +170,7 @@ func (s *session) run(ctx context.Context, v verb, op *api.Operation, args argum
 			return err
 		}
 		if json.Unmarshal(text, &t.body) != nil {
-			return &failure{statusUsage, a.bodyFile + " is no JSON object"}
+			return &failure{statusUsage, "cannot read " + a.bodyFile + ": not a JSON object"}
 		}
 	}
 	for name, value := range v.body {

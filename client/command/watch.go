@@ -24,7 +24,7 @@ const atLeast = time.Second
 // single failure is told and waited over, so that a restart of the service does not end it.
 func (s *session) watch(ctx context.Context, topic string, interval time.Duration, show func(context.Context) error) error {
 	if interval < atLeast {
-		return &failure{statusUsage, "--interval is a second at least"}
+		return &failure{statusUsage, "invalid value for --interval: at least 1s"}
 	}
 	if _, err := s.connection(); err != nil { // made once, before two goroutines want it
 		return err

@@ -57,7 +57,7 @@ func Path() (string, error) {
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", fmt.Errorf("no folder for settings (HOSTLER_CONFIG names a file instead): %w", err)
+		return "", fmt.Errorf("cannot find your configuration folder (set HOSTLER_CONFIG to a file instead): %w", err)
 	}
 	return filepath.Join(dir, "hostler", "contexts.json"), nil
 }
@@ -73,7 +73,7 @@ func Open(path string) (*File, error) {
 		return nil, fmt.Errorf("reading the contexts: %w", err)
 	}
 	if info.Size() > maxFile || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file of contexts", path)
+		return nil, fmt.Errorf("%s is not a file of contexts", path)
 	}
 	if err := CheckPrivate(path, info); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func Open(path string) (*File, error) {
 		return nil, fmt.Errorf("reading the contexts: %w", err)
 	}
 	if err := json.Unmarshal(text, f); err != nil { // whose text has nothing of the file but a letter and its place
-		return nil, fmt.Errorf("%s is damaged: %w", path, err)
+		return nil, fmt.Errorf("cannot read %s: %w", path, err)
 	}
 	if f.Contexts == nil {
 		f.Contexts = map[string]Context{}
@@ -94,7 +94,7 @@ func Open(path string) (*File, error) {
 // CheckPrivate returns an error when a file that holds keys gives permissions to users other than its owner.
 func CheckPrivate(path string, info fs.FileInfo) error {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s holds keys and others may read it: chmod 600 it, and revoke the keys if somebody may have", path)
+		return fmt.Errorf("%s contains keys, and other users can read it: run chmod 600 on it, and revoke the keys if somebody may have read them", path)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func ReadKeyFile(path string) (string, error) {
 		return "", fmt.Errorf("reading %s: %w", path, err)
 	}
 	if len(text) > maxKeyFile {
-		return "", fmt.Errorf("%s is too large for a file with an API key", path)
+		return "", fmt.Errorf("%s is too large for an API key", path)
 	}
 	return strings.TrimSpace(string(text)), nil
 }
@@ -130,7 +130,7 @@ func ReadKeyFile(path string) (string, error) {
 func (f *File) Save() error {
 	dir := filepath.Dir(f.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("making the folder of contexts: %w", err)
+		return fmt.Errorf("creating the folder of contexts: %w", err)
 	}
 	text, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
@@ -160,7 +160,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 // CheckName says what is wrong with a name for a context.
 func CheckName(name string) error {
 	if !nameForm.MatchString(name) {
-		return errors.New("a context's name has letters, digits, points, hyphens and underscores, at most 63")
+		return errors.New("invalid context name: use at most 63 letters, digits, periods, hyphens and underscores")
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (f *File) Get(name string) (string, Context, error) {
 	}
 	c, ok := f.Contexts[name]
 	if !ok {
-		return "", Context{}, fmt.Errorf("there is no context %s: hostler context list shows all", name)
+		return "", Context{}, fmt.Errorf("context %s not found: see hostler context list", name)
 	}
 	return name, c, nil
 }
@@ -191,7 +191,7 @@ func (f *File) Put(name string, c Context, key string) error {
 	c.Key = key
 	if c.Keyring {
 		if err := keyring.Set(service, name+" "+c.URL, key); err != nil {
-			return fmt.Errorf("the keyring did not take the key (without --keyring it goes to a file): %w", err)
+			return fmt.Errorf("cannot store the key in the keyring (without --keyring it is stored in a file): %w", err)
 		}
 		c.Key = ""
 	}
@@ -206,7 +206,7 @@ func (f *File) Secret(name string, c Context) (string, error) {
 	}
 	key, err := keyring.Get(service, name+" "+c.URL)
 	if err != nil {
-		return "", fmt.Errorf("the keyring does not give the key of %s: %w", name, err)
+		return "", fmt.Errorf("cannot read the key of %s from the keyring: %w", name, err)
 	}
 	return key, nil
 }
@@ -230,7 +230,7 @@ func (f *File) forget(name string) error {
 		return nil
 	}
 	if err := keyring.Delete(service, name+" "+c.URL); err != nil && !errors.Is(err, keyring.ErrNotFound) {
-		return fmt.Errorf("taking the key out of the keyring: %w", err)
+		return fmt.Errorf("removing the key from the keyring: %w", err)
 	}
 	return nil
 }

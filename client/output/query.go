@@ -35,7 +35,7 @@ func (q *Query) Run(ctx context.Context, body []byte, clean bool) ([]byte, error
 	d.UseNumber()
 	var value any
 	if err := d.Decode(&value); err != nil {
-		return nil, fmt.Errorf("the service's answer is no JSON: %w", err)
+		return nil, fmt.Errorf("the response is not valid JSON: %w", err)
 	}
 	var out bytes.Buffer
 	for found := q.code.RunWithContext(ctx, numbers(value)); ; {

@@ -90,7 +90,7 @@ func JSON(body []byte, pretty bool) ([]byte, error) {
 		err = json.Compact(&out, body)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the service's answer is no JSON: %w", err)
+		return nil, fmt.Errorf("the response is not valid JSON: %w", err)
 	}
 	return append(escape(out.Bytes()), '\n'), nil
 }

@@ -31,10 +31,10 @@ func Parse(body []byte) (value any, err error) {
 		value, err = parse(d, 0)
 	}
 	if err == nil && d.More() {
-		err = errors.New("there is more than one value")
+		err = errors.New("more than one value")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the service's answer is no JSON: %w", err)
+		return nil, fmt.Errorf("the response is not valid JSON: %w", err)
 	}
 	return value, nil
 }
@@ -48,7 +48,7 @@ func parse(d *json.Decoder, depth int) (any, error) {
 		return nil, err
 	}
 	if depth > maxDepth {
-		return nil, errors.New("it is nested too deep")
+		return nil, errors.New("nested too deep")
 	}
 	switch token {
 	case json.Delim('{'):

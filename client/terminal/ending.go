@@ -22,5 +22,5 @@ func Ending(err error) error {
 	case errors.As(err, &closed):
 		return fmt.Errorf("%s (%d)", output.CleanLine(closed.Reason), closed.Code)
 	}
-	return errors.New("the connection broke")
+	return errors.New("connection lost")
 }

@@ -38,7 +38,7 @@ func newProblem(status int, header http.Header, body []byte, host string) *Probl
 		ConfirmPhrase string          `json:"confirm_phrase"`
 	}
 	if json.Unmarshal(body, &in) != nil || in.Error == "" {
-		p.Detail = fmt.Sprintf("%s answers %d %s, and not as Hostler does; is this its address?", host, status, http.StatusText(status))
+		p.Detail = fmt.Sprintf("unexpected response from %s: %d %s; check the address", host, status, http.StatusText(status))
 		return p
 	}
 	p.Code, p.Remedy, p.ConfirmPhrase, p.Detail = in.Error, in.Remedy, in.ConfirmPhrase, faults(in.Detail)
@@ -60,7 +60,7 @@ func faults(detail json.RawMessage) string {
 		Msg string `json:"msg"`
 	}
 	if json.Unmarshal(detail, &list) != nil || len(list) == 0 {
-		return "the service does not say why"
+		return "the service gave no reason"
 	}
 	lines := make([]string, len(list))
 	for i, fault := range list {
@@ -83,7 +83,7 @@ type Unreachable struct {
 	Err error
 }
 
-func (u *Unreachable) Error() string { return fmt.Sprintf("no answer from %s: %v", u.URL, u.Err) }
+func (u *Unreachable) Error() string { return fmt.Sprintf("no response from %s: %v", u.URL, u.Err) }
 
 func (u *Unreachable) Unwrap() error { return u.Err }
 
@@ -91,7 +91,7 @@ func (u *Unreachable) Unwrap() error { return u.Err }
 type Untrusted struct{ Want, Seen string }
 
 func (u *Untrusted) Error() string {
-	return fmt.Sprintf("the service shows another certificate than at log-in\n  pinned  %s\n  shown   %s", u.Want, u.Seen)
+	return fmt.Sprintf("the certificate of the service is not the pinned one\n  pinned     %s\n  presented  %s", u.Want, u.Seen)
 }
 
 // untrusted says that an error is about the certificate.

@@ -61,7 +61,7 @@ const (
 // New makes a Client. It does not connect yet.
 func New(o Options) (*Client, error) {
 	if o.URL == nil || o.URL.Host == "" || o.URL.Scheme != "http" && o.URL.Scheme != "https" || o.URL.User != nil {
-		return nil, errors.New("the service's URL has to be http:// or https:// with a host")
+		return nil, errors.New("invalid URL of the service: it must start with http:// or https:// and contain a host")
 	}
 	if o.MaxAnswer == 0 {
 		o.MaxAnswer = defaultMax
@@ -144,11 +144,11 @@ func (c *Client) Call(ctx context.Context, r Request) (*Answer, error) {
 	return &Answer{Status: answer.StatusCode, Header: answer.Header, Body: body}, nil
 }
 
-var errSlow = errors.New("the service did not answer in time")
+var errSlow = errors.New("the service did not respond in time")
 
 func (c *Client) explain(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); errors.Is(cause, errSlow) {
-		return &Unreachable{URL: c.options.URL.Host, Err: fmt.Errorf("no whole answer within %s", c.options.Limit)}
+		return &Unreachable{URL: c.options.URL.Host, Err: fmt.Errorf("no complete response within %s", c.options.Limit)}
 	}
 	return err
 }
@@ -156,10 +156,10 @@ func (c *Client) explain(ctx context.Context, err error) error {
 func (c *Client) read(from io.Reader) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(from, c.options.MaxAnswer+1))
 	if err != nil {
-		return nil, &Unreachable{URL: c.options.URL.Host, Err: fmt.Errorf("the answer broke off: %w", err)}
+		return nil, &Unreachable{URL: c.options.URL.Host, Err: fmt.Errorf("the response was interrupted: %w", err)}
 	}
 	if int64(len(body)) > c.options.MaxAnswer {
-		return nil, fmt.Errorf("the answer is larger than %d MiB, and was not read", c.options.MaxAnswer>>20)
+		return nil, fmt.Errorf("the response exceeds %d MiB", c.options.MaxAnswer>>20)
 	}
 	return body, nil
 }
@@ -227,11 +227,11 @@ func (c *Client) send(ctx context.Context, r Request, key string) (*http.Respons
 // at is the URL of a path of the API, whose escapes stay as they are.
 func (c *Client) at(path string) (*url.URL, error) {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
-		return nil, fmt.Errorf("%q is no path: it begins with one slash", path)
+		return nil, fmt.Errorf("invalid path %q: it must start with one slash", path)
 	}
 	below, err := url.Parse(path)
 	if err != nil || below.Host != "" {
-		return nil, fmt.Errorf("%q is no path", path)
+		return nil, fmt.Errorf("invalid path %q", path)
 	}
 	at := *c.options.URL
 	at.Path = strings.TrimSuffix(at.Path, "/") + below.Path
@@ -275,11 +275,11 @@ func (c *Client) Refusal(answer *http.Response) error {
 		if at, err := answer.Location(); err == nil {
 			to = "to " + at.Scheme + "://" + at.Host + at.Path
 		}
-		return fmt.Errorf("%s sends on %s, which is not followed: your key is for the address that you logged in to", c.options.URL.Host, to)
+		return fmt.Errorf("%s redirects %s; redirects are not followed, because your key is only for the address that you logged in to", c.options.URL.Host, to)
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
 	if err != nil {
-		return &Unreachable{URL: c.options.URL.Host, Err: fmt.Errorf("the answer broke off: %w", err)}
+		return &Unreachable{URL: c.options.URL.Host, Err: fmt.Errorf("the response was interrupted: %w", err)}
 	}
 	return newProblem(answer.StatusCode, answer.Header, body, c.options.URL.Host)
 }
@@ -324,7 +324,7 @@ func tlsConfig(o Options) (*tls.Config, error) {
 	if len(o.Authorities) > 0 {
 		trust.RootCAs = x509.NewCertPool()
 		if !trust.RootCAs.AppendCertsFromPEM(o.Authorities) {
-			return nil, errors.New("the file of authorities has no certificate")
+			return nil, errors.New("the CA file contains no certificate")
 		}
 	}
 	if o.Fingerprint != "" {
@@ -377,7 +377,7 @@ func (c *Client) Certificate(ctx context.Context) (certificate *x509.Certificate
 	}
 	_ = answer.Body.Close()
 	if answer.TLS == nil || len(answer.TLS.PeerCertificates) == 0 {
-		return nil, false, errors.New("the service shows no certificate")
+		return nil, false, errors.New("the service presented no certificate")
 	}
 	chain := answer.TLS.PeerCertificates
 	verify := x509.VerifyOptions{DNSName: c.options.URL.Hostname(), Intermediates: x509.NewCertPool()}

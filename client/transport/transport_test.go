@@ -72,7 +72,7 @@ func TestEndlessAnswerIsCutOff(t *testing.T) {
 		}
 	})
 	_, err := client(t, base, func(o *transport.Options) { o.MaxAnswer = 1 << 20 }).Call(t.Context(), get)
-	if err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
+	if err == nil || !strings.Contains(err.Error(), "exceeds 1 MiB") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -93,7 +93,7 @@ func TestSlowDripIsLeft(t *testing.T) {
 	})
 	_, err := client(t, base, func(o *transport.Options) { o.Limit = 100 * time.Millisecond }).Call(t.Context(), get)
 	var away *transport.Unreachable
-	if !errors.As(err, &away) || !strings.Contains(err.Error(), "no whole answer") {
+	if !errors.As(err, &away) || !strings.Contains(err.Error(), "no complete response") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -105,14 +105,14 @@ func TestForeignAnswers(t *testing.T) {
 		status     int
 		body, want string
 	}{
-		"a page":       {404, "<html>nothing here</html>", "not as Hostler does"},
-		"nothing":      {500, "", "not as Hostler does"},
-		"other JSON":   {403, `[1,2]`, "not as Hostler does"},
-		"a wrong type": {409, `{"error":5,"detail":"x"}`, "not as Hostler does"},
+		"a page":       {404, "<html>nothing here</html>", "check the address"},
+		"nothing":      {500, "", "check the address"},
+		"other JSON":   {403, `[1,2]`, "check the address"},
+		"a wrong type": {409, `{"error":5,"detail":"x"}`, "check the address"},
 		"a problem":    {409, `{"error":"conflict","detail":"it is so","request_id":"R1"}`, "it is so"},
 		"faults": {422, `{"error":"invalid","detail":[{"loc":["body","a","b"],"msg":"required"},{"loc":["x"],"msg":"no"}]}`,
 			"a.b: required\nx: no"},
-		"faults of no form":  {422, `{"error":"invalid","detail":{"a":1}}`, "does not say why"},
+		"faults of no form":  {422, `{"error":"invalid","detail":{"a":1}}`, "gave no reason"},
 		"an unknown problem": {418, `{"error":"teapot","detail":"short and stout"}`, "short and stout"},
 	} {
 		base := serve(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -141,7 +141,7 @@ func TestRefusal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.ticket(t.Context(), "vms/3/console/tickets", options{}, here); err == nil ||
-		err.Error() != "the token lacks�[2J it\nwhat helps: grant it" {
+		err.Error() != "the token lacks�[2J it\nhint: grant it" {
 		t.Errorf("%v", err)
 	}
 	s.key = "other"

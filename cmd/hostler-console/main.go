@@ -40,10 +40,11 @@ func command() *cobra.Command {
 	var o options
 	c := &cobra.Command{
 		Use:   "hostler-console [flags] vm|app|host ID",
-		Short: "Open a console of a VM or an app, or a shell of a host's node",
-		Long: "Open a console of a VM or an app, or a shell of a host's node, in this terminal.\n\n" +
-			"Ctrl-] and a point leave it; Ctrl-] twice sends Ctrl-]. A graphical console is for a VNC viewer: --rfb says where to wait for it.\n" +
-			"What is piped in is typed, and the console is left once it has shown nothing for --silence after that.",
+		Short: "Open a console of a VM or an app, or a node shell",
+		Long: "Open a console of a VM or an app, or a node shell, in this terminal.\n\n" +
+			"To leave it, press Ctrl-] and type a period; to send Ctrl-], press it twice. A graphical console needs a VNC viewer, which " +
+			"connects to the address in --rfb.\n" +
+			"Piped input is sent to the console, which closes when it has printed nothing for --silence after the end of the input.",
 		Args: cobra.ExactArgs(2), SilenceUsage: true, SilenceErrors: true, Version: version,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := o.path(args[0], args[1])
@@ -58,14 +59,14 @@ func command() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&o.url, "url", fallback("HOSTLER_URL", "http://127.0.0.1:8480"), "where the service is (HOSTLER_URL)")
+	flags.StringVar(&o.url, "url", fallback("HOSTLER_URL", "http://127.0.0.1:8480"), "URL of the service (HOSTLER_URL)")
 	flags.StringVar(&o.keyFile, "key-file", os.Getenv("HOSTLER_KEY_FILE"), "file with an API key (HOSTLER_KEY_FILE)")
 	flags.StringVar(&o.ca, "ca", os.Getenv("HOSTLER_CA"),
-		"file with the certificate that the service shows, or its authority's, in PEM (HOSTLER_CA)")
-	flags.StringVar(&o.kind, "kind", "", "terminal or graphical; a terminal where there is one, when absent")
-	flags.StringVar(&o.node, "node", "", "of a host's shell: the node; the one that answers at the host's address, when absent")
-	flags.StringVar(&o.rfb, "rfb", "", "of a graphical console: the address where a VNC viewer may connect once, such as 127.0.0.1:5901")
-	flags.DurationVar(&o.silence, "silence", 2*time.Second, "how long to wait for output after the end of what is piped in")
+		"file with the certificate of the service or its CA in PEM format (HOSTLER_CA)")
+	flags.StringVar(&o.kind, "kind", "", "terminal or graphical; if absent, terminal if available")
+	flags.StringVar(&o.node, "node", "", "for a node shell: name of the node; if absent, the node that responds at the host's address")
+	flags.StringVar(&o.rfb, "rfb", "", "for a graphical console: address for one VNC viewer, such as 127.0.0.1:5901")
+	flags.DurationVar(&o.silence, "silence", 2*time.Second, "with piped input: time to wait for output after the end of the input")
 	return c
 }
 
@@ -80,7 +81,7 @@ func fallback(name, value string) string {
 // path is where the tickets of a thing are, below /api/v1.
 func (o options) path(kind, id string) (string, error) {
 	if n, err := strconv.ParseInt(id, 10, 64); err != nil || n < 1 {
-		return "", fmt.Errorf("%q is no id", id)
+		return "", fmt.Errorf("invalid ID %q", id)
 	}
 	switch kind {
 	case "vm", "app":
@@ -88,7 +89,7 @@ func (o options) path(kind, id string) (string, error) {
 	case "host":
 		return "hosts/" + id + "/shell/tickets", nil
 	}
-	return "", fmt.Errorf("%q is none of vm, app and host", kind)
+	return "", fmt.Errorf("invalid kind %q: use vm, app or host", kind)
 }
 
 // run opens the console and shows it.
@@ -100,7 +101,7 @@ func run(ctx context.Context, s *service, path string, o options) error {
 	}
 	if t.Kind == "graphical" {
 		if o.rfb == "" {
-			return errors.New("this is a graphical console: say with --rfb where a VNC viewer may connect to it")
+			return errors.New("this is a graphical console: set --rfb to an address for a VNC viewer")
 		}
 		return s.relay(ctx, t, o.rfb)
 	}

@@ -47,10 +47,10 @@ const (
 func newService(o options) (*service, error) {
 	base, err := url.Parse(strings.TrimSuffix(o.url, "/"))
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no URL of a service", o.url)
+		return nil, fmt.Errorf("invalid URL of the service: %q", o.url)
 	}
 	if o.keyFile == "" {
-		return nil, errors.New("say with --key-file where an API key is; POST /api/v1/api-keys makes one")
+		return nil, errors.New("no API key: set --key-file to a file with one; POST /api/v1/api-keys creates a key")
 	}
 	key, err := contexts.ReadKeyFile(o.keyFile)
 	if err != nil {
@@ -64,7 +64,7 @@ func newService(o options) (*service, error) {
 		}
 		roots := x509.NewCertPool()
 		if !roots.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s has no certificate", o.ca)
+			return nil, fmt.Errorf("%s contains no certificate", o.ca)
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
@@ -114,7 +114,7 @@ func refusal(answer *http.Response) error {
 		Remedy string          `json:"remedy"`
 	}
 	if json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&p) != nil || len(p.Detail) == 0 {
-		return fmt.Errorf("the service answers %s", answer.Status)
+		return fmt.Errorf("the service responded with %s", answer.Status)
 	}
 	text := string(p.Detail)
 	var faults []struct{ Msg string }
@@ -126,7 +126,7 @@ func refusal(answer *http.Response) error {
 		text = strings.Join(all, "; ")
 	}
 	if p.Remedy != "" {
-		text += "\nwhat helps: " + p.Remedy
+		text += "\nhint: " + p.Remedy
 	}
 	return errors.New(output.Clean(text))
 }
@@ -143,7 +143,7 @@ func (s *service) connect(ctx context.Context, t ticket) (*websocket.Conn, error
 		return nil, refusal(answer)
 	}
 	if err != nil { // whose text has the ticket in it
-		return nil, errors.New("the service did not open the console")
+		return nil, errors.New("cannot open the console")
 	}
 	conn.SetReadLimit(maxMessage)
 	return conn, nil

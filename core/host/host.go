@@ -93,7 +93,7 @@ type Host struct {
 	VerifyTLS   bool         `json:"verify_tls" example:"true" doc:"Without a pinned certificate: verify the certificate against the system's certificate authorities and the name"`
 	NodeShell   bool         `json:"node_shell_enabled" example:"false"`
 	SSHHostKey  *string      `json:"ssh_host_key_fingerprint" doc:"Same as ssh.fingerprint"`
-	SSH         SSH          `json:"ssh" doc:"SSH access to the host, used only by app scripts and by rollback timers on the host"`
+	SSH         SSH          `json:"ssh" doc:"SSH access to the host; only some features require it, such as app scripts and rollback timers of network changes"`
 	Tokens      []Credential `json:"capabilities" doc:"Capabilities with a token"`
 	Counts      Counts       `json:"counts" doc:"Number of objects on the host; objects of a cluster count once even if it has several hosts"`
 	PolledAt    *time.Time   `json:"polled_at" example:"2026-01-31T12:00:00Z" doc:"Time of the last poll through this host, successful or not"`

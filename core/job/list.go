@@ -75,8 +75,22 @@ func (q *Queue) ByIDs(ctx context.Context, ids []int64) ([]*Job, error) {
 	return jobs, nil
 }
 
-// Get returns one job. A job that the caller may not see is the problem
-// not_found, like one that does not exist.
+// EnqueuedWith returns the first job of a schedule's run and the jobs of its kind that the same transaction enqueued after it, in order.
+// The transaction must hold the lock of the schedule's row: no other run of the schedule enqueues jobs then.
+func EnqueuedWith(ctx context.Context, tx *db.Tx, first *Job) ([]*Job, error) {
+	rows, err := tx.Pgx.Query(ctx, "SELECT "+columns+" FROM jobs WHERE schedule_id = $1 AND kind = $2 AND id >= $3 ORDER BY id",
+		first.ScheduleID, first.Kind, first.ID)
+	if err != nil {
+		return nil, fmt.Errorf("reading the jobs of a run: %w", err)
+	}
+	jobs, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("reading the jobs of a run: %w", err)
+	}
+	return jobs, nil
+}
+
+// Get gives one job; one that the caller may not see is problem not_found like one that is not there.
 func (q *Queue) Get(ctx context.Context, id int64, visible identity.Visible) (*Job, error) {
 	j, err := one(q.db.Pool.Query(ctx, "SELECT "+columns+" FROM jobs WHERE id = $1 AND ($2 OR team_id = ANY($3))",
 		id, visible.All, visible.Teams))

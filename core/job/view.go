@@ -54,3 +54,12 @@ func (j *Job) View() View {
 	}
 	return v
 }
+
+// Views returns the views of jobs, in their order.
+func Views(jobs []*Job) []View {
+	views := make([]View, len(jobs))
+	for i, j := range jobs {
+		views[i] = j.View()
+	}
+	return views
+}

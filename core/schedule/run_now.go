@@ -11,12 +11,12 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// RunNow starts the schedule's job once more, also if the schedule is off. It
-// is an extra run: the schedule and its last run do not change. The job belongs
-// to the caller and has the rights of the schedule's writer. Problems:
-// not_found, forbidden for an API key without the scope, and everything that
-// keeps the schedule from running when it is due.
-func (s *Store) RunNow(ctx context.Context, id int64) (*job.Job, error) {
+// RunNow starts the schedule's jobs once more, also if the schedule is off. It
+// is an extra run: the schedule and its last run do not change. The jobs belong
+// to the caller and have the rights of the schedule's writer. RunNow returns
+// all of them, by ID. Problems: not_found, forbidden for an API key without the
+// scope, and everything that keeps the schedule from running when it is due.
+func (s *Store) RunNow(ctx context.Context, id int64) ([]*job.Job, error) {
 	for range 5 {
 		row, err := s.read(ctx, s.db.Pool, id)
 		if err != nil {
@@ -39,9 +39,8 @@ func (s *Store) RunNow(ctx context.Context, id int64) (*job.Job, error) {
 	return nil, problem.New(problem.CodeConflict, "the schedule is changed by others at the same time; try again")
 }
 
-// startNow returns nil without an error if the schedule was written in the
-// meantime.
-func (s *Store) startNow(ctx context.Context, was *Schedule, enqueue Enqueue) (made *job.Job, err error) {
+// startNow is nil without an error when the schedule was written since.
+func (s *Store) startNow(ctx context.Context, was *Schedule, enqueue Enqueue) (made []*job.Job, err error) {
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
 		made = nil
 		row, err := one(ctx, tx.Pgx, "id = $1 AND updated_at = $2 FOR UPDATE", was.ID, was.UpdatedAt)
@@ -53,8 +52,10 @@ func (s *Store) startNow(ctx context.Context, was *Schedule, enqueue Enqueue) (m
 			return err
 		}
 		audit.Describe(ctx, func(e *audit.Entry) { e.JobID, e.TeamID, e.HostID = &started.ID, started.TeamID, started.HostID })
-		made = started
-		if err := idempotency.Keep(ctx, started.View()); err != nil {
+		if made, err = job.EnqueuedWith(ctx, tx, started); err != nil {
+			return err
+		}
+		if err := idempotency.Keep(ctx, job.Views(made)); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx)

@@ -359,7 +359,7 @@ func TestSeededScheduleRunsAsTheService(t *testing.T) {
 	b.expect("system the service itself", "SELECT concat(actor_type, ' ', details->>'writer') FROM audit WHERE action = 'schedule.fire'")
 	ann := b.user(identity.Operator)
 	made, err := b.store.RunNow(b.as(ann), 1)
-	if err != nil || *made.RequestedBy != ann.ID || b.preparedFor[1] != 0 {
+	if err != nil || *made[0].RequestedBy != ann.ID || b.preparedFor[1] != 0 {
 		t.Errorf("%+v, %v", made, err)
 	}
 	// Whoever changes it is its writer.

@@ -104,8 +104,12 @@ func TestRunNow(t *testing.T) {
 	ann, bob := b.user(identity.Admin), b.user(identity.Operator)
 	s := b.create(ann, hourly)
 	b.at(noon.Add(5 * time.Minute))
-	made, err := b.store.RunNow(b.as(bob), s.ID)
-	if err != nil || *made.RequestedBy != bob.ID || *made.ScheduleID != s.ID || *made.View().ScheduleID != s.ID {
+	run, err := b.store.RunNow(b.as(bob), s.ID)
+	if err != nil || len(run) != 1 {
+		t.Fatalf("%+v, %v", run, err)
+	}
+	made := run[0]
+	if *made.RequestedBy != bob.ID || *made.ScheduleID != s.ID || *made.View().ScheduleID != s.ID {
 		t.Fatalf("%+v, %v", made, err)
 	}
 	if b.preparedFor[len(b.preparedFor)-1] != ann.ID {
@@ -141,7 +145,7 @@ func TestRunNowOfAScheduleThatIsWritten(t *testing.T) {
 		}
 	})
 	made, err := b.store.RunNow(b.as(ann), s.ID)
-	if err != nil || made.Target.ID != 2 || b.preparedFor[len(b.preparedFor)-1] != bob.ID {
+	if err != nil || made[0].Target.ID != 2 || b.preparedFor[len(b.preparedFor)-1] != bob.ID {
 		t.Errorf("%+v, %v, prepared for %v", made, err, b.preparedFor)
 	}
 	b.expect("1", "SELECT count(*) FROM jobs")

@@ -78,7 +78,7 @@ func TestFiveMinutesOfTheCommandLine(t *testing.T) {
 }
 
 var (
-	unique  = regexp.MustCompile(`UPID:\S+|serial=[0-9a-f]+`)
+	unique  = regexp.MustCompile(`UPID:\S+|serial=[0-9a-f]+|\b[0-9a-f]{16}\b`)
 	figure  = regexp.MustCompile(`\d+([.:]\d+)*( (B|KiB|MiB|GiB|TiB|d|h|min|s|%)\b)?`)
 	spacing = regexp.MustCompile(`[ -]+`)
 )

@@ -105,7 +105,7 @@ func TestCommandLineInATerminal(t *testing.T) {
 	host := owner.enrol(t, cluster, "lab", "lifecycle", "console")
 	c := newCommandLine(t)
 	p := c.sits(t, 100, nil, "login", s.Base)
-	p.sees(t, "E-mail: ")
+	p.sees(t, "Email: ")
 	p.types(t, ownerEmail+"\n")
 	p.sees(t, "Password: ")
 	p.types(t, ownerPassword+"\n")
@@ -129,8 +129,8 @@ func TestCommandLineInATerminal(t *testing.T) {
 	name := stopped[0].Name
 	for _, phrase := range []string{"another", name} {
 		p = c.sits(t, 120, nil, "vm", "delete", name, "--wait")
-		p.sees(t, "What would happen")
-		p.sees(t, "Type "+name+" to go on: ")
+		p.sees(t, "Effects")
+		p.sees(t, "Type "+name+" to confirm: ")
 		p.types(t, phrase+"\n")
 		want, there := 0, http.StatusNotFound
 		if phrase != name {

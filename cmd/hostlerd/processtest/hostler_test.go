@@ -98,8 +98,8 @@ func (c commandLine) actsOnGuests(t *testing.T, owner *client, stopped, running 
 	if o := c.gives(t, 0, "vm", "start", stopped, "--wait"); !strings.Contains(o.Err, "succeeded") || o.Out == "" {
 		t.Errorf("the transcript: %+v", o)
 	}
-	c.gives(t, 5, "vm", "start", "no-such-vm").fails(t, "there is no VM no-such-vm")
-	if o := c.gives(t, 0, "vm", "delete", running, "--plan"); !strings.Contains(o.Out, "What would happen") {
+	c.gives(t, 5, "vm", "start", "no-such-vm").fails(t, "VM no-such-vm not found")
+	if o := c.gives(t, 0, "vm", "delete", running, "--plan"); !strings.Contains(o.Out, "Effects") {
 		t.Errorf("the plan: %+v", o)
 	}
 	c.gives(t, 7, "api", "POST", "/api/v1/vms", "--field", "name=x").fails(t, "host_id")

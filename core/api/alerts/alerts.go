@@ -113,7 +113,7 @@ func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*alert.Detail]
 
 type noteInput struct {
 	Body *struct {
-		Note *string `json:"note,omitempty" nullable:"true" maxLength:"1000" example:"looking at it"`
+		Note *string `json:"note,omitempty" nullable:"true" maxLength:"1000" example:"looking at it" doc:"Note for other users"`
 	}
 }
 
@@ -144,9 +144,9 @@ func (h handlers) resolve(ctx context.Context, in *noteInput) (*op.Body[*alert.D
 
 type silenceInput struct {
 	Body struct {
-		Until *time.Time `json:"until,omitempty" example:"2026-03-01T12:00:00Z"`
-		ForS  *int64     `json:"for_s,omitempty" minimum:"0" maximum:"31536000" example:"3600"`
-		Note  *string    `json:"note,omitempty" nullable:"true" maxLength:"1000" example:"known, will be fixed tomorrow"`
+		Until *time.Time `json:"until,omitempty" example:"2026-03-01T12:00:00Z" doc:"End of the silence"`
+		ForS  *int64     `json:"for_s,omitempty" minimum:"0" maximum:"31536000" example:"3600" doc:"Seconds from now; 0 ends a silence"`
+		Note  *string    `json:"note,omitempty" nullable:"true" maxLength:"1000" example:"known, will be fixed tomorrow" doc:"Note for other users"`
 	}
 }
 

@@ -98,17 +98,17 @@ func (s *RuleScope) scope() alert.Scope {
 
 type createRuleInput struct {
 	Body struct {
-		Name        string                 `json:"name" minLength:"1" maxLength:"200" example:"Web servers are busy"`
-		Description *string                `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"Pages load slowly."`
+		Name        string                 `json:"name" minLength:"1" maxLength:"200" example:"Web servers are busy" doc:"Name of the rule"`
+		Description *string                `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"Pages load slowly." doc:"Purpose of the rule"`
 		Kind        string                 `json:"kind" minLength:"1" maxLength:"64" example:"cpu" doc:"A kind of GET /alert-rules/kinds"`
-		On          op.Optional[RuleScope] `json:"on,omitzero"`
-		Threshold   *float64               `json:"threshold,omitempty" nullable:"true" example:"90"`
-		ClearLevel  *float64               `json:"clear_level,omitempty" nullable:"true" example:"80"`
-		ForS        *int64                 `json:"for_s,omitempty" minimum:"0" maximum:"604800" default:"0" example:"600"`
-		ClearForS   *int64                 `json:"clear_for_s,omitempty" minimum:"0" maximum:"604800" default:"0" example:"300"`
+		On          op.Optional[RuleScope] `json:"on,omitzero" doc:"Objects that the rule covers; all if null or absent"`
+		Threshold   *float64               `json:"threshold,omitempty" nullable:"true" example:"90" doc:"Value at which the condition is a breach; only for kinds with a unit"`
+		ClearLevel  *float64               `json:"clear_level,omitempty" nullable:"true" example:"80" doc:"Value at which the condition is cleared; the threshold if absent"`
+		ForS        *int64                 `json:"for_s,omitempty" minimum:"0" maximum:"604800" default:"0" example:"600" doc:"Seconds that a breach must last before the alert is raised"`
+		ClearForS   *int64                 `json:"clear_for_s,omitempty" minimum:"0" maximum:"604800" default:"0" example:"300" doc:"Seconds that the condition must be cleared before the alert is resolved"`
 		Severity    string                 `json:"severity,omitempty" enum:"critical,warning,info" default:"warning" example:"warning"`
 		Labels      map[string]string      `json:"labels,omitempty" nullable:"true" example:"{\"room\":\"cellar\"}" doc:"Custom labels that are added to alerts, at most 20"`
-		Enabled     *bool                  `json:"enabled,omitempty" default:"true"`
+		Enabled     *bool                  `json:"enabled,omitempty" default:"true" doc:"Evaluate the rule"`
 	}
 }
 
@@ -154,16 +154,16 @@ func (h handlers) ruleMade(ctx context.Context, made idempotency.Made) (any, err
 type updateRuleInput struct {
 	ID   int64 `path:"rule_id" minimum:"1"`
 	Body struct {
-		Name        op.Optional[string]            `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false" example:"Web servers are busy"`
-		Description op.Optional[string]            `json:"description,omitzero" maxLength:"1000" example:"Pages load slowly."`
-		On          op.Optional[RuleScope]         `json:"on,omitzero"`
-		Threshold   op.Optional[float64]           `json:"threshold,omitzero" nullable:"false" example:"90"`
-		ClearLevel  op.Optional[float64]           `json:"clear_level,omitzero" example:"80"`
-		ForS        op.Optional[int64]             `json:"for_s,omitzero" minimum:"0" maximum:"604800" nullable:"false" example:"600"`
-		ClearForS   op.Optional[int64]             `json:"clear_for_s,omitzero" minimum:"0" maximum:"604800" nullable:"false" example:"300"`
+		Name        op.Optional[string]            `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false" example:"Web servers are busy" doc:"Name of the rule"`
+		Description op.Optional[string]            `json:"description,omitzero" maxLength:"1000" example:"Pages load slowly." doc:"Purpose of the rule"`
+		On          op.Optional[RuleScope]         `json:"on,omitzero" doc:"Objects that the rule covers; null for all"`
+		Threshold   op.Optional[float64]           `json:"threshold,omitzero" nullable:"false" example:"90" doc:"Value at which the condition is a breach; only for kinds with a unit"`
+		ClearLevel  op.Optional[float64]           `json:"clear_level,omitzero" example:"80" doc:"Value at which the condition is cleared; null for the threshold"`
+		ForS        op.Optional[int64]             `json:"for_s,omitzero" minimum:"0" maximum:"604800" nullable:"false" example:"600" doc:"Seconds that a breach must last before the alert is raised"`
+		ClearForS   op.Optional[int64]             `json:"clear_for_s,omitzero" minimum:"0" maximum:"604800" nullable:"false" example:"300" doc:"Seconds that the condition must be cleared before the alert is resolved"`
 		Severity    op.Optional[string]            `json:"severity,omitzero" enum:"critical,warning,info" nullable:"false" example:"warning"`
 		Labels      op.Optional[map[string]string] `json:"labels,omitzero" example:"{\"room\":\"cellar\"}"`
-		Enabled     op.Optional[bool]              `json:"enabled,omitzero" nullable:"false"`
+		Enabled     op.Optional[bool]              `json:"enabled,omitzero" nullable:"false" doc:"Evaluate the rule"`
 	}
 }
 

@@ -146,7 +146,7 @@ func (handlers) logs(context.Context, *struct{}) (*op.Body[[]string], error) {
 
 type adoptInput struct {
 	Body struct {
-		Items []AdoptItem `json:"items" minItems:"1" maxItems:"500"`
+		Items []AdoptItem `json:"items" minItems:"1" maxItems:"500" doc:"Containers to adopt, each with host_id and vmid or guest_ref"`
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 type runInput struct {
 	op.Planned
 	Body struct {
-		Targets   []guest.NamedTarget `json:"targets" minItems:"1" maxItems:"500"`
-		Storage   *string             `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"nas"`
+		Targets   []guest.NamedTarget `json:"targets" minItems:"1" maxItems:"500" doc:"VMs and apps to back up"`
+		Storage   *string             `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"nas" doc:"Backup storage; the only one of the node if absent"`
 		Mode      *string             `json:"mode,omitempty" nullable:"true" enum:"snapshot,suspend,stop" doc:"Mode of the backup; null for the usual one"`
 		Compress  *string             `json:"compress,omitempty" nullable:"true" enum:"0,gzip,lzo,zstd" doc:"Compression; 0 disables it; the hypervisor's usual method if absent"`
-		Notes     *string             `json:"notes,omitempty" nullable:"true" maxLength:"250"`
+		Notes     *string             `json:"notes,omitempty" nullable:"true" maxLength:"250" doc:"Notes of the backup"`
 		Protected bool                `json:"protected,omitempty" doc:"Protect the backup from deletion"`
 		Confirm   *string             `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the service's own guest"`
 	}
@@ -42,7 +42,7 @@ type restoreInput struct {
 	Body *struct {
 		Over        bool    `json:"over,omitempty" doc:"Restore over the original guest of the backup"`
 		NewID       *int64  `json:"newid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" doc:"VMID of the new guest"`
-		Name        *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"63" example:"web2"`
+		Name        *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"63" example:"web2" doc:"Name of the restored guest"`
 		Node        *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"Node of the new guest"`
 		Storage     *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" doc:"Storage for its disks"`
 		NewIdentity *bool   `json:"new_identity,omitempty" nullable:"true" doc:"true for new MAC addresses of a new guest"`

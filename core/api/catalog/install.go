@@ -83,7 +83,7 @@ type installInput struct {
 		Sum             *string    `json:"sum,omitempty" nullable:"true" pattern:"^[0-9a-f]{64}$" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the bundle to consent to, as in the plan"`
 		Storage         *string    `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"local-lvm" doc:"Storage for the disks of the container"`
 		TemplateStorage *string    `json:"template_storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"local" doc:"Storage for the container template"`
-		Bridge          *string    `json:"bridge,omitempty" nullable:"true" minLength:"1" maxLength:"64" example:"vmbr0"`
+		Bridge          *string    `json:"bridge,omitempty" nullable:"true" minLength:"1" maxLength:"64" example:"vmbr0" doc:"Bridge for the NIC of the container"`
 		Answers         []string   `json:"answers,omitempty" nullable:"false" maxItems:"100" example:"[\"admin\"]" doc:"Answers to the questions of the scripts, in order; other questions get an empty line"`
 		Yes             bool       `json:"yes,omitempty" doc:"Accept the consent question of a script; required if needs_yes of the entry is true"`
 	}

@@ -58,7 +58,7 @@ type cloneInput struct {
 	op.Planned
 	Body *struct {
 		Full    *bool   `json:"full,omitempty" doc:"Create a full clone, the default; false for a linked clone"`
-		Name    *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"63" example:"web2"`
+		Name    *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"63" example:"web2" doc:"Name of the clone"`
 		NewID   *int64  `json:"newid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" doc:"VMID of the clone; an unused one if absent"`
 		Storage *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" doc:"Storage for its disks"`
 		Target  *string `json:"target,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"Node of the clone"`

@@ -102,12 +102,12 @@ func sizes(disks map[string]DiskSize) map[string]int64 {
 type patchVMInput struct {
 	Body struct {
 		Cores       op.Optional[int64]  `json:"cores,omitzero" nullable:"false" minimum:"1" maximum:"8192" example:"4" doc:"Number of cores per socket"`
-		Sockets     op.Optional[int64]  `json:"sockets,omitzero" nullable:"false" minimum:"1" maximum:"64" example:"1"`
-		MemoryMB    op.Optional[int64]  `json:"memory_mb,omitzero" nullable:"false" minimum:"16" maximum:"16777216" example:"4096"`
+		Sockets     op.Optional[int64]  `json:"sockets,omitzero" nullable:"false" minimum:"1" maximum:"64" example:"1" doc:"Number of CPU sockets"`
+		MemoryMB    op.Optional[int64]  `json:"memory_mb,omitzero" nullable:"false" minimum:"16" maximum:"16777216" example:"4096" doc:"Memory in MiB"`
 		BalloonMB   op.Optional[int64]  `json:"balloon_mb,omitzero" minimum:"0" maximum:"16777216" example:"1024" doc:"Memory that the VM keeps when the node runs short of memory, at most memory_mb; 0 or null disables ballooning"`
-		CPUType     op.Optional[string] `json:"cpu_type,omitzero" nullable:"false" minLength:"1" maxLength:"200" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" example:"host"`
+		CPUType     op.Optional[string] `json:"cpu_type,omitzero" nullable:"false" minLength:"1" maxLength:"200" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" example:"host" doc:"CPU type, as the hypervisor names it"`
 		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"63" example:"web1" doc:"Letters, digits, . and -, starting and ending with a letter or digit"`
-		Description op.Optional[string] `json:"description,omitzero" maxLength:"8192"`
+		Description op.Optional[string] `json:"description,omitzero" maxLength:"8192" doc:"Notes"`
 		Tags        op.Optional[Tags]   `json:"tags,omitzero" doc:"All tags; null or an empty list removes them"`
 		Disks       map[string]DiskSize `json:"disks,omitempty" doc:"New sizes, by disk key"`
 		Digest      string              `json:"digest,omitempty" maxLength:"200" doc:"Digest of the configuration that you read"`
@@ -145,8 +145,8 @@ type patchAppInput struct {
 		MemoryMB    op.Optional[int64]  `json:"memory_mb,omitzero" minimum:"16" maximum:"16777216" example:"1024" doc:"Memory in MiB; null keeps it"`
 		SwapMB      op.Optional[int64]  `json:"swap_mb,omitzero" minimum:"0" maximum:"16777216" example:"512" doc:"Swap in MiB; null keeps it"`
 		Name        op.Optional[string] `json:"name,omitzero" minLength:"1" maxLength:"100" example:"wiki" doc:"Name of the app; the name of the container does not change. null keeps it"`
-		WebPort     op.Optional[int]    `json:"web_port,omitzero" minimum:"1" maximum:"65535" example:"8080"`
-		WebPath     op.Optional[string] `json:"web_path,omitzero" maxLength:"500" pattern:"^/" example:"/admin"`
+		WebPort     op.Optional[int]    `json:"web_port,omitzero" minimum:"1" maximum:"65535" example:"8080" doc:"Port of the web page"`
+		WebPath     op.Optional[string] `json:"web_path,omitzero" maxLength:"500" pattern:"^/" example:"/admin" doc:"Path of the web page"`
 		WebProtocol op.Optional[string] `json:"web_protocol,omitzero" enum:"http,https" example:"https"`
 		Slug        op.Optional[string] `json:"slug,omitzero" minLength:"1" maxLength:"130" example:"wiki" doc:"Slug of the catalog entry that updates it; null for none"`
 		Disks       map[string]DiskSize `json:"disks,omitempty" doc:"New sizes, by disk key"`

@@ -46,7 +46,7 @@ type actInput struct {
 	op.Planned
 	Body struct {
 		Action  string              `json:"action" enum:"start,stop,shutdown,restart,pause,resume,reset" example:"shutdown"`
-		Targets []guest.NamedTarget `json:"targets" minItems:"1" maxItems:"500"`
+		Targets []guest.NamedTarget `json:"targets" minItems:"1" maxItems:"500" doc:"VMs and apps"`
 		Confirm *string             `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the service's own guest"`
 	}
 }

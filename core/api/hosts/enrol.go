@@ -52,7 +52,7 @@ type createInput struct {
 		CreateExample
 		Access
 		Address    string `json:"address" minLength:"1" maxLength:"300" example:"pve1.example.com" doc:"Name, IPv4 address, or IPv6 address in brackets, with or without :port (the default_port of the driver), or an https:// URL of these"`
-		Name       string `json:"name" minLength:"1" maxLength:"100" example:"rack1"`
+		Name       string `json:"name" minLength:"1" maxLength:"100" example:"rack1" doc:"Name of the host"`
 		SSHConsent bool   `json:"ssh_consent,omitempty" doc:"Consent to running programs as root on the host, as described in the member consent of a 409 consent_required; the consent is recorded with your name"`
 		SSHEnroll  bool   `json:"ssh_enroll,omitempty" doc:"Create an SSH key for the host, which requires ssh_consent; ssh.pending in the response has the line for authorized_keys"`
 		SSHPort    int    `json:"ssh_port,omitempty" minimum:"1" maximum:"65535" example:"22" doc:"Port of the SSH server; 22 if absent"`
@@ -85,7 +85,7 @@ type probeInput struct {
 		Access
 		Tokens  []Candidate `json:"tokens,omitempty" maxItems:"10" doc:"Tokens to test at once, instead of credential_form, token_id, token_secret and paste; an empty list checks only the certificate"`
 		Address string      `json:"address,omitempty" maxLength:"300" example:"pve1.example.com" doc:"Same as for enrolling a host; required unless all credentials are one-time codes, which contain addresses"`
-		Name    *string     `json:"name,omitempty" nullable:"true" maxLength:"100" doc:"Accepted and ignored"`
+		Name    *string     `json:"name,omitempty" nullable:"true" maxLength:"100" deprecated:"true" doc:"Ignored"`
 	}
 }
 
@@ -115,13 +115,13 @@ func (h handlers) probe(ctx context.Context, in *probeInput) (*op.Body[host.Prob
 
 type patchInput struct {
 	Body struct {
-		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" maxLength:"100"`
-		Address     op.Optional[string] `json:"address,omitzero" nullable:"false" maxLength:"300"`
-		Fingerprint op.Optional[string] `json:"tls_fingerprint,omitzero" maxLength:"200"`
+		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" maxLength:"100" doc:"Name of the host"`
+		Address     op.Optional[string] `json:"address,omitzero" nullable:"false" maxLength:"300" doc:"Name or IP address of the host"`
+		Fingerprint op.Optional[string] `json:"tls_fingerprint,omitzero" maxLength:"200" doc:"SHA-256 of the certificate to pin; null unpins it"`
 		SSHHostKey  op.Optional[string] `json:"ssh_host_key_fingerprint,omitzero" maxLength:"200" doc:"SSH host key to pin, in the format of ssh-keygen -l; null unpins it, and the next POST ssh/verify pins the presented one"`
 		SSHPort     op.Optional[int]    `json:"ssh_port,omitzero" minimum:"1" maximum:"65535" doc:"Port of the SSH server; null for 22"`
 		NodeShell   op.Optional[bool]   `json:"node_shell_enabled,omitzero" doc:"Allow node shells on this host; null for the default, off"`
-		TeamID      op.Optional[int64]  `json:"team_id,omitzero" minimum:"1"`
+		TeamID      op.Optional[int64]  `json:"team_id,omitzero" minimum:"1" doc:"Team that owns the host"`
 	}
 }
 

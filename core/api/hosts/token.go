@@ -41,7 +41,7 @@ type rotateInput struct {
 		RotateExample
 		Capability  *string `json:"capability,omitempty" nullable:"true" maxLength:"40" example:"lifecycle" doc:"monitoring, lifecycle, console, backup or node_power; monitoring if absent"`
 		Form        *string `json:"credential_form,omitempty" nullable:"true" maxLength:"40" example:"token" doc:"Same as for enrolling a host"`
-		TokenID     *string `json:"token_id,omitempty" nullable:"true" maxLength:"255" example:"service@pve!lifecycle"`
+		TokenID     *string `json:"token_id,omitempty" nullable:"true" maxLength:"255" example:"service@pve!lifecycle" doc:"ID of the token; required if the form has an id_label"`
 		TokenSecret *string `json:"token_secret,omitempty" nullable:"true" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"Secret of the token, at most 16 KiB"`
 		Paste       *string `json:"paste,omitempty" nullable:"true" minLength:"1" maxLength:"65536" doc:"Output of the token script, as for enrolling a host: all tokens in it are replaced or added; replaces the fields above"`
 		RotateSSH   bool    `json:"rotate_ssh,omitempty" doc:"Create a new SSH key for the host, with or without a token"`

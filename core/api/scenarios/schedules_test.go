@@ -345,6 +345,28 @@ func TestScheduleOfAGuestThatIsGone(t *testing.T) {
 	}
 }
 
+func TestRunOfASchedule_ReturnsAllJobs(t *testing.T) {
+	t.Parallel()
+	b := newSchedules(t)
+	b.Exec("INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, node, name, status) VALUES " +
+		"(1, 1, 'vm', 110, '110', 'n1', 'db', 'running')")
+	id := b.create(`{"name":"n","cron":"30 2 * * *","job_kind":"vm.snapshot_create","params":{"select":{"host_id":1},"name":"nightly-"}}`)
+	var got struct {
+		Job  struct{ ID int64 }
+		Jobs []struct {
+			ID     int64
+			Target struct{ Name string }
+		}
+	}
+	b.Ask(t, "POST", fmt.Sprintf("schedules/%d/run", id), "", apitest.Operator, 202, "").Decode(t, &got)
+	if len(got.Jobs) != 2 || got.Job.ID != got.Jobs[0].ID {
+		t.Fatalf("%+v", got)
+	}
+	if names := []string{got.Jobs[0].Target.Name, got.Jobs[1].Target.Name}; !slices.Contains(names, "web") || !slices.Contains(names, "db") {
+		t.Errorf("jobs on %v", names)
+	}
+}
+
 // The real kinds ask for the role that the operation itself asks for, of the writer and on the guest's own team.
 func TestWriterOfAScheduleIsNoOperatorAnyMore(t *testing.T) {
 	t.Parallel()

@@ -87,7 +87,7 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/schedules/:schedule_id/run", h.run, op.Spec{
 		ID: "run_schedule", Summary: "Run a schedule now", Tag: tag, Role: identity.Operator, Status: http.StatusAccepted,
 		Unsupported: true, Audit: op.Audit{Action: "schedule.run", Target: "schedule_id"}, Recall: h.ran,
-		Description: "Starts an additional run, even of a disabled schedule; `next_run_at`, `last_run_at` and all " +
+		Description: "Starts an additional run and returns its jobs, one for each guest, even of a disabled schedule; `next_run_at`, `last_run_at` and all " +
 			"other fields do not change. `requested_by` of the job is the caller; the job has the rights of the " +
 			"schedule's owner. An API key with scopes needs the scope of the job's target, too.",
 	})
@@ -118,12 +118,12 @@ func (h handlers) kinds(context.Context, *struct{}) (*op.List[Kind], error) {
 
 type createInput struct {
 	Body struct {
-		Name     string    `json:"name" minLength:"1" maxLength:"200" example:"Nightly stop"`
+		Name     string    `json:"name" minLength:"1" maxLength:"200" example:"Nightly stop" doc:"Name of the schedule"`
 		Cron     string    `json:"cron" minLength:"1" maxLength:"256" example:"30 2 * * MON-FRI" doc:"Minute, hour, day of month, month, day of week"`
-		Timezone *string   `json:"timezone,omitempty" default:"UTC" minLength:"1" maxLength:"64" example:"Europe/Berlin"`
+		Timezone *string   `json:"timezone,omitempty" default:"UTC" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"Time zone, a name in the IANA database; UTC if absent"`
 		JobKind  string    `json:"job_kind" minLength:"1" maxLength:"64" example:"vm.shutdown" doc:"A kind of GET /schedules/kinds"`
 		Params   op.Object `json:"params,omitempty" nullable:"true" example:"{\"vm_id\":2}" doc:"Parameters of the job; null for none"`
-		Enabled  *bool     `json:"enabled,omitempty" default:"true"`
+		Enabled  *bool     `json:"enabled,omitempty" default:"true" doc:"Run the schedule"`
 	}
 }
 
@@ -144,12 +144,12 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[*schedu
 type updateInput struct {
 	ID   int64 `path:"schedule_id" minimum:"1"`
 	Body struct {
-		Name     op.Optional[string]    `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false" example:"Nightly stop"`
-		Cron     op.Optional[string]    `json:"cron,omitzero" minLength:"1" maxLength:"256" nullable:"false" example:"30 2 * * MON-FRI"`
+		Name     op.Optional[string]    `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false" example:"Nightly stop" doc:"Name of the schedule"`
+		Cron     op.Optional[string]    `json:"cron,omitzero" minLength:"1" maxLength:"256" nullable:"false" example:"30 2 * * MON-FRI" doc:"Minute, hour, day of month, month, day of week"`
 		Timezone op.Optional[string]    `json:"timezone,omitzero" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"null for UTC"`
-		JobKind  op.Optional[string]    `json:"job_kind,omitzero" minLength:"1" maxLength:"64" nullable:"false" example:"vm.shutdown"`
+		JobKind  op.Optional[string]    `json:"job_kind,omitzero" minLength:"1" maxLength:"64" nullable:"false" example:"vm.shutdown" doc:"A kind of GET /schedules/kinds"`
 		Params   op.Optional[op.Object] `json:"params,omitzero" example:"{\"vm_id\":2}" doc:"null for none"`
-		Enabled  op.Optional[bool]      `json:"enabled,omitzero" nullable:"false"`
+		Enabled  op.Optional[bool]      `json:"enabled,omitzero" nullable:"false" doc:"Run the schedule"`
 	}
 }
 
@@ -195,15 +195,18 @@ func (h handlers) remove(ctx context.Context, in *oneInput) (*op.Empty, error) {
 
 // Started is the answer to a run.
 type Started struct {
-	Job job.View `json:"job"`
+	Job  job.View   `json:"job" doc:"The first job"`
+	Jobs []job.View `json:"jobs" doc:"All jobs that the run started, including job"`
 }
+
+func started(jobs []job.View) Started { return Started{Job: jobs[0], Jobs: jobs} }
 
 func (h handlers) run(ctx context.Context, in *oneInput) (*op.Body[Started], error) {
 	made, err := h.schedules.RunNow(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &op.Body[Started]{Body: Started{made.View()}}, nil
+	return &op.Body[Started]{Body: started(job.Views(made))}, nil
 }
 
 // created makes the answer of create again.
@@ -213,9 +216,12 @@ func (h handlers) created(ctx context.Context, made idempotency.Made) (any, erro
 
 // ran makes the answer of run again.
 func (h handlers) ran(ctx context.Context, made idempotency.Made) (any, error) {
-	var kept job.View
-	if err := made.Decode(&kept); err != nil {
-		return nil, err
+	var kept []job.View
+	if made.Decode(&kept) != nil { // kept by an earlier release, which returned the first job only
+		kept = make([]job.View, 1)
+		if err := made.Decode(&kept[0]); err != nil {
+			return nil, err
+		}
 	}
-	return Started{kept}, nil
+	return started(kept), nil
 }

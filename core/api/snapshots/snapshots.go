@@ -90,7 +90,7 @@ func (h handlers) list(ctx context.Context, _ *struct{}) (*op.List[guest.Snapsho
 type takeInput struct {
 	Body struct {
 		Name        string  `json:"name" minLength:"2" maxLength:"40" pattern:"^[A-Za-z][A-Za-z0-9_-]+$" example:"before-upgrade" doc:"Name of the snapshot; current is reserved"`
-		Description *string `json:"description,omitempty" nullable:"true" maxLength:"4096"`
+		Description *string `json:"description,omitempty" nullable:"true" maxLength:"4096" doc:"Description of the snapshot"`
 		Memory      bool    `json:"vmstate,omitempty" doc:"Include the memory"`
 	}
 }

@@ -66,9 +66,9 @@ type memberInput struct {
 	Body struct {
 		Role op.Optional[string] `json:"role,omitzero" nullable:"false" enum:"viewer,operator,admin,owner" example:"operator" doc:"Role; viewer if absent"`
 		// Another body of the same name has these; clients that were made from it send them.
-		CIDR    op.Ignored `json:"cidr,omitzero" doc:"Ignored"`
-		Comment op.Ignored `json:"comment,omitzero" doc:"Ignored"`
-		NoMatch op.Ignored `json:"nomatch,omitzero" doc:"Ignored"`
+		CIDR    op.Ignored `json:"cidr,omitzero" deprecated:"true" doc:"Ignored"`
+		Comment op.Ignored `json:"comment,omitzero" deprecated:"true" doc:"Ignored"`
+		NoMatch op.Ignored `json:"nomatch,omitzero" deprecated:"true" doc:"Ignored"`
 	}
 }
 

@@ -76,9 +76,9 @@ func (h handlers) list(ctx context.Context, in *struct{ op.Page }) (*op.List[Tea
 
 type createInput struct {
 	Body struct {
-		Name        string  `json:"name" minLength:"1" maxLength:"100" example:"Web shop"`
-		Description *string `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"Runs the shop"`
-		Slug        *string `json:"slug,omitempty" nullable:"true" pattern:"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" patternDescription:"small letters, digits and hyphens, a letter or digit at both ends" example:"web-shop"`
+		Name        string  `json:"name" minLength:"1" maxLength:"100" example:"Web shop" doc:"Name of the team"`
+		Description *string `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"Runs the shop" doc:"Description of the team"`
+		Slug        *string `json:"slug,omitempty" nullable:"true" pattern:"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" patternDescription:"small letters, digits and hyphens, a letter or digit at both ends" example:"web-shop" doc:"Unique short name; generated from the name if absent"`
 	}
 }
 
@@ -109,7 +109,7 @@ type One struct {
 type patchInput struct {
 	One
 	Body struct {
-		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" maxLength:"100" example:"Web shop"`
+		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" maxLength:"100" example:"Web shop" doc:"Name of the team"`
 		Description op.Optional[string] `json:"description,omitzero" maxLength:"1000" example:"Runs the shop" doc:"null clears it"`
 	}
 }

@@ -14,9 +14,9 @@ import (
 
 type createInput struct {
 	Body struct {
-		Email       string              `json:"email" minLength:"3" maxLength:"254" example:"anna@example.com"`
-		Password    string              `json:"password" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes"`
-		DisplayName *string             `json:"display_name,omitempty" nullable:"true" maxLength:"200" example:"Anna Lee"`
+		Email       string              `json:"email" minLength:"3" maxLength:"254" example:"anna@example.com" doc:"Email address"`
+		Password    string              `json:"password" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes" doc:"Password of at least 12 characters"`
+		DisplayName *string             `json:"display_name,omitempty" nullable:"true" maxLength:"200" example:"Anna Lee" doc:"Name to show instead of the email address"`
 		Role        op.Optional[string] `json:"role,omitzero" enum:"viewer,operator,admin,owner" example:"viewer" doc:"Role in the team default; viewer if absent, none if null"`
 	}
 }
@@ -78,7 +78,7 @@ type patchInput struct {
 	One
 	Body struct {
 		DisplayName op.Optional[string] `json:"display_name,omitzero" maxLength:"200" example:"Anna Lee" doc:"null clears it"`
-		IsActive    op.Optional[bool]   `json:"is_active,omitzero" nullable:"false"`
+		IsActive    op.Optional[bool]   `json:"is_active,omitzero" nullable:"false" doc:"false deactivates the user, true reactivates the user"`
 	}
 }
 

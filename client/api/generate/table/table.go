@@ -41,6 +41,7 @@ type schema struct {
 	OneOf       []schema          `json:"oneOf"`
 	Properties  map[string]schema `json:"properties"`
 	Required    []string          `json:"required"`
+	Deprecated  bool              `json:"deprecated"`
 }
 
 type content map[string]struct {
@@ -145,12 +146,12 @@ func (d document) write(out *bytes.Buffer, method, path string, op operation) {
 	out.WriteString("},\n")
 }
 
-// body are the fields of a body of JSON or of a form, but for its file.
+// body are the fields of a body of JSON or of a form, without its file and without deprecated fields, which the service ignores.
 func (d document) body(op operation) (fields []field) {
 	for _, media := range []string{"application/json", "multipart/form-data"} {
 		s := d.object(op.RequestBody.Content[media].Schema)
 		for name, of := range s.Properties {
-			if name != "file" {
+			if name != "file" && !of.Deprecated {
 				fields = append(fields, d.field(name, of, slices.Contains(s.Required, name)))
 			}
 		}
