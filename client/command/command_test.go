@@ -424,7 +424,8 @@ func TestScheduleRun_WaitFollowsAllJobs(t *testing.T) {
 	if status != 10 || strings.Count(said, "job 7") != 1 || !strings.Contains(said, "job 8") {
 		t.Errorf("%d %s", status, said)
 	}
-	if status, _, said := run("", "schedule", "run", "3"); status != 0 || strings.Count(said, "Job 7") != 1 || strings.Count(said, "Job 8") != 1 {
+	if status, _, said := run("", "schedule", "run", "3"); status != 0 || strings.Count(said, "Job 7") != 1 || strings.Count(said,
+		"Job 8") != 1 {
 		t.Errorf("without --wait: %d %s", status, said)
 	}
 }

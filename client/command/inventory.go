@@ -29,7 +29,8 @@ func (s *session) inventoryCommand() *cobra.Command {
 		Long: "Print the guests as a dynamic inventory for Ansible. Ansible requires an executable file, such as\n\n" +
 			"  #!/bin/sh\n  exec hostler inventory \"$@\"\n\n" +
 			"The name of a host is the name of the guest, or its name and ID if the name is not unique or Ansible would read it as " +
-			"something else, such as an IP address. Its ansible_host is the first address that the guest reported. Without one it is a name below .invalid, which " +
+			"something else, such as an IP address. Its ansible_host is the first address that the guest reported. Without one it is a " +
+			"name below .invalid, which " +
 			"never resolves (RFC 2606), such as 7.without-address.invalid. for the guest with id 7: Ansible cannot reach such a guest, and " +
 			"does not reach another machine by its name. " +
 			"The groups are kind, status, host, node, cluster, team, pool and tags: kind_vm, status_running, host_lab, node_pve1, cluster_prod, " +

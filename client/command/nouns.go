@@ -98,7 +98,8 @@ const (
 // power is a verb that changes the power state of a VM or an app.
 func power(name, kind string) verb {
 	return verb{
-		name: name, aliases: powerAliases[name], op: "act_on_" + kind, args: kind + "_id:" + kind, path: map[string]string{"action": action(name)},
+		name: name, aliases: powerAliases[name], op: "act_on_" + kind, args: kind + "_id:" + kind,
+		path:  map[string]string{"action": action(name)},
 		short: powerWords[name] + map[string]string{"vm": " a VM", "app": " an app"}[kind], example: "web-1 --wait",
 	}
 }
@@ -123,5 +124,6 @@ func action(name string) string {
 var powerAliases = map[string][]string{"reboot": {"restart"}}
 
 var powerWords = map[string]string{
-	"start": "Start", "stop": "Power off", "shutdown": "Shut down", "reboot": "Reboot", "pause": "Pause", "resume": "Resume", "reset": "Reset",
+	"start": "Start", "stop": "Power off", "shutdown": "Shut down", "reboot": "Reboot", "pause": "Pause", "resume": "Resume",
+	"reset": "Reset",
 }

@@ -159,7 +159,8 @@ func (s *session) which(k kind, of, word string, found []any) error {
 		}
 	}
 	list := strings.Join(lines, "\n")
-	return &failure{statusNotFound, fmt.Sprintf("the name %s is ambiguous: it matches %d %s; use one of\n%s", word, len(found), k.plural, list)}
+	return &failure{statusNotFound, fmt.Sprintf("the name %s is ambiguous: it matches %d %s; use one of\n%s", word, len(found), k.plural,
+		list)}
 }
 
 // things lists what may have a name.

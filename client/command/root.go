@@ -49,8 +49,8 @@ Log in once. A command is a noun and a verb. Objects are given by name or ID; wr
   hostler vm start web-1 --wait
   hostler api GET /api/v1/settings
 
-Operations that take time are jobs: --wait follows the job, and the exit status reports its result. Destructive commands show their plan and
-ask for a phrase. --confirm gives the phrase in scripts, and --plan only shows the plan.
+Operations that take time are jobs: --wait follows the job, and the exit status reports its result. Destructive commands show their plan
+and ask for a phrase. --confirm gives the phrase in scripts, and --plan only shows the plan.
 
 ` + statusTable
 

@@ -64,7 +64,8 @@ func uploadCommands(s *session) []*cobra.Command {
 	var u upload
 	c := &cobra.Command{
 		Use: "upload STORAGE FILE", Short: "Upload a file to a storage", Args: cobra.ExactArgs(2),
-		Long: "Upload a file to a storage. The service receives the whole file; then a job sends it to the storage: --wait follows the job.\n\n" +
+		Long: "Upload a file to a storage. The service receives the whole file; then a job sends it to the storage: --wait follows the " +
+			"job.\n\n" +
 			"If the connection breaks after the whole file was sent, the command finds the upload by its ID and follows its job.",
 		Example: "  hostler storage upload lab/local rescue.iso --content iso --wait",
 		RunE:    func(cmd *cobra.Command, words []string) error { return s.upload(cmd.Context(), words[0], words[1], u) },

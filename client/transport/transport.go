@@ -275,7 +275,8 @@ func (c *Client) Refusal(answer *http.Response) error {
 		if at, err := answer.Location(); err == nil {
 			to = "to " + at.Scheme + "://" + at.Host + at.Path
 		}
-		return fmt.Errorf("%s redirects %s; redirects are not followed, because your key is only for the address that you logged in to", c.options.URL.Host, to)
+		return fmt.Errorf("%s redirects %s; redirects are not followed, because your key is only for the address that you logged in to",
+			c.options.URL.Host, to)
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
 	if err != nil {

@@ -155,7 +155,8 @@ func (c *Config) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.UploadDir, "upload-dir", c.UploadDir,
 		"folder for uploaded files until they are on their storage (default: uploads in the state folder)")
 	flags.StringVar(&c.PluginDir, "plugin-dir", c.PluginDir, "folder with the plugins of the release")
-	flags.StringVar(&c.OwnPluginDir, "own-plugin-dir", c.OwnPluginDir, "folder with plugins of your own, which updates do not replace; it may be missing")
+	flags.StringVar(&c.OwnPluginDir, "own-plugin-dir", c.OwnPluginDir, "folder with plugins of your own, which updates do not "+
+		"replace; it may be missing")
 	flags.BoolVar(&c.RefuseWritablePlugins, "refuse-writable-plugins", c.RefuseWritablePlugins,
 		"do not run plugins that the service's own user could replace; without it, only warn")
 	flags.BoolVar(&c.AllowLoopbackHosts, "allow-loopback-hosts", c.AllowLoopbackHosts,

@@ -73,8 +73,9 @@ func Register(a *op.API, deps Deps) {
 		Description: "All texts are plain text without markup.",
 	})
 	op.Picture(a, one+"/icon", h.icon, op.Spec{
-		ID: "get_catalog_icon", Summary: "Get the icon of a catalog entry", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Entitlement: entitlement,
-		Content: []string{"image/png", "image/webp", "image/jpeg"},
+		ID: "get_catalog_icon", Summary: "Get the icon of a catalog entry", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Entitlement: entitlement,
+		Content:     []string{"image/png", "image/webp", "image/jpeg"},
 		Description: "Returns the icon as stored at the last refresh; nothing is downloaded for a request. The media " +
 			"type was detected from its content. 404 if the entry has no icon or does not exist.",
 	})

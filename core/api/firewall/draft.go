@@ -38,7 +38,8 @@ func (h handlers) registerDrafts(a *op.API) {
 		Description: "Returns the draft with each of its scopes before and after, and with the result of its last job.",
 	})
 	op.Put(a, one, h.changeDraft, op.Spec{
-		ID: "change_firewall_draft", Summary: "Replace the changes of a firewall draft", Tag: tag, Role: identity.Operator, On: op.Draft, Calls: true,
+		ID: "change_firewall_draft", Summary: "Replace the changes of a firewall draft", Tag: tag, Role: identity.Operator, On: op.Draft,
+		Calls: true,
 		Needs: endpoint.Monitoring, Audit: op.Audit{Action: "firewall.draft_change"}, Timeout: changeTime,
 		Description: "Replaces the changes and applies them to the current firewall, so this also updates an outdated " +
 			"draft. An outdated `version` is 409 `digest_conflict` with the current draft in `current`. 409 " +

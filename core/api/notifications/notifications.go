@@ -83,7 +83,8 @@ func Register(a *op.API, deps Deps) {
 		Description: "Deletes the channel with its queued messages and its delivery log.",
 	})
 	op.Post(a, one+"/test", h.try, op.Spec{
-		ID: "test_notification_channel", Summary: "Send a test message to a notification channel", Tag: tag, Role: identity.Admin, On: op.Channel,
+		ID: "test_notification_channel", Summary: "Send a test message to a notification channel", Tag: tag, Role: identity.Admin,
+		On:    op.Channel,
 		Audit: op.Audit{Action: "notification_channel.test"},
 		Description: "Sends a message once and immediately, even if the channel is disabled or in its quiet hours, and " +
 			"returns the result: `state` is `sent`, or `failed` with the `error`. If `HOSTLER_BASE_URL` is not set, " +

@@ -47,10 +47,13 @@ func newDocument(version string, base *url.URL) *huma.OpenAPI {
 		Components: &huma.Components{
 			Schemas: registry,
 			Responses: map[string]*huma.Response{
-				"Unauthenticated": answer("No valid session or API key", problemRef, problem.New(problem.CodeUnauthenticated, "log in, or send an API key")),
-				"Forbidden":       answer("Denied: role, scope of the API key, or disabled feature", problemRef, tooLow(4)),
-				"NotFound":        answer("Not found, or you don't have access", problemRef, problem.From(NoSuch("host"))),
-				"Conflict": answer("Not possible in the current state, or a confirmation is required: send confirm with the value of confirm_phrase", problemRef,
+				"Unauthenticated": answer("No valid session or API key", problemRef, problem.New(problem.CodeUnauthenticated,
+					"log in, or send an API key")),
+				"Forbidden": answer("Denied: role, scope of the API key, or disabled feature", problemRef, tooLow(4)),
+				"NotFound": answer("Not found, or you don't have access", problemRef,
+					problem.From(NoSuch("host"))),
+				"Conflict": answer("Not possible in the current state, or a confirmation is required: send confirm with the value of "+
+					"confirm_phrase", problemRef,
 					problem.Confirm(problem.CodeConfirmRequired, "pve1", "type the name of what is at risk")),
 				"TooLarge":         answer("The body is too large", problemRef, nil),
 				"TooMany":          answer("Too many requests or failed attempts; Retry-After is the number of seconds to wait", problemRef, nil),

@@ -87,7 +87,8 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/schedules/:schedule_id/run", h.run, op.Spec{
 		ID: "run_schedule", Summary: "Run a schedule now", Tag: tag, Role: identity.Operator, Status: http.StatusAccepted,
 		Unsupported: true, Audit: op.Audit{Action: "schedule.run", Target: "schedule_id"}, Recall: h.ran,
-		Description: "Starts an additional run and returns its jobs, one for each guest, even of a disabled schedule; `next_run_at`, `last_run_at` and all " +
+		Description: "Starts an additional run and returns its jobs, one for each guest, even of a disabled schedule; `next_run_at`, " +
+			"`last_run_at` and all " +
 			"other fields do not change. `requested_by` of the job is the caller; the job has the rights of the " +
 			"schedule's owner. An API key with scopes needs the scope of the job's target, too.",
 	})

@@ -38,7 +38,8 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Get(a, "/api/v1/entitlements", h.entitlements, op.Spec{
 		ID: "list_entitlements", Summary: "List features that can be disabled", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "Lists the features of this release that can be disabled, for the whole instance, with their state in `enabled`. The setting " +
+		Description: "Lists the features of this release that can be disabled, for the whole instance, with their state in `enabled`. " +
+			"The setting " +
 			"`entitlements.disabled` disables them; an operation of a disabled feature is refused with `entitlement_required`. A feature that " +
 			"is not listed is disabled.",
 	})
