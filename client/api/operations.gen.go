@@ -1292,6 +1292,8 @@ var Operations = []Operation{
 				About: "Only backups on storages with this name"},
 			{Name: "guest_ref", Kind: Text,
 				About: "Only backups of guests that had this ID on the hypervisor"},
+			{Name: "orphaned", Kind: Switch,
+				About: "Only backups whose guest does not exist any more"},
 		},
 	},
 	{
@@ -3138,6 +3140,8 @@ var Operations = []Operation{
 			{Name: "address", Kind: Text,
 				About: "Name, IPv4 address, or IPv6 address in brackets, with or without :port (the default_port " +
 					"of the driver), or an https:// URL of these", Required: true},
+			{Name: "capabilities", Kind: Texts,
+				About: "With paste: use only its tokens for these capabilities and ignore the others"},
 			{Name: "credential_form", Kind: Text,
 				About: "Form of the credential: one of the driver's credential_forms, the first if absent"},
 			{Name: "driver", Kind: Text,
@@ -3194,6 +3198,8 @@ var Operations = []Operation{
 			{Name: "address", Kind: Text,
 				About: "Same as for enrolling a host; required unless all credentials are one-time codes, which " +
 					"contain addresses"},
+			{Name: "capabilities", Kind: Texts,
+				About: "With paste: use only its tokens for these capabilities and ignore the others"},
 			{Name: "credential_form", Kind: Text,
 				About: "Form of the credential: one of the driver's credential_forms, the first if absent"},
 			{Name: "driver", Kind: Text,
