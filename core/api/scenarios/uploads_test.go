@@ -309,7 +309,7 @@ func TestUploadIsRefusedBeforeTheFile(t *testing.T) {
 			body := &neverRead{Reader: strings.NewReader(head), t: t}
 			r := httptest.NewRequestWithContext(t.Context(), "POST", "http://hostler.example/api/v1/storage/1/local/content", body)
 			r.Header.Set("Content-Type", kind)
-			r.ContentLength = 5 << 30
+			r.ContentLength = 64 << 20
 			apitest.FakeLogIn(r, apitest.Admin)
 			w := httptest.NewRecorder()
 			f.Resource.API.Handler.ServeHTTP(w, r)
