@@ -41,7 +41,9 @@ beforeAll(async () => {
   const settings = ['/settings', '/settings/remote-write', '/settings/providers', '/update']
   const slice = [...recordings, '/schedules', '/audit', '/audit?result=failed', ...views, ...settings, '/keys']
   const host = (await caller.must<{ id: number }[]>('GET', '/api/v1/hosts'))[0]!.id
-  const parts = ['usage', 'capabilities', 'tasks', 'activity', 'members', 'load', 'ssh', 'settings'].map((part) => `/hosts/${host}?part=${part}`)
+  const parts = ['usage', 'capabilities', 'tasks', 'activity', 'members', 'load', 'ssh', 'settings'].map(
+    (part) => `/hosts/${host}?part=${part}`,
+  )
   const nodes = [`/hosts/${host}/nodes/pve1`, `/hosts/${host}/nodes/nowhere`]
   const hosts = ['/hosts', '/hosts/enrol', `/hosts/${host}`, ...parts, ...nodes, '/hosts/999999']
   const ofGuest = ['console', 'snapshots', 'network', 'options'].map((part) => `/guests/${container.id}/${part}`)
@@ -71,7 +73,15 @@ beforeAll(async () => {
   ]
   const told = [`/guests/${vm.id}/history`, `/guests/${container.id}/history`, '/guests?q=cpu:>x', '/jobs?q=is:x']
   const changes = ['backup', 'clone', 'resize', 'migrate', 'delete'].map((change) => `/guests/${vm.id}?do=${change}`)
-  const made = ['/guests/new', '/backups', '/backups?stale=1', '/backups?show=all', '/backups?show=all&gone=1', `/guests/${container.id}/backups`, `/guests/${vm.id}/backups`]
+  const made = [
+    '/guests/new',
+    '/backups',
+    '/backups?stale=1',
+    '/backups?show=all',
+    '/backups?show=all&gone=1',
+    `/guests/${container.id}/backups`,
+    `/guests/${vm.id}/backups`,
+  ]
   const guests = [
     ...ofGuest,
     ...told,
