@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,9 +34,15 @@ type Filling struct {
 	DaysUntilFull float64 `json:"days_until_full" example:"12.5"`
 }
 
-// forecast keeps when storages will be full, the soonest first, for all requests of the next minutes.
+// forecast caches the storages that will be full, soonest first, for all
+// requests of the next minutes.
 type forecast struct {
-	mu   sync.Mutex
+	refreshing atomic.Bool
+	known      atomic.Pointer[forecasts]
+}
+
+// forecasts has the IDs of storages, and in how many days each will be full.
+type forecasts struct {
 	at   time.Time
 	ids  []int64
 	days []float64
@@ -44,8 +50,8 @@ type forecast struct {
 
 // filling returns the storages that may be seen and will be full soonest, one row for a shared one.
 func (s *Store) filling(ctx context.Context, visible identity.Visible) ([]Filling, error) {
-	ids, days, err := s.forecast.read(ctx, s.DB)
-	if err != nil || len(ids) == 0 {
+	known, err := s.forecast.read(ctx, s.DB)
+	if err != nil || len(known.ids) == 0 {
 		return []Filling{}, err
 	}
 	rows, err := s.DB.Pool.Query(ctx, `SELECT host_id, host, name, node, days FROM (
@@ -54,7 +60,7 @@ func (s *Store) filling(ctx context.Context, visible identity.Visible) ([]Fillin
 			FROM unnest($3::bigint[], $4::float8[]) f (id, days) JOIN storages s ON s.id = f.id JOIN hosts h ON h.id = s.host_id
 			WHERE $1 OR h.team_id = ANY ($2)
 			ORDER BY s.cluster_id, s.name, CASE WHEN s.shared THEN '' ELSE s.node END, f.days) each
-		ORDER BY days, name, node LIMIT $5`, visible.All, visible.Teams, ids, days, maxFilling)
+		ORDER BY days, name, node LIMIT $5`, visible.All, visible.Teams, known.ids, known.days, maxFilling)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing storages that fill up: %w", err))
 	}
@@ -65,32 +71,45 @@ func (s *Store) filling(ctx context.Context, visible identity.Visible) ([]Fillin
 	return found, nil
 }
 
-// read returns the ids of storages and in how many days each will be full. One request forecasts while others wait for it.
-func (f *forecast) read(ctx context.Context, d *db.DB) (ids []int64, days []float64, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if time.Since(f.at) < growthAge {
-		return f.ids, f.days, nil
+// read returns the cached forecasts. Once they are too old, one request renews
+// them, and the others use the old ones meanwhile: nobody waits for a query of
+// somebody else. Before the first forecast is known, they get none.
+func (f *forecast) read(ctx context.Context, d *db.DB) (forecasts, error) {
+	known := f.known.Load()
+	if known == nil {
+		known = &forecasts{}
 	}
+	if time.Since(known.at) < growthAge || !f.refreshing.CompareAndSwap(false, true) {
+		return *known, nil
+	}
+	defer f.refreshing.Store(false)
+	renewed, err := foresee(ctx, d)
+	if err != nil {
+		return forecasts{}, err
+	}
+	f.known.Store(&renewed)
+	return renewed, nil
+}
+
+// foresee forecasts all storages in two queries.
+func foresee(ctx context.Context, d *db.DB) (forecasts, error) {
 	rows, err := d.Pool.Query(ctx, "SELECT id FROM storages WHERE status = 'available' AND used > 0 AND total > 0")
 	if err != nil {
-		return nil, nil, db.Problem(fmt.Errorf("listing storages: %w", err))
+		return forecasts{}, db.Problem(fmt.Errorf("listing storages: %w", err))
 	}
 	all, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return nil, nil, db.Problem(fmt.Errorf("listing storages: %w", err))
+		return forecasts{}, db.Problem(fmt.Errorf("listing storages: %w", err))
 	}
 	full, err := metric.DaysUntilFull(ctx, d, all)
 	if err != nil {
-		return nil, nil, err
+		return forecasts{}, err
 	}
 	all = slices.DeleteFunc(all, func(id int64) bool { days, known := full[id]; return !known || days > fillingDays })
 	slices.SortFunc(all, func(a, b int64) int { return cmp.Compare(full[a], full[b]) })
-	all = all[:min(len(all), maxForecasts)]
-	days = make([]float64, len(all))
-	for i, id := range all {
-		days[i] = full[id]
+	found := forecasts{at: time.Now(), ids: slices.Clone(all[:min(len(all), maxForecasts)])}
+	for _, id := range found.ids {
+		found.days = append(found.days, full[id])
 	}
-	f.at, f.ids, f.days = time.Now(), all, days
-	return all, days, nil
+	return found, nil
 }

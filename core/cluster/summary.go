@@ -38,6 +38,7 @@ type Summary struct {
 	Problems      []Problem      `json:"problems" doc:"Problems that need attention, the most severe first; at most 20 of each kind and severity"`
 	ProblemCounts []ProblemCount `json:"problem_counts" doc:"Number of problems of each kind and severity, including those that problems omits"`
 	Filling       []Filling      `json:"filling" doc:"Storages that will be full within 90 days if they grow as in the last two weeks, the soonest first, at most 5. A shared storage is listed once. Forecasts can be 10 minutes old"`
+	Backups       Coverage       `json:"backups" doc:"Number of guests by the state of their backups"`
 	Load          Rates          `json:"load" doc:"Load that the service causes on all hosts together, including those that by_host omits"`
 	ByCluster     []ClusterState `json:"by_cluster" doc:"State of each cluster, those without quorum first; at most 500"`
 	ByHost        []HostState    `json:"by_host" doc:"State of each host and the load that the service causes on it, unreachable hosts first; at most 500"`
@@ -80,6 +81,9 @@ func (s *Store) Summary(ctx context.Context, visible identity.Visible) (*Summary
 		return nil, err
 	}
 	if f.Problems, f.ProblemCounts, err = s.problems(ctx, visible); err != nil {
+		return nil, err
+	}
+	if f.Backups, err = s.coverage(ctx, visible); err != nil {
 		return nil, err
 	}
 	if f.Filling, err = s.filling(ctx, visible); err != nil {
