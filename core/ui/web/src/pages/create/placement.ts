@@ -16,6 +16,12 @@ export async function nodesOf(cluster: number): Promise<Node[]> {
   return all.filter((one) => one.cluster_id === cluster && one.status === 'online')
 }
 
+/** nodesBeside are the nodes of a host's cluster that are online, by name. */
+export async function nodesBeside(host: number): Promise<Node[]> {
+  const own = await api.get('/api/v1/hosts/{host_id}', { path: { host_id: host } })
+  return own.cluster ? nodesOf(own.cluster.id) : []
+}
+
 /** withRoom are the storages that can be used for it and have so many bytes left, or are thin, those with the most room first. */
 export const withRoom = (placement: Placement | undefined, fits: (storage: Place) => boolean, wanted: number): Place[] =>
   (placement?.storages ?? [])
