@@ -206,9 +206,9 @@ func unsafeTexts(texts []string) []map[string]string {
 	return all
 }
 
-// hostName is a name that Ansible takes for a host and nothing else: letters,
-// digits, dots, hyphens and underscores, of which the first is no dot and no
-// hyphen.
+// hostName returns a name that Ansible can only read as a host name. It consists
+// of letters, digits, dots, hyphens and underscores, and does not start with a
+// dot or a hyphen.
 func hostName(text string) string {
 	return strings.TrimLeft(safe(text, "._-"), ".-")
 }

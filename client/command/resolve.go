@@ -109,9 +109,9 @@ func (s *session) resolve(ctx context.Context, of, word string) (thing, error) {
 	return asThing(of, word, found[0])
 }
 
-// asThing takes a row of a list as the thing that was named. A container that
-// is no app has no operations of apps; that it must be adopted first is said
-// here, because the service would answer only that the app is not found.
+// asThing converts a row of a list into the object that was named. It refuses a
+// container that is not an app and says to adopt it, because the service would
+// only respond that the app does not exist.
 func asThing(of, word string, row any) (thing, error) {
 	number := func(field string) int64 {
 		n, _ := output.At(row, field).(json.Number)

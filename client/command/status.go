@@ -37,7 +37,7 @@ const statusTable = `Exit status:
     0  success; with --wait, the job succeeded
     1  any other error
     2  invalid command line
-    3  not logged in, or the API key is no longer valid
+    3  not logged in, or the API key has expired or was revoked
     4  permission denied: your role or the scope of the API key
     5  not found, or the name is ambiguous
     6  not possible in the current state, or confirmation required

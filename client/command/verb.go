@@ -72,8 +72,8 @@ func (s *session) nounCommand(n noun) *cobra.Command {
 	return c
 }
 
-// group makes a command that only holds others: by itself it shows them, and a
-// word that is none of them is refused.
+// group makes a command that only contains other commands. Without arguments it
+// lists them. It refuses an unknown command.
 func group(c *cobra.Command) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, words []string) error {
 		if len(words) > 0 {

@@ -25,7 +25,7 @@ type Guest struct {
 	Name             string    `json:"name" example:"web-1"`
 	VMID             *int64    `json:"vmid" example:"101" doc:"VMID; null if the hypervisor has no VMIDs"`
 	Ref              string    `json:"guest_ref" example:"101" doc:"ID on the hypervisor, in any format"`
-	Status           string    `json:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"unknown: no host of its cluster responds, or the response lacks the guest; pending: a job works on it"`
+	Status           string    `json:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"unknown: no host of the cluster responds, or the hypervisor no longer lists the guest. pending: a job is working on the guest"`
 	JobID            *int64    `json:"job_id" doc:"The unfinished job that works on it"`
 	HostID           int64     `json:"host_id" example:"1"`
 	Host             string    `json:"host" example:"lab" doc:"Name of the host"`
