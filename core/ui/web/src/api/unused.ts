@@ -9,7 +9,7 @@ const machines = 'It is for other programs, not for people.'
 /** The reason of each. */
 export const unused: Readonly<Record<string, string>> = {
   ...all(told, 'connect_app_console connect_vm_console connect_node_shell'),
-  ...all(listed, 'get_host get_vm list_vms get_alert_rule get_maintenance_window get_notification_channel get_identity_provider'),
+  ...all(listed, 'get_vm list_vms get_alert_rule get_maintenance_window get_notification_channel get_identity_provider'),
   ...all('The users of the list tell their teams and roles.', 'list_team_members'),
   ...all('The page follows the stream of the same events.', 'list_job_events'),
   ...all(machines, 'scrape_guests discover_prometheus_targets'),
