@@ -115,7 +115,7 @@ test('a source, an entry, and consent to exactly its bytes', async () => {
   await visitor.picture('catalog-source-refused')
   await form.getByLabel('folder').fill(folder)
   await form.getByRole('button', { name: 'As a command' }).click()
-  await form.getByText(/trust_digest/).waitFor()
+  await form.getByText(/curl .*trust_digest/).waitFor()
   await visitor.picture('catalog-source-form')
   await on.click()
   await card.getByText('On', { exact: true }).waitFor()
@@ -180,7 +180,7 @@ test('a source, an entry, and consent to exactly its bytes', async () => {
   await main.getByLabel('workers').fill('3')
   await main.getByLabel('loud').selectOption('yes')
   await main.getByRole('button', { name: 'As a command' }).click()
-  await main.getByText(/"workers":3/).waitFor()
+  await main.getByText(/curl .*"workers":3/).waitFor()
   await visitor.picture('catalog-install-form')
   expect(plans).toHaveLength(1)
   stale = false

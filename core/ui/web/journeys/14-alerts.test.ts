@@ -184,7 +184,7 @@ test('a rule is tried on the past, and its alert comes by itself', async () => {
   await visitor.accessible('a rule with its preview')
   await visitor.picture('rule-preview')
   // A kind that is so or not has no threshold.
-  await form.getByLabel('Condition').selectOption('The host does not answer')
+  await form.getByLabel('Condition').selectOption('The host does not respond')
   expect(await form.getByLabel(/^Threshold/).count()).toBe(0)
   await form.getByText('The scope has changed. Check again.').waitFor()
   await form.getByLabel('Condition').selectOption('CPU usage')

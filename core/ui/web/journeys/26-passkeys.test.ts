@@ -58,6 +58,7 @@ test('a passkey', async () => {
   await visitor.accessible('log-in with passkeys')
   await visitor.picture('login-passkey')
   await page.getByRole('button', { name: 'Log in with a passkey' }).click()
+  await card.getByText('Work <b>laptop</b>').waitFor()
   await page.getByText('passkey').first().waitFor()
 
   // After the password it is the second factor. Who declines it stays there, and a recovery code stands for it.
