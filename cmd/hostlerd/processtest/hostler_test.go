@@ -259,5 +259,5 @@ func TestCommandLineLogsInOverTLS(t *testing.T) {
 	address := strings.TrimPrefix(s.Base, "https://")
 	s.env = append(s.env, "HOSTLER_LISTEN=0.0.0.0:"+address[strings.LastIndexByte(address, ':')+1:])
 	s.start(t)
-	c.gives(t, 9, "whoami").fails(t, "another certificate", "pinned")
+	c.gives(t, 9, "whoami").fails(t, "is not the pinned one", "presented")
 }

@@ -338,7 +338,7 @@ func (w *World) ended(a Answer) []job.View {
 		w.t.Fatalf("decoding %s: %v", a.Body, err)
 	}
 	jobs := told.Jobs
-	if told.Job != nil {
+	if told.Job != nil && !slices.ContainsFunc(jobs, func(j job.View) bool { return j.ID == told.Job.ID }) {
 		jobs = append(jobs, *told.Job)
 	}
 	for i := range jobs {
