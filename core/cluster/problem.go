@@ -157,8 +157,9 @@ func Found(clock string, kinds []string, others ...string) string {
 		"now()", clock)
 }
 
-// selectProblems has the worst first.
-var selectProblems = Found("now()", nil) + `, counted AS (SELECT *, count(*) OVER same AS total,
+// selectProblems has the worst first, and the guests by the state of their
+// backups last.
+var selectProblems = Found("now()", nil, guestsByCoverage) + `, counted AS (SELECT *, count(*) OVER same AS total,
 	row_number() OVER (same ORDER BY at NULLS LAST, since NULLS FIRST, target, host_id, job_id)
 	AS place FROM found WINDOW same AS (PARTITION BY kind, severity))
 SELECT p.kind, p.severity, p.target_kind, p.target_id, p.target, p.host_id, h.name, p.cluster_id, p.job_id, p.since, p.at,
@@ -167,37 +168,44 @@ SELECT p.kind, p.severity, p.target_kind, p.target_id, p.target, p.host_id, h.na
 FROM counted p LEFT JOIN h ON h.id = p.host_id WHERE p.place <= $4
 ORDER BY array_position(ARRAY['critical', 'warning', 'info'], p.severity), p.kind, p.place`
 
-// problems are the open problems that may be seen, the worst first and at most maxProblems of one kind and severity, and how many there
-// are of each.
-func (s *Store) problems(ctx context.Context, visible identity.Visible) ([]Problem, []ProblemCount, error) {
+// problems reads the open problems that may be seen, the worst first and at
+// most maxProblems of one kind and severity, the number of each, and the guests
+// by the state of their backups.
+func (s *Store) problems(ctx context.Context, visible identity.Visible, f *Summary) error {
 	days, err := setting.Get(ctx, s.DB, setting.BackupMaxAge)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	rows, err := s.DB.Pool.Query(ctx, selectProblems, visible.All, visible.Teams, days, maxProblems)
 	if err != nil {
-		return nil, nil, db.Problem(fmt.Errorf("looking for problems: %w", err))
+		return db.Problem(fmt.Errorf("looking for problems: %w", err))
 	}
-	counts := []ProblemCount{}
+	f.ProblemCounts = []ProblemCount{}
 	now := time.Now()
-	problems, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Problem, err error) {
-		var f Fault
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Problem, err error) {
+		var fault Fault
 		var total int64
 		if err := row.Scan(&p.Kind, &p.Severity, &p.Target.Kind, &p.Target.ID, &p.Target.Name, &p.HostID, &p.Host, &p.ClusterID, &p.JobID,
-			&p.Since, &p.EndsAt, &f.Word, &f.Detail, &f.N, &total); err != nil {
+			&p.Since, &p.EndsAt, &fault.Word, &fault.Detail, &fault.N, &total); err != nil {
 			return p, fmt.Errorf("reading a problem: %w", err)
 		}
+		if p.Kind == covering {
+			f.Backups.count(p.Severity, fault.N)
+			return p, nil
+		}
 		p.Since, p.EndsAt = utc(p.Since), utc(p.EndsAt)
-		p.Tell(f, now)
-		if last := len(counts) - 1; last < 0 || counts[last].Kind != p.Kind || counts[last].Severity != p.Severity {
-			counts = append(counts, ProblemCount{p.Kind, p.Severity, total})
+		p.Tell(fault, now)
+		if last := len(f.ProblemCounts) - 1; last < 0 || f.ProblemCounts[last].Kind != p.Kind ||
+			f.ProblemCounts[last].Severity != p.Severity {
+			f.ProblemCounts = append(f.ProblemCounts, ProblemCount{p.Kind, p.Severity, total})
 		}
 		return p, nil
 	})
 	if err != nil {
-		return nil, nil, db.Problem(fmt.Errorf("looking for problems: %w", err))
+		return db.Problem(fmt.Errorf("looking for problems: %w", err))
 	}
-	return problems, counts, nil
+	f.Problems = slices.DeleteFunc(all, func(p Problem) bool { return p.Kind == covering })
+	return nil
 }
 
 func utc(t *time.Time) *time.Time {

@@ -80,10 +80,7 @@ func (s *Store) Summary(ctx context.Context, visible identity.Visible) (*Summary
 	if err != nil {
 		return nil, err
 	}
-	if f.Problems, f.ProblemCounts, err = s.problems(ctx, visible); err != nil {
-		return nil, err
-	}
-	if f.Backups, err = s.coverage(ctx, visible); err != nil {
+	if err = s.problems(ctx, visible, f); err != nil {
 		return nil, err
 	}
 	if f.Filling, err = s.filling(ctx, visible); err != nil {
