@@ -270,8 +270,11 @@ func (w *Worker) freeID(ctx context.Context, hostID int64, query hypervisor.Plac
 		return "", db.Problem(fmt.Errorf("reading the host's cluster: %w", err))
 	}
 	used, err := usedIDs(ctx, w.DB.Pool, p.clusterID)
+	if err != nil {
+		return "", err
+	}
 	p.avoid(used, false)
-	return p.ID, err
+	return p.ID, p.err()
 }
 
 // nextID selects another ID and stores it in the checkpoint.

@@ -46,6 +46,9 @@ type migrationCheck struct {
 	snapshots []hypervisor.Snapshot
 	// place is what the target node offers.
 	place hypervisor.Placement
+	// reported are the codes of findings that the hypervisor reported. Nothing
+	// is concluded here about these.
+	reported map[string]bool
 	// targetID is the ID of the guest on the target. It is empty for the
 	// strategy cluster.
 	targetID hypervisor.GuestID
@@ -97,23 +100,40 @@ func newMigrationCheck(d *db.DB, hosts host.Opener, limit time.Duration, hostID 
 	}
 }
 
-// block adds a blocker. Of several findings with one code the first is kept:
-// what the hypervisor itself says comes before what is concluded here.
+// block adds a blocker, unless the hypervisor has reported one with its code.
 func (m *migrationCheck) block(code, format string, args ...any) {
-	m.Blockers = addFinding(m.Blockers, code, fmt.Sprintf(format, args...))
+	if !m.reported[code] {
+		m.Blockers = addFinding(m.Blockers, code, fmt.Sprintf(format, args...))
+	}
 }
 
 // warn adds a warning, by the same rule.
 func (m *migrationCheck) warn(code, format string, args ...any) {
-	m.Warnings = addFinding(m.Warnings, code, fmt.Sprintf(format, args...))
+	if !m.reported[code] {
+		m.Warnings = addFinding(m.Warnings, code, fmt.Sprintf(format, args...))
+	}
 }
 
-// addFinding appends a finding unless the list has one with its code.
+// report appends findings of the hypervisor to a list, unless the list has had
+// some with the same code before.
+func (m *migrationCheck) report(list []MigrationFinding, found []hypervisor.MigrationFinding) []MigrationFinding {
+	known := slices.Clone(list)
+	for _, f := range found {
+		if !slices.ContainsFunc(known, func(k MigrationFinding) bool { return k.Code == f.Code }) {
+			list = addFinding(list, f.Code, f.Message)
+			m.reported[f.Code] = true
+		}
+	}
+	return list
+}
+
+// addFinding appends a finding unless the list has the same one.
 func addFinding(list []MigrationFinding, code, message string) []MigrationFinding {
-	if slices.ContainsFunc(list, func(f MigrationFinding) bool { return f.Code == code }) {
+	finding := MigrationFinding{Code: code, Message: message}
+	if slices.Contains(list, finding) {
 		return list
 	}
-	return append(list, MigrationFinding{Code: code, Message: message})
+	return append(list, finding)
 }
 
 // look reads the database and the hypervisors. An error of the guest's own host
@@ -142,6 +162,7 @@ func (m *migrationCheck) look(ctx context.Context) error {
 
 // lookOnce checks the guest on the node where it is assumed to be.
 func (m *migrationCheck) lookOnce(ctx context.Context) error {
+	m.reported = map[string]bool{}
 	if err := m.side(ctx, m.hostID, &m.source); err != nil {
 		return err
 	}
@@ -297,12 +318,7 @@ func (m *migrationCheck) lookWithin(ctx context.Context) error {
 		return plugin.Problem(err)
 	}
 	m.Live = check.Live
-	for _, f := range check.Blockers {
-		m.block(f.Code, "%s", f.Message)
-	}
-	for _, f := range check.Warnings {
-		m.warn(f.Code, "%s", f.Message)
-	}
+	m.Blockers, m.Warnings = m.report(m.Blockers, check.Blockers), m.report(m.Warnings, check.Warnings)
 	// If the driver has found blockers, its list of allowed nodes would only
 	// repeat them.
 	told := len(m.Blockers) > 0

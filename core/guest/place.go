@@ -151,20 +151,21 @@ func (p *place) avoid(used []string, wanted bool) {
 	switch {
 	case !slices.Contains(used, string(p.ID)):
 	case wanted:
-		p.refuse(p.number, "value_error", "%s is taken by another guest, or by one that a job is making", p.ID)
+		p.refuse(p.number, "value_error", "%s is taken by another guest, or by one that a job is creating", p.ID)
 	case p.Number == nil:
-		p.refuse("name", "value_error", "%s is taken by another guest, or by one that a job is making", p.ID)
+		p.refuse("name", "value_error", "%s is taken by another guest, or by one that a job is creating", p.ID)
 	default:
 		taken := map[string]bool{}
 		for _, id := range used {
 			taken[id] = true
 		}
-		for n := *p.Number; ; n++ {
+		for n := *p.Number; p.Limits.MaxNumber <= 0 || n <= p.Limits.MaxNumber; n++ {
 			if id := strconv.FormatInt(n, 10); !taken[id] {
 				p.ID, p.Number = hypervisor.GuestID(id), &n
 				return
 			}
 		}
+		p.refuse(p.number, "value_error", "no number from %d to %d is free", *p.Number, p.Limits.MaxNumber)
 	}
 }
 
