@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -92,6 +93,8 @@ type Queue struct {
 	// beside contains the kinds whose jobs take no slot.
 	beside map[string]bool
 	river  *river.Client[pgx.Tx]
+	// queues are River's queues from which this instance takes jobs.
+	queues map[string]river.QueueConfig
 	locks  *locks
 	hub    *Hub
 
@@ -142,13 +145,13 @@ func New(cfg Config) (*Queue, error) {
 	q.suspension = newSuspension()
 	riverWorkers := river.NewWorkers()
 	river.AddWorker(riverWorkers, &riverWorker{queue: q})
-	queues := map[string]river.QueueConfig{besideQueue: {MaxWorkers: besideMost}}
+	q.queues = map[string]river.QueueConfig{besideQueue: {MaxWorkers: besideMost}}
 	for _, place := range []string{"", cfg.Place} {
-		queues[queueAt(place)] = river.QueueConfig{MaxWorkers: cfg.Workers}
+		q.queues[queueAt(place)] = river.QueueConfig{MaxWorkers: cfg.Workers}
 	}
 	var err error
 	q.river, err = river.NewClient(riverpgxv5.New(cfg.DB.Pool), &river.Config{
-		Queues:  queues,
+		Queues:  maps.Clone(q.queues),
 		Workers: riverWorkers,
 		Logger:  slog.New(&riverLog{log: cfg.Logger.Named("river")}),
 		// River does not announce an insert within the cooldown of the previous

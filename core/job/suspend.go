@@ -91,13 +91,17 @@ func (q *Queue) fetchLoop(ctx context.Context) {
 
 // fetch switches the handing out of jobs on or off.
 func (q *Queue) fetch(ctx context.Context, on bool) error {
-	return errors.Join(q.fetchOf(ctx, riverQueue, q.cfg.Workers, on), q.fetchOf(ctx, besideQueue, besideMost, on))
+	var failed error
+	for name, config := range q.queues {
+		failed = errors.Join(failed, q.fetchFrom(ctx, name, config, on))
+	}
+	return failed
 }
 
-// fetchOf is fetch for one of River's queues.
-func (q *Queue) fetchOf(ctx context.Context, queue string, most int, on bool) error {
+// fetchFrom is fetch for one of River's queues.
+func (q *Queue) fetchFrom(ctx context.Context, queue string, config river.QueueConfig, on bool) error {
 	if on {
-		err := q.river.Queues().Add(queue, river.QueueConfig{MaxWorkers: most})
+		err := q.river.Queues().Add(queue, config)
 		var there *river.QueueAlreadyAddedError
 		if errors.As(err, &there) {
 			return nil

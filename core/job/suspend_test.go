@@ -60,32 +60,38 @@ func TestSuspend(t *testing.T) {
 	})
 }
 
-// The line stays as it is for others: a suspended instance does not even fetch from it.
+// The line stays as it is for others: a suspended instance does not even fetch from it, nor from the line of its place.
 func TestSuspendedInstanceFetchesNothing(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{})
-	a := w.start(t, map[string]job.Worker{"some": job.WorkerFunc(func(context.Context, *job.Run) error { return nil })})
-	a.ended(t, a.enqueue(t, job.Spec{Kind: "some", Target: job.Target{Kind: "vm", ID: 1}}), job.Succeeded)
-	a.Suspend()
-	// What is enqueued before the instance has let go may still be fetched; from then on rows lie there untouched.
-	var ids []int64
-	waittest.Until(t, "a job lies in the line untouched for longer than fetching takes", func() bool {
-		var untouched, old bool
-		if len(ids) > 0 {
-			err := a.db.Pool.QueryRow(t.Context(), `SELECT r.state = 'available' AND r.attempt = 0, j.created_at < now() - interval '3 seconds'
-				FROM jobs j JOIN river_job r ON r.id = j.river_id WHERE j.id = $1`, ids[len(ids)-1]).Scan(&untouched, &old)
-			if err != nil {
-				t.Fatal(err)
+	for _, place := range []string{"", "here"} {
+		t.Run("place "+place, func(t *testing.T) {
+			t.Parallel()
+			w := places(t)
+			a := w.at(t, place, nil)
+			a.run(t)
+			a.ended(t, a.enqueue(t, noted(place)), job.Succeeded)
+			a.Suspend()
+			// What is enqueued before the instance has let go may still be fetched; from then on rows lie there untouched.
+			var ids []int64
+			waittest.Until(t, "a job lies in the line untouched for longer than fetching takes", func() bool {
+				var untouched, old bool
+				if len(ids) > 0 {
+					err := a.db.Pool.QueryRow(t.Context(), `SELECT r.state = 'available' AND r.attempt = 0, j.created_at < now() - interval '3 seconds'
+						FROM jobs j JOIN river_job r ON r.id = j.river_id WHERE j.id = $1`, ids[len(ids)-1]).Scan(&untouched, &old)
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				if !untouched {
+					ids = append(ids, a.enqueue(t, noted(place)))
+				}
+				return untouched && old
+			})
+			a.Unsuspend()
+			for _, id := range ids {
+				a.ended(t, id, job.Succeeded)
 			}
-		}
-		if !untouched {
-			ids = append(ids, a.enqueue(t, job.Spec{Kind: "some", Target: job.Target{Kind: "vm", ID: int64(len(ids) + 2)}}))
-		}
-		return untouched && old
-	})
-	a.Unsuspend()
-	for _, id := range ids {
-		a.ended(t, id, job.Succeeded)
+		})
 	}
 }
 
