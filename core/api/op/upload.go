@@ -86,7 +86,8 @@ func (f *Incoming) readNext(p []byte) (int, error) {
 	if err := f.measure(); err != nil {
 		return 0, err
 	}
-	_ = f.control.SetReadDeadline(time.Now().Add(f.idle)) // only the real server has deadlines
+	deadline := time.Now().Add(f.idle)
+	_ = f.control.SetReadDeadline(deadline) // only the real server has deadlines
 	if cause := f.ended.Load(); cause != nil {
 		return 0, *cause
 	}
@@ -96,15 +97,18 @@ func (f *Incoming) readNext(p []byte) (int, error) {
 	}
 	var large *http.MaxBytesError
 	var network net.Error
+	silent := errors.As(err, &network) && network.Timeout() && !time.Now().Before(deadline)
 	cause := f.ended.Load()
 	switch {
-	case cause != nil:
+	// The server itself cancels the context of a request whose body it could
+	// not read in time.
+	case cause != nil && !(silent && errors.Is(*cause, context.Canceled)):
 		return 0, *cause
 	case err == nil || errors.Is(err, io.EOF):
 		return n, err
 	case errors.As(err, &large):
 		return n, tooLarge(large.Limit)
-	case errors.As(err, &network) && network.Timeout():
+	case silent:
 		return n, problem.New(problem.CodeRequestTimeout, "nothing of the body arrived for %s", f.idle)
 	}
 	return n, problem.New(problem.CodeCanceled, "the body ended too early").Because(fmt.Errorf("reading the body: %w", err))
