@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"os"
 	"syscall"
 	"testing"
 )
@@ -28,6 +29,14 @@ func FreePort(t testing.TB) int {
 	}
 	t.Fatal("found no free port in a thousand tries")
 	return 0
+}
+
+// The first start of a process by this one forks once outside of ForkLock, to try whether the kernel has pidfds: that child would hold
+// a listener, or a program that Write has open, for a moment longer. Here it is over before the first use.
+func init() {
+	if p, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = p.Release()
+	}
 }
 
 // free reports whether nobody listens at a port. Nobody forks meanwhile, see Write: the child would listen a moment longer.
