@@ -94,7 +94,10 @@ const same = new Set(
     'Chat|Discord|Gotify|Matrix|Microsoft Teams|Pushover|Route {n}|STARTTLS|Slack|TLS|Telegram|Token|Webhook|ntfy|{field}|' +
     'Passkeys|Status: {status}|{rate} MB/s|{role} in {team}|{speed}/s|{text} ({name})|{what}: {status}.|' +
     'anna role:admin team:web|web state:stale age:>7d|web-1 action:vm.* result:refused|web-1 by:anna* kind:vm age:<7d|' +
-    'web-1 kind:vm.start host:lab|wiki category:media is:installed|wiki status:running update:yes|{who}: {verb}'
+    'web-1 kind:vm.start host:lab|wiki category:media is:installed|wiki status:running update:yes|{who}: {verb}|' +
+    'Autostart|Commit|Commit:|Hostler|Hotplug|Issuer|Labels (optional)|NDP|Name (optional)|OK|SHA-256 (optional)|Scopes|Secret|' +
+    'Snapshots|Software|Subscription|Swap (MiB)|Tags (optional)|Topic|URL|VMID|VMID (optional)|Version {version}.|offline|online|' +
+    '{field} (optional)|{name} (optional)|{n}×'
   ).split('|'),
 )
 
