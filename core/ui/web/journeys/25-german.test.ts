@@ -62,7 +62,7 @@ test('chosen at the log-in, and kept for the person', async () => {
   await other.page.getByRole('heading', { name: 'Prüfprotokoll' }).waitFor()
   expect(await other.page.getByLabel('Text').inputValue()).toBe('vm.start')
   await other.open('/account')
-  await other.page.getByText('Was der Dienst selbst sagt, bleibt englisch').waitFor()
+  await other.page.getByText('Texte des Dienstes').waitFor()
   await other.accessible('account')
   await other.picture('german-account')
   await other.page.getByLabel('Sprache').selectOption('English')
@@ -82,7 +82,7 @@ test('the browser’s language, and why something cannot be done', async () => {
   await page.getByRole('heading', { name: 'Anmelden' }).waitFor()
   await visitor.logIn(viewer)
   const make = page.getByRole('button', { name: 'VM anlegen' })
-  const why = 'Braucht hier die Rolle Admin. Ein Eigentümer kann sie vergeben.'
+  const why = 'Erfordert hier die Rolle Admin. Ein Eigentümer kann sie vergeben.'
   // By keys, by the pointer, and to who reads it aloud.
   expect(await make.getAttribute('aria-description')).toBe(why)
   await make.focus()

@@ -3,7 +3,7 @@ import App from './app/App.svelte'
 import './app/tokens.css'
 import { settled } from './words/words'
 
-// A chunk that is gone belongs to an older version of the page: it is loaded once anew.
+// A chunk that no longer exists belongs to an older version of the page: reload the page once.
 addEventListener('vite:preloadError', (event) => {
   const name = 'hostler.reloaded'
   if (sessionStorage.getItem(name) === import.meta.url) return

@@ -1,28 +1,28 @@
-// What must not compile. Nothing runs this file: make ui checks it.
+// Code that must not compile. Nothing runs this file: make ui checks it.
 import { api, command, run } from './client'
 
 export async function mistakes(): Promise<void> {
-  // @ts-expect-error there is no such path
+  // @ts-expect-error this path does not exist
   await api.get('/api/v1/vm')
-  // @ts-expect-error this path has no such method
+  // @ts-expect-error this path does not have this method
   await api.delete('/api/v1/auth/me')
   // @ts-expect-error the id of the VM is missing
   await api.get('/api/v1/vms/{vm_id}')
-  // @ts-expect-error an action that there is not
+  // @ts-expect-error unknown action
   await api.post('/api/v1/vms/{vm_id}/{action}', { path: { vm_id: 1, action: 'explode' } })
   // @ts-expect-error the password is missing
   await api.post('/api/v1/auth/login', { body: { email: 'anna@example.com' } })
-  // @ts-expect-error a status that there is not
+  // @ts-expect-error unknown status
   await api.get('/api/v1/jobs', { query: { status: 'done' } })
   const me = await api.get('/api/v1/auth/me')
-  // @ts-expect-error a field that there is not
+  // @ts-expect-error unknown field
   void me.user.mail
   // @ts-expect-error the id of the VM is missing
   command('post', '/api/v1/vms/{vm_id}/{action}', { path: { action: 'start' } })
   const started = await run(command('post', '/api/v1/vms/{vm_id}/{action}', { path: { vm_id: 1, action: 'start' } }))
-  // @ts-expect-error a field that there is not
+  // @ts-expect-error unknown field
   void started.task
-  // What compiles.
+  // Code that compiles.
   void me.user.email
   await api.post('/api/v1/auth/logout')
 }

@@ -1,5 +1,5 @@
-// The only place that speaks to the service. Types are those of the OpenAPI document: a wrong path, a missing field or a wrong value
-// does not compile (client.check.ts).
+// The only code that talks to the service. The types come from the OpenAPI document: a wrong path, a missing field or a wrong value does
+// not compile (client.check.ts).
 import { href } from '../app/base'
 import { Problem, problemOf } from './problem'
 import type { paths } from './schema'
@@ -18,7 +18,7 @@ type BodyOf<O> = O extends { requestBody: { content: { 'application/json': infer
   : O extends { requestBody?: { content: { 'application/json': infer B } } }
     ? { body?: B }
     : { body?: never }
-/** told is called with the headers of an answer that is a success: what is about a list as a whole stands there. */
+/** told is called with the headers of a successful response. They describe a list as a whole. */
 type Extra = { signal?: AbortSignal; headers?: Record<string, string>; told?: (headers: Headers) => void }
 type Options<O> = PathOf<O> & QueryOf<O> & BodyOf<O> & Extra
 
@@ -30,7 +30,7 @@ type Call<M extends Method> = <P extends With<M>>(
   ...options: Record<string, never> extends Options<Operation<P, M>> ? [Options<Operation<P, M>>?] : [Options<Operation<P, M>>]
 ) => Promise<AnswerOf<Operation<P, M>>>
 
-/** Loose is what a request is made of when nobody knows of which operation it is. */
+/** Loose describes a request whose operation is not known at compile time. */
 export interface Loose {
   path?: Record<string, string | number>
   query?: Record<string, unknown>
@@ -38,23 +38,23 @@ export interface Loose {
   signal?: AbortSignal
   headers?: Record<string, string>
   told?: (headers: Headers) => void
-  /** The fields of a form that stand before its file: api/upload.ts sends it. */
+  /** The fields of a form that come before its file. api/upload.ts sends it. */
   form?: { fields: Record<string, string>; file: string }
 }
 
-/** unauthenticated is asked when the session has ended; it resolves once somebody has logged in again. */
+/** unauthenticated is called when the session has ended. It resolves when somebody has logged in again. */
 let unauthenticated: () => Promise<void> = () => Promise.reject(new Error('nobody logs in'))
 export function onUnauthenticated(f: () => Promise<void>): void {
   unauthenticated = f
 }
 
-/** segment is one part of a path. Dots alone would lead elsewhere, however they are encoded: nothing is called so. */
+/** segment encodes one part of a path. It refuses dots alone, because they would lead to another path even when encoded. */
 function segment(value: string): string {
   if (/^\.{0,2}$/.test(value)) throw new Problem({ id: 'not_found', status: 404 })
   return encodeURIComponent(value)
 }
 
-/** address is the path of the API with its parameters. */
+/** address returns the path of the API with its parameters filled in. */
 export function address(path: string, { path: values = {}, query = {} }: Loose): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => segment(String(values[name])))
   const search = new URLSearchParams()
@@ -73,7 +73,8 @@ async function send(method: Method, path: string, options: Loose = {}): Promise<
       return response.status === 204 ? undefined : response.json()
     }
     const problem = await problemOf(response)
-    // The log-in's own 401 is an answer. Any other one is that of an ended session: nothing was done, so it can be asked again.
+    // A 401 of the login itself is a response. Any other 401 means that the session has ended and nothing was done, so the request can be
+    // repeated.
     if (problem.id !== 'unauthenticated' || again) throw problem
     await unauthenticated()
   }
@@ -99,21 +100,21 @@ const call = <M extends Method>(method: M) =>
 
 export const api = { get: call('get'), post: call('post'), put: call('put'), patch: call('patch'), delete: call('delete') }
 
-/** Command is a request that is not sent yet: it can be shown before, and what is shown is what is sent. */
+/** Command is a request that has not been sent yet. It can be shown first, and exactly what was shown is sent. */
 export interface Command<A = unknown> {
   method: Method
   path: string
   options: Loose
-  /** What it answers with; only a type. */
+  /** The type of the response; it has no value. */
   answer?: A
 }
 
-/** command makes a request of an operation without sending it. */
+/** command creates a request of an operation without sending it. */
 export const command = <M extends Method, P extends With<M>>(
   method: M,
   path: P,
   ...[options]: Record<string, never> extends Options<Operation<P, M>> ? [Options<Operation<P, M>>?] : [Options<Operation<P, M>>]
 ): Command<AnswerOf<Operation<P, M>>> => ({ method, path, options: (options ?? {}) as Loose })
 
-/** run sends it. */
+/** run sends a command. */
 export const run = <A>({ method, path, options }: Command<A>): Promise<A> => send(method, path, options) as Promise<A>

@@ -1,10 +1,10 @@
 import { has, t, type Key } from '../words/words'
 import type { ErrorId } from './operations'
 
-/** What the page itself adds to the identifiers of the API. */
+/** Identifiers that the page adds to those of the API. */
 type OwnId = 'offline' | 'unreadable' | 'declined'
 
-/** Every identifier has a sentence and a remedy among the texts: en.json lacks none, for this type needs all of them. */
+/** Every identifier has a sentence and a remedy in en.json. This type requires all of them. */
 type Needed = Record<`problem.${ErrorId | OwnId}`, string> & Record<`remedy.${ErrorId | OwnId}`, string>
 type Lacking = Exclude<keyof Needed, Key>
 export const lacking: [Lacking] extends [never] ? true : Lacking = true
@@ -26,16 +26,16 @@ interface Told {
   retryAfter?: number
 }
 
-/** Problem is an answer of the service that is no success, or that there was none. */
+/** Problem is an unsuccessful response of the service, or no response at all. */
 export class Problem extends Error {
   readonly id: ErrorId | OwnId
   readonly status: number
-  /** The service's own sentence; empty when there is none. */
+  /** The service's own sentence; empty if there is none. */
   readonly detail: string
   readonly members: Record<string, unknown>
   readonly faults: Fault[]
   readonly requestId: string
-  /** Seconds to wait; 0 when nobody said so. */
+  /** Seconds to wait; 0 if the service did not say. */
   readonly retryAfter: number
 
   constructor(told: Told) {
@@ -49,23 +49,23 @@ export class Problem extends Error {
     this.retryAfter = told.retryAfter ?? 0
   }
 
-  /** What the page says has happened. */
+  /** The page's sentence for what happened. */
   get sentence(): string {
     return t(`problem.${this.id}`)
   }
 
-  /** What one can do about it. */
+  /** The page's sentence for how to fix it. */
   get remedy(): string {
     return t(`remedy.${this.id}`, { seconds: this.retryAfter || 5 })
   }
 
-  /** The fault of one field of the body, or of a field within it, such as 'on', 'tags'; undefined when it has none. */
+  /** The fault of one field of the body, or of a nested field such as 'on', 'tags'; undefined if it has none. */
   fault(...field: string[]): string | undefined {
     return this.faults.find(({ loc }) => loc[0] === 'body' && field.every((part, i) => loc[i + 1] === part))?.msg
   }
 }
 
-/** problemOf reads the problem of an answer. An answer that is none of the service's, such as a proxy's, is unreadable. */
+/** problemOf reads the problem from a response. A response that is not from the service, such as a proxy's, is unreadable. */
 export async function problemOf(response: Response): Promise<Problem> {
   const requestId = response.headers.get('X-Request-Id') ?? ''
   const retryAfter = Number(response.headers.get('Retry-After')) || 0
@@ -83,7 +83,7 @@ export async function problemOf(response: Response): Promise<Problem> {
   return new Problem({ ...told, id, detail: typeof body.detail === 'string' ? body.detail : '', members: body })
 }
 
-/** asProblem is what was caught as a problem: a fault of the page itself is unreadable, with its text. */
+/** asProblem converts anything that was caught to a problem. A fault of the page itself is unreadable, with its text. */
 export function asProblem(caught: unknown): Problem {
   if (caught instanceof Problem) return caught
   return new Problem({ id: 'unreadable', status: 0, detail: caught instanceof Error ? caught.message : String(caught) })

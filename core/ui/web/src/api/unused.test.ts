@@ -24,8 +24,8 @@ function declared(): Map<string, string> {
 }
 
 /**
- * used are the methods and paths that one file asks for by the typed client. A path that begins with a base has each base of its file for
- * which there is such an operation.
+ * used returns the methods and paths that one file requests through the typed client. A path that begins with a base gets each base in its
+ * file for which such an operation exists.
  */
 function used(text: string, operations: ReadonlyMap<string, string>): string[] {
   const found: string[] = []
@@ -42,7 +42,7 @@ function used(text: string, operations: ReadonlyMap<string, string>): string[] {
       add(method, one ?? other!)
     for (const [, one, other] of text.matchAll(new RegExp(`\\bcommand\\(\\s*'${method}',\\s*${literal}`, 'g')))
       add(method, one ?? other!)
-    // What api/upload.ts sends, and streams: their method stands before or after the path.
+    // What api/upload.ts sends, and streams: their method is before or after the path.
     for (const [, one, other] of text.matchAll(new RegExp(`method: '${method}',\\s*path: ${literal}`, 'g')))
       add(method, one ?? other!)
   }

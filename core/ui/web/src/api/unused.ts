@@ -1,4 +1,4 @@
-// Operations of the API that the page does not use, each with the reason. unused.test.ts holds the list: it fails for an operation that is
+// Operations of the API that the page does not use, each with the reason. unused.test.ts checks the list: it fails for an operation that is
 // neither used nor listed, and for one that is both.
 
 const told = 'The answer that gives the ticket has the path of this socket.'

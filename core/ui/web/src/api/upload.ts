@@ -1,4 +1,4 @@
-// Files that are sent to the service. Only this kind of request of a browser tells how much of it has gone.
+// Sends files to the service. It uses the only kind of browser request that reports its progress.
 import { address, api, type Command } from './client'
 import { Problem, problemOf } from './problem'
 import type { ErrorId } from './operations'
@@ -6,20 +6,20 @@ import type { components } from './schema'
 
 export type Uploaded = components['schemas']['UploadStarted']
 
-/** Where a file shall go, and as what. Empty fields are left out: the service decides. */
+/** The destination and type of a file. Empty fields are left out, and the service decides. */
 export interface Target {
   host_id: number
   storage: string
   content: string
   node: string
   overwrite: boolean
-  /** The checksum that the file must have, in hexadecimal digits. */
+  /** The required checksum of the file, in hexadecimal digits. */
   sha256: string
 }
 
 /**
- * uploadCommand is the request that sends a file. All fields stand before the file, so that the service judges them before it reads it; id
- * is one that was never used.
+ * uploadCommand returns the request that sends a file. All fields come before the file, so that the service checks them before it reads the
+ * file. id must never have been used before.
  */
 export function uploadCommand(
   { host_id, storage, content, node, overwrite, sha256 }: Target,
@@ -41,17 +41,17 @@ export function uploadCommand(
 
 interface Way {
   signal: AbortSignal
-  /** Told how many bytes of the request have gone, of how many. */
+  /** Called with the number of bytes sent so far and the total. */
   progress: (sent: number, all: number) => void
 }
 
-/** How often, and after how many milliseconds, the service is asked what has become of an upload whose connection broke. */
+/** How often, and after how many milliseconds, to ask the service about an upload whose connection broke. */
 const looks = 5
 const pause = 700
 
 /**
- * sendFile sends the file of an upload and yields the job that sends it on. The signal ends it: nothing of the file is left then. Where the
- * connection breaks in the middle, as when the service refuses a file that is still being sent, the service is asked why.
+ * sendFile uploads a file and returns the job that sends it to the storage. The signal cancels the upload and leaves nothing behind. If the
+ * connection breaks, for example because the service refuses the file while it is being sent, sendFile asks the service for the reason.
  */
 export async function sendFile(command: Command<Uploaded>, file: File, way: Way): Promise<Uploaded> {
   for (let again = false; ; again = true) {
@@ -59,11 +59,11 @@ export async function sendFile(command: Command<Uploaded>, file: File, way: Way)
     if (response?.ok) return (await response.json()) as Uploaded
     const problem = response ? await problemOf(response) : await ended(command, way.signal)
     if (problem.id !== 'unauthenticated' || again) throw problem
-    await api.get('/api/v1/auth/me') // asks to log in, and comes back afterwards
+    await api.get('/api/v1/auth/me') // asks for a login, and returns afterwards
   }
 }
 
-/** post yields nothing where the connection broke. */
+/** post returns undefined if the connection broke. */
 function post({ path, options }: Command, file: File, { signal, progress }: Way): Promise<Response | undefined> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(reason(signal))
@@ -94,7 +94,7 @@ function post({ path, options }: Command, file: File, { signal, progress }: Way)
 const reason = (signal: AbortSignal): Error =>
   signal.reason instanceof Error ? signal.reason : new DOMException('canceled', 'AbortError')
 
-/** ended asks the service why an upload ended. It may need a moment to notice. */
+/** ended asks the service why an upload ended. The service may need a moment to notice. */
 async function ended({ options }: Command, signal: AbortSignal): Promise<Problem> {
   const { host_id } = options.path as { host_id: number }
   const upload_id = String(options.query?.upload_id)
@@ -103,7 +103,7 @@ async function ended({ options }: Command, signal: AbortSignal): Promise<Problem
     const found = await api
       .get('/api/v1/hosts/{host_id}/uploads/{upload_id}', { path: { host_id, upload_id } })
       .catch(() => undefined)
-    // That the sender went away is what both sides say of a connection that broke.
+    // Both sides report a broken connection as a sender that went away.
     if (found?.status === 'failed' && found.error && found.error !== 'canceled')
       return new Problem({ id: found.error as ErrorId, status: 409, detail: found.detail })
     if (found?.status === 'failed') break

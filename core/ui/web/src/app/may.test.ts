@@ -25,10 +25,10 @@ test('a role in another team holds on its things alone', () => {
   expect(may('clone_vm', { team_id: 7 })).toBe(true)
   expect(may('clone_vm', { team_id: 8 })).toBe(false)
   expect(may('clone_vm', { team_id: 1 })).toBe(false)
-  // What is of the instance is not theirs, what is anywhere is.
+  // Things of the instance are not theirs, things that belong anywhere are.
   expect(may('create_user')).toBe(false)
   expect(may('list_guests')).toBe(true)
-  // Whose it is may not be known: the service decides.
+  // The team of a thing may be unknown: the service decides.
   expect(may('cancel_job')).toBe(true)
 })
 
@@ -50,7 +50,7 @@ test('what a host has no token for cannot be done on it', () => {
   logIn('owner', [[1, 'owner']])
   const monitoring = { id: 3, name: 'demo', capabilities: [{ key: 'monitoring' }] }
   const lacks = 'The host demo has no token for Lifecycle.'
-  expect(why('clone_vm', { team_id: 1, host_id: 3 })).toBeUndefined() // nothing is known of it yet
+  expect(why('clone_vm', { team_id: 1, host_id: 3 })).toBeUndefined() // nothing is known about it yet
   knowTokens((id) => (id === 3 ? monitoring : undefined))
   expect(why('clone_vm', { team_id: 1, host_id: 3 })).toBe(lacks)
   expect(why('clone_vm', { team_id: 1, host_id: 4 })).toBeUndefined()
@@ -58,7 +58,7 @@ test('what a host has no token for cannot be done on it', () => {
   expect(
     why('apply_network', { ...monitoring, capabilities: [...monitoring.capabilities, { key: 'lifecycle' }] }),
   ).toBeUndefined()
-  // Whose tokens are not shown lacks none, and a role that lacks is told first.
+  // A host whose tokens are not shown lacks none, and a missing role comes first.
   expect(why('apply_network', { ...monitoring, capabilities: [] })).toBeUndefined()
   logIn('viewer', [[1, 'viewer']])
   expect(why('apply_network', monitoring)).toBe('Requires the role admin here. An owner can grant it.')

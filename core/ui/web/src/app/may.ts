@@ -1,4 +1,4 @@
-// The only test of rights in the page. The service decides; the page explains.
+// The only check of permissions in the page. The service decides; the page explains.
 import { operations, type OperationId } from '../api/operations'
 import { leading } from '../kit/leads'
 import { t } from '../words/words'
@@ -6,17 +6,17 @@ import { session } from './session.svelte'
 
 const ranks = ['viewer', 'operator', 'admin', 'owner']
 
-/** Thing is what an operation is on: what belongs to a team has the team's id, and what is on a host the host's. */
+/** Thing is the object of an operation. If it belongs to a team, it has the team's ID; if it is on a host, it has the host's ID. */
 interface Thing {
   team_id?: number | null
   host_id?: number | null
-  /** A host by itself has its tokens. */
+  /** A host has its own tokens. */
   id?: number
   name?: string
   capabilities?: { key: string }[]
 }
 
-/** Tokens are those of a host, by what they are for. */
+/** Tokens are the tokens of a host, by capability. */
 interface Tokens {
   id: number
   name: string
@@ -25,12 +25,14 @@ interface Tokens {
 
 let tokensOf: (host: number) => Tokens | undefined = () => undefined
 
-/** knowTokens is told how to find the tokens of a host, by what loads hosts; until then nothing is known to lack. */
+/** knowTokens sets how to find the tokens of a host. The code that loads hosts calls it; before that, no token counts as missing. */
 export function knowTokens(find: typeof tokensOf): void {
   tokensOf = find
 }
 
-/** whyNoToken says that the host of a thing has no token for what it needs. A host whose tokens are not shown lacks none. */
+/**
+ * whyNoToken explains that the host of a thing has no token for the operation. If the host's tokens are not shown, none counts as missing.
+ */
 function whyNoToken(token: string, thing: Thing): string | undefined {
   const { id, name, capabilities } = thing
   const own = capabilities && id !== undefined && name !== undefined ? { id, name, capabilities } : undefined
@@ -41,18 +43,18 @@ function whyNoToken(token: string, thing: Thing): string | undefined {
 }
 
 /**
- * why says why the person may not do it, for the control that offers it; undefined means that they may. Without a thing, as where its team
- * is not known, a role in any team is enough.
+ * why returns the reason why the user may not run an operation, for the control that offers it; undefined if they may. Without a thing, for
+ * example if its team is unknown, a role in any team is enough.
  */
 export const why = (id: OperationId, thing?: Thing): string | undefined => whyNot(session.me, id, thing)
 
-/** Holder is somebody with roles: the one in the default team, which holds everywhere, and those in all teams. */
+/** Holder is somebody with roles: the one in the default team, which applies everywhere, and those in all teams. */
 interface Holder {
   role: string | null
   roles: { team_id: number; role: string }[]
 }
 
-/** whyNot says the same of anybody. */
+/** whyNot returns the same for any holder. */
 export function whyNot(who: Holder | undefined, id: OperationId, thing?: Thing): string | undefined {
   const [role = '', on = '', entitlement = '', token = ''] = operations[id].split(' ')
   if (entitlement && session.off.includes(entitlement)) {
@@ -70,5 +72,5 @@ export function whyNot(who: Holder | undefined, id: OperationId, thing?: Thing):
   return token && thing ? whyNoToken(token, thing) : undefined
 }
 
-/** may reports whether the person may do it. */
+/** may reports whether the user may run the operation. */
 export const may = (id: OperationId, thing?: Thing): boolean => why(id, thing) === undefined

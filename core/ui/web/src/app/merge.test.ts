@@ -27,13 +27,13 @@ test('views are added and forgotten one by one', () => {
   const theirs = chosen({ views: [view('a'), view('b'), view('theirs')] })
   const names = (all: Preferences): string[] => all.views.map((one) => one.name)
   expect(names(merge(base, mine, theirs))).toEqual(['b', 'theirs', 'mine'])
-  // One that both have added under a name is that of the service.
+  // If both have added a view with the same name, the service's wins.
   const both = merge(
     base,
     chosen({ views: [...base.views, view('x', '/here')] }),
     chosen({ views: [...base.views, view('x', '/there')] }),
   )
   expect(both.views.at(-1)).toEqual(view('x', '/there'))
-  // A browser that has never spoken to the service keeps what it has.
+  // A browser that has never contacted the service keeps its own preferences.
   expect(names(merge(chosen({}), chosen({ views: [view('old')] }), theirs))).toEqual(['a', 'b', 'theirs', 'old'])
 })

@@ -1,9 +1,9 @@
-// What two browsers of one person have chosen becomes one again.
+// Merges the preferences that a user has chosen in two browsers.
 import type { Preferences } from './preferences.svelte'
 
 /**
- * merge is what holds when mine and theirs were both changed from base: what was changed here, and else theirs. Views are added and
- * forgotten one by one, by their names.
+ * merge returns the result if mine and theirs were both changed from base: changes made here win, everything else is theirs. Views are
+ * added and deleted one by one, by name.
  */
 export function merge(base: Preferences, mine: Preferences, theirs: Preferences): Preferences {
   const merged: Record<string, unknown> = { ...theirs }

@@ -1,8 +1,7 @@
-// What the browser does with passkeys: it makes them, and proves that one is there. Where nobody lets it go on, or there is none that fits,
-// that is a problem of id declined.
+// Creates and uses passkeys in the browser. If the user declines, or no passkey fits, the result is a problem with the ID declined.
 import { Problem } from '../api/problem'
 
-/** canPasskey says whether passkeys can be at this address: browsers bind them to a domain, over TLS or on this machine itself. */
+/** canPasskey reports whether passkeys work at this address. Browsers require a domain with TLS, or localhost. */
 export function canPasskey(): boolean {
   return (
     window.isSecureContext &&
@@ -12,13 +11,13 @@ export function canPasskey(): boolean {
   )
 }
 
-/** makePasskey lets the browser make one, and gives what goes back to the service. */
+/** makePasskey lets the browser create a passkey, and returns what the service needs. */
 export async function makePasskey(options: unknown): Promise<Record<string, unknown>> {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options as PublicKeyCredentialCreationOptionsJSON)
   return answer(() => navigator.credentials.create({ publicKey }))
 }
 
-/** provePasskey lets the browser prove one, and gives what goes back to the service. */
+/** provePasskey lets the browser use a passkey, and returns what the service needs. */
 export async function provePasskey(options: unknown): Promise<Record<string, unknown>> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options as PublicKeyCredentialRequestOptionsJSON)
   return answer(() => navigator.credentials.get({ publicKey }))

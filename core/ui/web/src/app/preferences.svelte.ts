@@ -1,5 +1,5 @@
-// What a person has chosen for the page. Nothing here is secret: it is all that is kept in localStorage. The service keeps it, too, so that
-// it is the same in every browser of theirs.
+// The user's preferences for the page. They contain no secrets, and are the only thing that is kept in localStorage. The service stores
+// them too, so that they are the same in all browsers of the user.
 import { api } from '../api/client'
 import { asProblem } from '../api/problem'
 import { languageOf, languages, type Language } from '../words/languages'
@@ -11,27 +11,27 @@ export const themes = ['system', 'light', 'dark'] as const
 export const densities = ['compact', 'comfortable'] as const
 
 export interface Preferences {
-  /** What the page is written in; empty for the first of the browser's languages that there is. */
+  /** The language of the page; empty for the first language of the browser that the page supports. */
   language: Language | ''
   theme: (typeof themes)[number]
   density: (typeof densities)[number]
-  /** A zone of the IANA database; empty for the browser's own. */
+  /** A zone of the IANA database; empty for the browser's own zone. */
   zone: string
-  /** Single keys do something outside of fields (WCAG 2.1.4 wants that they can be switched off). */
+  /** Single keys work outside of fields. WCAG 2.1.4 requires that users can turn them off. */
   keys: boolean
-  /** The size of characters in consoles, in pixels. */
+  /** The font size of consoles, in pixels. */
   font: number
-  /** Views of lists, by the names that the person gave them; an address is a path of the page with its query. */
+  /** Saved views of lists, by the names that the user gave them. The address is a path of the page with its query. */
   views: { name: string; address: string }[]
 }
 
-/** mostViews is how many views are kept; room is how many bytes the service keeps of all. */
+/** mostViews is the maximum number of views; room is how many bytes the service stores in total. */
 export const mostViews = 50
 export const room = 8192
 
 const usual: Preferences = { language: '', theme: 'system', density: 'compact', zone: '', keys: true, font: 14, views: [] }
 
-/** understood is what of a stored value is understood; the rest is as usual. */
+/** understood returns the valid part of a stored value; the rest gets its default. */
 export function understood(value: unknown): Preferences {
   const read = (value ?? {}) as Partial<Preferences>
   return {
@@ -49,11 +49,11 @@ function stored(): Preferences {
   try {
     return understood(JSON.parse(localStorage.getItem(name) ?? '{}'))
   } catch {
-    return understood({}) // storage is off, or holds what another version wrote
+    return understood({}) // storage is off, or contains a value of another version
   }
 }
 
-/** isView reports whether a value of the storage is a view of this page: an address of elsewhere is none. */
+/** isView reports whether a stored value is a view of this page. Addresses of other sites are not. */
 function isView(value: unknown): value is Preferences['views'][number] {
   const { name, address } = (value ?? {}) as Record<string, unknown>
   return typeof name === 'string' && typeof address === 'string' && name.length <= 60 && /^\/(?!\/)[^\\]{0,4000}$/.test(address)
@@ -71,34 +71,34 @@ export function isZone(zone: string): boolean {
 
 export const preferences = $state(stored())
 
-/** zone is the one that times are shown in. */
+/** zone returns the zone in which times are shown. */
 export const zone = (): string => preferences.zone || Intl.DateTimeFormat().resolvedOptions().timeZone
 
 let fresh: Language | '' | undefined
-/** choose takes a language; one that is chosen before the log-in is that of whoever logs in then. */
+/** choose sets the language. A language that is chosen before the login belongs to whoever logs in next. */
 export function choose(language: Language | ''): void {
   preferences.language = language
   if (!there) fresh = language
 }
 
 let before = ''
-/** toggleUTC shows times in UTC, or again in the zone that was shown before. */
+/** toggleUTC switches between UTC and the zone that was shown before. */
 export function toggleUTC(): void {
   if (zone() === 'UTC') preferences.zone = before
   else [before, preferences.zone] = [preferences.zone, 'UTC']
 }
 
-/** size is how many bytes they have at the service. */
+/** size returns how many bytes the preferences need at the service. */
 export const size = (chosen: Preferences): number => new TextEncoder().encode(JSON.stringify(chosen)).length
 
-/** What the service has, as it was read or written last, and its revision; undefined until it was read. */
+/** The preferences at the service as last read or written, and their revision; undefined until they are read. */
 let there: { chosen: Preferences; revision: number } | undefined
 let who = 0
 let timer: ReturnType<typeof setTimeout> | undefined
 
 /**
- * loadPreferences takes over what a person has chosen in other browsers. What this browser has chosen before the service knew of it is kept,
- * and sent; what another person has chosen in it is not. Where the service cannot be asked, what the browser has stays.
+ * loadPreferences loads the preferences that the user chose in other browsers. Preferences that this browser had before the service knew
+ * any are kept and sent. Those of another user of this browser are not. If the service cannot be reached, the browser's preferences stay.
  */
 export async function loadPreferences(person: number): Promise<void> {
   try {
@@ -122,7 +122,7 @@ export async function loadPreferences(person: number): Promise<void> {
 
 const snapshot = (): Preferences => $state.snapshot(preferences)
 
-/** keepPreferences sends what was changed, when nothing was changed for a moment. It is called in an effect. */
+/** keepPreferences sends changes after a short pause. It is called in an effect. */
 export function keepPreferences(): void {
   const now = JSON.stringify(preferences)
   clearTimeout(timer)
@@ -140,12 +140,12 @@ async function send(): Promise<void> {
     there = { chosen, revision }
     remember(chosen)
   } catch (caught) {
-    // Another browser has changed them meanwhile: both changes hold.
+    // Another browser has changed them in the meantime: keep both changes.
     if (asProblem(caught).id === 'invalid_state') await loadPreferences(who)
   }
 }
 
-/** What the service had when this browser spoke to it last, and for whom: what differs from it was chosen here since then. */
+/** The service's preferences when this browser last contacted it, and their user. Differences from it were chosen here since then. */
 const agreed = 'hostler.preferences.agreed'
 function remembered(): { person: number; chosen: unknown } | undefined {
   try {
@@ -158,21 +158,21 @@ function remember(chosen: Preferences): void {
   try {
     localStorage.setItem(agreed, JSON.stringify({ person: who, chosen }))
   } catch {
-    // What this browser has is taken for its person's choice the next time.
+    // Next time, the browser's preferences count as a choice of its user.
   }
 }
 
-/** applyPreferences keeps the document and the storage as the preferences are. It is called once, in an effect. */
+/** applyPreferences applies the preferences to the document and stores them. It is called once, in an effect. */
 export function applyPreferences(): void {
   const root = document.documentElement
   root.dataset.theme = preferences.theme
   root.dataset.density = preferences.density
   root.lang = spoken.language
-  // Where its words cannot be loaded, the page stays in the one that it is in.
+  // If the words cannot be loaded, the page keeps its current language.
   speak(languageOf(preferences.language)).catch(() => undefined)
   try {
     localStorage.setItem(name, JSON.stringify(preferences))
   } catch {
-    // They hold until the page is left.
+    // They apply until the page is left.
   }
 }

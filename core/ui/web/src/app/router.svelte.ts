@@ -20,7 +20,7 @@ export function match(path: string): Pick<Place, 'route' | 'params'> {
       try {
         params[want.slice(1)] = decodeURIComponent(parts[i] ?? '')
       } catch {
-        return false // no percent-encoding
+        return false // invalid percent-encoding
       }
       return parts[i] !== ''
     })
@@ -36,7 +36,7 @@ function read(): Place {
 
 let place = $state.raw(read())
 
-/** at is where the page is. */
+/** at is the current location of the page. */
 export const at = {
   get route(): Route | undefined {
     return place.route
@@ -61,14 +61,14 @@ export function navigate(path: string, { replace = false } = {}): void {
   if (!replace && place.path !== before) scrollTo(0, 0)
 }
 
-/** setQuery replaces the query of this place without a step in the history; empty values are left out. */
+/** setQuery replaces the query of the current location without a new entry in the history. Empty values are left out. */
 export function setQuery(values: Record<string, string>): void {
   const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))
   const text = query.toString()
   if (text !== place.query.toString()) navigate(place.path + (text ? `?${text}` : ''), { replace: true })
 }
 
-/** startRouter follows the browser's own steps and turns clicks on links of the page into steps. It returns what ends it. */
+/** startRouter follows the browser's history and handles clicks on links of the page. It returns a function that stops it. */
 export function startRouter(): () => void {
   const moved = (): void => {
     place = read()

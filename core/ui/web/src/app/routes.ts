@@ -1,4 +1,4 @@
-// Every path of the page, as the list of operations is for the API.
+// Every path of the page, like the list of operations for the API.
 import type { Component } from 'svelte'
 import type { OperationId } from '../api/operations'
 import type { Key } from '../words/words'
@@ -9,17 +9,19 @@ export interface Route {
   path: string
   title: Key
   page: () => Promise<{ default: Component }>
-  /** Where it stands in the menu: its icon, and the key that follows g. Without, it is reached by links. */
+  /** The place in the menu: the icon, and the key that follows g. Pages without it are reached by links. */
   menu?: { icon: IconName; key?: string }
-  /** What one must be allowed to do to see it: elsewise it is not in the menu, and says why at its address. */
+  /**
+   * The operation that the user must be allowed to run to see the page. Otherwise it is not in the menu, and its address shows the reason.
+   */
   needs?: OperationId
-  /** Shown to those who are not logged in, without the frame. */
+  /** Shown to users who are not logged in, without the frame. */
   open?: boolean
-  /** Shown without the frame to who is logged in. */
+  /** Shown without the frame to users who are logged in. */
   bare?: boolean
 }
 
-/** One page for all that there is of a guest: another part of it is no other page. */
+/** One page for everything about a guest: another part of it is not another page. */
 const guest: Route['page'] = () => import('../pages/guests/Guest.svelte')
 
 export const routes: Route[] = [

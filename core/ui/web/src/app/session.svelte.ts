@@ -1,11 +1,11 @@
-// Who is logged in. The session itself is a cookie that scripts cannot read.
+// The logged-in user. The session itself is a cookie that scripts cannot read.
 import { api, onUnauthenticated } from '../api/client'
 import { asProblem, Problem } from '../api/problem'
 import type { components } from '../api/schema'
 
 export type Me = components['schemas']['AuthMe']
 
-/** Factor is what an account can have as second factor. */
+/** Factor is a possible second factor of an account. */
 export type Factor = 'totp' | 'passkey'
 
 type State = 'loading' | 'setup' | 'anonymous' | 'in' | 'failed'
@@ -13,11 +13,11 @@ type State = 'loading' | 'setup' | 'anonymous' | 'in' | 'failed'
 interface Session {
   state: State
   me: Me | undefined
-  /** Features that are switched off. */
+  /** Features that are turned off. */
   off: string[]
-  /** The session has ended while the page was used: the log-in is shown over it. */
+  /** The session ended while the page was in use. The login is shown on top of it. */
   ended: boolean
-  /** A log-in by an identity provider whose second factor is due, and what the account has as one; empty for none. */
+  /** A login through an identity provider that still needs a second factor, and the factors of the account; empty for none. */
   pending: string
   factors: Factor[]
   problem: Problem | undefined
@@ -48,14 +48,14 @@ export async function startSession(): Promise<void> {
   }
 }
 
-/** ended is told of a 401. Where somebody was logged in, the log-in is shown over the page, and what they did goes on after it. */
+/** ended is called after a 401. If somebody was logged in, the login is shown on top of the page, and their work continues afterwards. */
 function ended(): Promise<void> {
   if (session.state !== 'in') return Promise.reject(new Problem({ id: 'unauthenticated', status: 401 }))
   session.ended = true
   return new Promise((resolve) => waiting.push(resolve))
 }
 
-/** withoutSession tells a service without an owner from one where nobody is logged in. */
+/** withoutSession finds out whether the service has no owner yet, or nobody is logged in. */
 async function withoutSession(): Promise<State> {
   try {
     return (await api.get('/api/v1/setup')).needed ? 'setup' : 'anonymous'
@@ -72,18 +72,18 @@ function failed(caught: unknown): State {
 
 async function loadMe(): Promise<void> {
   const me = await api.get('/api/v1/auth/me')
-  // The features are for those who have a role somewhere.
+  // Features are for users who have a role.
   session.off = me.roles.length ? (await api.get('/api/v1/entitlements')).filter((e) => !e.enabled).map((e) => e.name) : []
   session.me = me
   session.state = 'in'
 }
 
-/** loggedIn is called when a log-in has succeeded: what waited for it goes on. */
+/** loggedIn is called after a successful login. It continues everything that waited for it. */
 export async function loggedIn(): Promise<void> {
   const before = session.me?.user.id
   await loadMe()
   if (before !== undefined && before !== session.me?.user.id) {
-    // All that the page has loaded was somebody else's.
+    // Everything that the page has loaded belonged to another user.
     location.reload()
     return
   }
@@ -94,10 +94,13 @@ export async function loggedIn(): Promise<void> {
   for (const go of all) go()
 }
 
-/** refreshMe reads anew what may have changed about the person, such as the second factor. */
+/** refreshMe reloads what may have changed about the user, such as the second factor. */
 export const refreshMe = loadMe
 
-/** logOut ends the session, here and at the service; and at the provider by which one came in, which then sends the browser back. */
+/**
+ * logOut ends the session here and at the service. If the user logged in through a provider, it also logs out there; the provider then
+ * sends the browser back.
+ */
 export async function logOut(): Promise<void> {
   if (session.me?.session?.method === 'provider') {
     const { url } = await api.post('/api/v1/auth/logout/provider')
@@ -106,6 +109,6 @@ export async function logOut(): Promise<void> {
       return
     }
   } else await api.post('/api/v1/auth/logout')
-  // All that the page has loaded was this person's.
+  // Everything that the page has loaded belonged to this user.
   location.reload()
 }

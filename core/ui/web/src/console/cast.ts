@@ -1,10 +1,10 @@
-// Reads an asciicast v2 as it comes: a line with the header, then one for each event.
+// Reads an asciicast v2 as it arrives: a line with the header, then one line for each event.
 
 interface Size {
   columns: number
   rows: number
 }
-/** Event is output, or a new size, at a time in seconds from the begin. */
+/** Event is output or a new size, at a time in seconds since the beginning. */
 interface Event {
   at: number
   output?: string
@@ -12,22 +12,22 @@ interface Event {
 }
 export interface Cast {
   readonly events: Event[]
-  /** The size at the begin; undefined until the header has come. */
+  /** The initial size; undefined until the header has arrived. */
   readonly size: Size | undefined
   /** The time of the last event, in seconds. */
   readonly length: number
   add: (text: string) => void
-  /** Nothing more comes: the last line has no end. */
+  /** Call it when no more data comes, because the last line has no line end. */
   end: () => void
 }
 
-/** Terminals are no larger and no smaller here, whatever a recording says. */
+/** The limits for the size of a terminal, whatever a recording says. */
 const sized = (columns: unknown, rows: unknown): Size | undefined => {
   const [x, y] = [Math.floor(Number(columns)), Math.floor(Number(rows))]
   return x >= 2 && y >= 1 && x <= 1000 && y <= 1000 ? { columns: x, rows: y } : undefined
 }
 
-/** cast is one that is being read. What is no event in it is left out. */
+/** cast reads a recording. It skips everything that is not an event. */
 export function cast(): Cast {
   const events: Event[] = []
   let size: Size | undefined
@@ -51,7 +51,7 @@ export function cast(): Cast {
     if (!Array.isArray(read)) return
     const [at, kind, data] = read as unknown[]
     if (typeof at !== 'number' || !Number.isFinite(at) || typeof data !== 'string') return
-    // A clock that was set back does not turn a recording around.
+    // A clock that was set back must not make a recording run backwards.
     last = Math.max(last, at)
     if (kind === 'o') events.push({ at: last, output: data })
     const changed = kind === 'r' ? /^(\d{1,4})x(\d{1,4})$/.exec(data) : null
@@ -78,6 +78,6 @@ export function cast(): Cast {
   }
 }
 
-/** plain is output without what controls the terminal. */
+/** plain returns output without control sequences. */
 export const plain = (output: string): string =>
   output.replace(/\u001b(?:\[[\d;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g, '')

@@ -1,4 +1,4 @@
-/** dress adds styles to this document. They are no part of the page's one file of styles, whose document has a stricter policy. */
+/** dress adds styles to this document. They are not in the page's style file, because the page's document has a stricter policy. */
 export function dress(styles: string): void {
   const element = document.createElement('style')
   element.textContent = styles

@@ -3,10 +3,10 @@ import type { Screen, Told } from './main'
 import { presses, shift, shifted, symbol } from './keys'
 import { longest, typeable } from './messages'
 
-/** A guest loses keys that come faster than this, in milliseconds. */
+/** A guest loses keys that arrive faster than this, in milliseconds. */
 const pause = 8
 
-/** graphical shows the screen of a guest in an element, as large as there is room. */
+/** graphical shows the screen of a guest in an element, as large as the space allows. */
 export function graphical(element: HTMLElement, { password }: { password: string }, tell: Told): Screen {
   let rfb: RFB | undefined
   let socket: WebSocket | undefined
@@ -31,7 +31,7 @@ export function graphical(element: HTMLElement, { password }: { password: string
     attach(opened) {
       turn++
       socket = opened
-      // The library tells no code and no reason.
+      // The library reports neither code nor reason.
       opened.addEventListener('close', ({ code, reason }) => {
         rfb = undefined
         tell({ type: 'closed', code, reason })

@@ -1,9 +1,9 @@
-// Keys that a browser keeps for itself, or that a keyboard lacks: what each is to a terminal, and to a screen.
+// Keys that a browser intercepts or a keyboard lacks: what to send to a terminal and to a graphical console.
 
 interface Press {
-  /** What it is in a terminal; without it the key is one of screens only. */
+  /** The sequence for a terminal. Keys without it work only in graphical consoles. */
   bytes?: string
-  /** The keys of a screen in their order, as names of X11 (RFC 6143 section 7.5.4) with their codes. */
+  /** The keys for a graphical console in order, as X11 names (RFC 6143 section 7.5.4) with their codes. */
   keys: [symbol: number, code: string][]
 }
 
@@ -12,7 +12,7 @@ const alt: [number, string] = [0xffe9, 'AltLeft']
 const letter = (name: string): [number, string] => [name.toLowerCase().charCodeAt(0), `Key${name}`]
 const functionKey = (n: number): [number, string] => [0xffbd + n, `F${n}`]
 
-/** What xterm sends for the function keys. */
+/** The sequences that xterm sends for the function keys. */
 const functions = ['OP', 'OQ', 'OR', 'OS', '[15~', '[17~', '[18~', '[19~', '[20~', '[21~', '[23~', '[24~']
 
 export const presses: Record<string, Press> = {
@@ -31,7 +31,7 @@ for (const [i, sequence] of functions.entries()) {
 }
 for (let n = 1; n <= 6; n++) presses[`Ctrl Alt F${n}`] = { keys: [control, alt, functionKey(n)] }
 
-/** symbol is the key that types a character, as X11 names it: those of Latin 1 are their own, all others are Unicode's. */
+/** symbol returns the X11 key code for a character: Latin 1 characters are their own codes, all others use Unicode. */
 export function symbol(character: string): number {
   if (character === '\r') return 0xff0d
   if (character === '\t') return 0xff09
@@ -40,8 +40,7 @@ export function symbol(character: string): number {
 }
 
 /**
- * shifted reports whether a character needs the shift key, on the layout that hypervisors read keys by where no other one is set: they add
- * none by themselves.
+ * shifted reports whether a character needs the shift key on the default keyboard layout of hypervisors, which do not add shift themselves.
  */
 export const shifted = (character: string): boolean => /^[A-Z~!@#$%^&*()_+{}|:"<>?]$/.test(character)
 

@@ -1,18 +1,18 @@
-// The document of the console: what a guest prints or paints is shown here, and shares no document with the page, which has all buttons and
-// words. It connects with a ticket that the page gives it.
+// The document of the console. It shows the output of a guest, and is separate from the document of the page, which has all buttons and
+// texts. It connects with a ticket that it gets from the page.
 import { dress } from './dress'
 import own from './console.css?inline'
 import type { Event, Order } from './messages'
 import { languageOf, type Language } from '../words/languages'
 import type { Player } from './player'
 
-/** Told is how a console tells the page something. */
+/** Told sends an event from a console to the page. */
 export type Told = (event: Event) => void
 
-/** Screen is what shows a console of either kind. */
+/** Screen shows a console of either kind. */
 export interface Screen {
   size: () => { columns: number; rows: number }
-  /** Take what comes through a socket that is being opened. */
+  /** Use a socket that is being opened. */
   attach: (socket: WebSocket) => void
   write: (text: string) => void
   press: (keys: string) => void
@@ -20,7 +20,7 @@ export interface Screen {
   reader: (on: boolean) => void
   focus: () => void
   selection: () => string
-  /** Fit into the room that there is. */
+  /** Fit into the available space. */
   settle: () => void
   end: () => void
 }
@@ -36,7 +36,7 @@ const tell: Told = (event) => parent.postMessage(event, location.origin)
 
 async function open({ ticket, label, font, language, much }: Extract<Order, { type: 'open' }>): Promise<void> {
   socket?.close()
-  // A terminal keeps what it shows when it was only cut off.
+  // After a lost connection, a terminal keeps its content.
   if (kind !== ticket.kind || kind === 'graphical') {
     screen?.end()
     screen = undefined
@@ -44,7 +44,7 @@ async function open({ ticket, label, font, language, much }: Extract<Order, { ty
   kind = ticket.kind
   document.documentElement.lang = language
   document.title = label
-  // All keys are the guest's.
+  // All keys belong to the guest.
   place.role = 'application'
   place.ariaLabel = label
   const address = new URL(ticket.path, location.href)
@@ -90,14 +90,14 @@ async function take(order: Order): Promise<void> {
   }
 }
 
-// The order of orders is kept, though some wait for what is loaded.
+// Orders run in sequence, although some wait for code to load.
 let before: Promise<void> = Promise.resolve()
 addEventListener('message', ({ data, source, origin }: MessageEvent<Order>) => {
   if (source !== parent || origin !== location.origin) return
   before = before.then(() => take(data)).catch((caught: unknown) => tell({ type: 'closed', code: 1006, reason: String(caught) }))
 })
 
-// Before the console sees a key: this one is the page's.
+// Before the console handles a key: this one belongs to the page.
 addEventListener(
   'keydown',
   (event) => {
@@ -109,7 +109,7 @@ addEventListener(
   { capture: true },
 )
 
-// What has lines would be carried out line by line: the page shows it first.
+// Text with line breaks would run line by line, so the page shows it first.
 addEventListener(
   'paste',
   (event) => {
@@ -124,13 +124,13 @@ addEventListener(
 
 new ResizeObserver(() => screen?.settle()).observe(place)
 
-/** What this document says by itself, where no page shows it. */
+/** The texts that this document shows if it is not inside the page. */
 const alone: Record<Language, string> = {
   en: 'The page of Hostler shows consoles in here.',
   de: 'Hier zeigt die Seite von Hostler Konsolen.',
 }
 
-/** How large a character is before a terminal has measured it, in pixels. */
+/** The assumed width and height of a character before a terminal has measured it, in pixels. */
 const character = { width: 8.4, height: 17 }
 if (parent !== window) {
   tell({

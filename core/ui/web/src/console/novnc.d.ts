@@ -1,4 +1,4 @@
-// What is used of noVNC, whose package has no types: docs/API.md there.
+// The used part of noVNC, whose package has no types: see its docs/API.md.
 declare module '@novnc/novnc' {
   export default class RFB extends EventTarget {
     constructor(target: HTMLElement, channel: WebSocket, options?: { credentials?: { password?: string }; shared?: boolean })

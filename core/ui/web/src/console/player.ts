@@ -1,18 +1,18 @@
-// Plays what a terminal showed: an asciicast v2 (https://docs.asciinema.org/manual/asciicast/v2/). What it holds is a guest's output, and
-// stays in this document as that of a console does.
+// Plays the recording of a terminal: an asciicast v2 (https://docs.asciinema.org/manual/asciicast/v2/). It contains output of a guest, and
+// stays in this document like that of a console.
 import type { Told } from './main'
 import { cast, plain, type Cast } from './cast'
 import { make } from './terminal'
 
-/** How often the clock moves, in milliseconds, and the longest wait for the next output where pauses are skipped, in seconds. */
+/** How often the clock moves, in milliseconds, and the longest pause before the next output if pauses are skipped, in seconds. */
 const beat = 50
 const longestWait = 1
-/** How much is read of a recording, in characters: a browser keeps it all. */
+/** How many characters of a recording are read. The browser keeps all of them in memory. */
 const most = 128 << 20
-/** How much of what is skipped is written, in characters: what is older has scrolled away, and the terminal refuses more. */
+/** How many skipped characters are written. Older output has scrolled away, and the terminal refuses more. */
 const mostAtOnce = 8 << 20
 
-/** Player is what plays a recording. */
+/** Player plays a recording. */
 export interface Player {
   pace: (how: { playing: boolean; speed: number; skip: boolean }) => void
   seek: (at: number) => void
@@ -30,7 +30,7 @@ export function player(
   const stop = new AbortController()
   const read: Cast = cast()
   let clock = 0
-  /** The next event that is not shown yet. */
+  /** The next event that has not been shown. */
   let next = 0
   let pace = { playing: false, speed: 1, skip: true }
 
@@ -63,7 +63,7 @@ export function player(
     read.end()
     tell({ type: 'length', seconds: read.length, loaded: true, whole })
   }
-  // What is written is read in its order and a little later: so are a reset and a new size.
+  // A terminal processes writes in order and a little later, and so must a reset and a new size.
   const write = (text: string): void => shown.write(text.length > mostAtOnce ? text.slice(-mostAtOnce) : text)
   const resize = ({ columns, rows }: { columns: number; rows: number }): void =>
     shown.write('', () => shown.resize(columns, rows))
@@ -72,14 +72,14 @@ export function player(
     if (read.size) resize(read.size)
     next = 0
   }
-  /** show brings what is shown to the clock. */
+  /** show updates the terminal to the current time. */
   function show(): void {
     let text = ''
     for (; next < read.events.length && read.events[next]!.at <= clock; next++) {
       const event = read.events[next]!
       if (event.output !== undefined) text += event.output
       if (!event.size) continue
-      // Output before a new size was written for the old one.
+      // Output before a new size was written for the old size.
       if (text) write(text)
       text = ''
       resize(event.size)
@@ -104,7 +104,7 @@ export function player(
   }
   return {
     pace: (how) => {
-      // From its end it begins again.
+      // At its end, start again from the beginning.
       if (how.playing && !pace.playing && next >= read.events.length) seek(0)
       pace = how
     },

@@ -6,9 +6,9 @@ import { dress } from './dress'
 import { presses } from './keys'
 import { typeable } from './messages'
 
-/** What a terminal may print and not have shown yet, in bytes; what comes beyond it is dropped, for a browser cannot make a peer wait. */
+/** How many bytes may wait to be shown. More is dropped, because a browser cannot slow down the sender. */
 const most = 16 << 20
-/** What goes in one message, in bytes. */
+/** The size of one message, in bytes. */
 const piece = 64 << 10
 
 interface Looks {
@@ -17,7 +17,7 @@ interface Looks {
   much: string
 }
 
-/** make shows a terminal in an element. No link in it leads anywhere. */
+/** make shows a terminal in an element. Links in it are disabled. */
 export function make(element: HTMLElement, label: string, options: ITerminalOptions): Terminal {
   dress(ofTerminal)
   const shown = new Terminal({
@@ -36,8 +36,8 @@ export function make(element: HTMLElement, label: string, options: ITerminalOpti
 }
 
 /**
- * terminal shows a text console in an element. What a guest prints stays in it: no title, no clipboard, no window and no link follows from
- * a sequence.
+ * terminal shows a text console in an element. Output of a guest cannot leave it: no sequence can set a title, use the clipboard, open a
+ * window or follow a link.
  */
 export function terminal(element: HTMLElement, { label, font, much }: Looks, tell: Told): Screen {
   Terminal.strings.tooMuchOutput = much
@@ -117,12 +117,12 @@ export function terminal(element: HTMLElement, { label, font, much }: Looks, tel
   }
 }
 
-/** notice is the one text message that the service sends: that the terminal is recorded. */
+/** notice reads the only text message of the service: that the terminal is recorded. */
 function notice(data: string, tell: Told): void {
   try {
     const told = JSON.parse(data) as { recorded?: boolean; notice?: string }
     if (told.recorded) tell({ type: 'recorded', notice: String(told.notice ?? '') })
   } catch {
-    // Another version of the service says something that this one does not know.
+    // Another version of the service sends something that this version does not know.
   }
 }

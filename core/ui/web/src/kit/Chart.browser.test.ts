@@ -21,7 +21,7 @@ const props = {
   write: (value: number | null | undefined): string => (value == null ? '–' : value.toFixed(2)),
 }
 
-/** colours are how many pixels of the picture have each colour, the most frequent first. */
+/** colours returns how many pixels of the image have each colour, the most frequent first. */
 function colours(): Map<string, number> {
   const canvas = document.querySelector('canvas')!
   const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height)
@@ -41,7 +41,7 @@ test('lines are drawn in the colours of the theme, and said in words', async () 
   const picture = page.getByRole('img')
   await expect.element(picture).toHaveAttribute('aria-label', expect.stringContaining('last 1.00, between 0.00 and 1.00.'))
   await vi.waitFor(() => expect(colours().get('36,87,197')).toBeGreaterThan(20)) // --accent
-  // An alert is a band, and its beginning a line.
+  // An alert is a band, and its beginning is a line.
   expect(colours().has('179,38,30')).toBe(true) // --bad
   document.documentElement.dataset.theme = 'dark'
   preferences.theme = 'dark'

@@ -48,7 +48,7 @@ test('a name is text, whatever is in it', async () => {
   await expect.element(page.getByRole('option', { selected: true })).toHaveTextContent(hostile)
 })
 
-/** show renders it, and keeps what is chosen. */
+/** show renders it, and stores the choice. */
 function show(value: string): { value: string } {
   const kept = $state({ value })
   render(Combobox, {

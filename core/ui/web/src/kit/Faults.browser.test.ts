@@ -8,7 +8,7 @@ import Faults from './Faults.svelte'
 const hostile = '<img src=x onerror=alert(1)>' + String.fromCharCode(0x202e)
 const fault = (field: string, msg: string) => ({ loc: ['body', ...field.split('.')], msg, type: 'value_error' })
 
-/** form is one with fields of these names, and the faults in it. */
+/** form renders a form with fields of these names, and its faults. */
 async function form(problem: Problem | undefined, labels: Record<string, string>) {
   const host = document.createElement('form')
   document.body.replaceChildren(host)

@@ -40,12 +40,12 @@ test('fields and their values are completed by keyboard', async () => {
   await expect.element(page.getByRole('option', { name: 'status:' })).toBeInTheDocument()
   await userEvent.keyboard('{ArrowDown}{Enter}')
   await expect.poll(query).toBe('web status:')
-  // The values follow at once.
+  // The values are suggested at once.
   await expect.element(page.getByRole('option', { name: 'running' })).toBeInTheDocument()
   await userEvent.keyboard('{ArrowDown}{ArrowDown}{Enter}')
   await expect.poll(query).toBe('web status:stopped ')
   await expect.element(page.getByRole('option')).not.toBeInTheDocument()
-  // What nothing is offered for goes to the list.
+  // Keys without a suggestion go to the list.
   await userEvent.keyboard('{ArrowDown}')
   expect(props.keys.at(-1)).toBe('ArrowDown')
   expect(props.keys.filter((key) => key === 'ArrowDown')).toHaveLength(1)

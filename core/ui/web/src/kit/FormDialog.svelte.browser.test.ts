@@ -10,7 +10,7 @@ const hostile = '<img src=x onerror=alert(1)>' + String.fromCharCode(0x202e)
 
 afterEach(() => void vi.unstubAllGlobals())
 
-/** answers lets the service say these, one after the other, and gives what was asked. */
+/** answers makes the service return these responses in order, and returns the requests. */
 function answers(...all: [status: number, body: unknown][]) {
   const asked = vi.fn(() => {
     const [status, body] = all.shift()!
@@ -22,7 +22,7 @@ function answers(...all: [status: number, body: unknown][]) {
 
 async function form(more: Record<string, unknown> = {}) {
   const [onsent, onproblem, onclose] = [vi.fn(), vi.fn(), vi.fn()]
-  // A field that shows its fault as those of the kit do.
+  // A field that shows its fault like the fields of the kit.
   const children = createRawSnippet((fault: () => (name: string) => string | undefined) => ({
     render: () => '<div><input name="name" aria-label="Name"><p class="fault"></p></div>',
     setup: (node) => {

@@ -13,12 +13,12 @@ test('a hundred thousand lines, the end of which is followed until somebody scro
   await vi.waitFor(() => expect(box.textContent).toContain('line 100000'))
   expect(box.querySelectorAll('.line').length).toBeLessThan(120)
 
-  // More comes, and it follows.
+  // More lines arrive, and the view follows them.
   lines.push(line('line 100001'))
   await screen.rerender({ count: lines.length })
   await vi.waitFor(() => expect(box.textContent).toContain('line 100001'))
 
-  // Somebody reads further up: it stays there, and says how much is new.
+  // If the user reads further up, the view stays there and shows how many lines are new.
   box.scrollTop = 1000
   await vi.waitFor(() => expect(box.textContent).toContain('line 55'))
   lines.push(line('line 100002'), line('line 100003'))
@@ -33,7 +33,7 @@ test('lines are text, and are found', async () => {
   const box = page.getByRole('log').element()
   await vi.waitFor(() => expect(box.textContent).toContain('<script>alert(1)</script>'))
   expect(box.querySelector('script')).toBeNull()
-  // Of a line of ten million characters no more is laid out than somebody reads; the file that one downloads has it whole.
+  // Of a line with ten million characters, only the readable part is laid out. The downloaded file has all of it.
   expect(box.textContent.length).toBeLessThan(6000)
   expect(box.textContent).toContain('and 9,996,000 characters more')
   await page.getByRole('searchbox').fill('task')

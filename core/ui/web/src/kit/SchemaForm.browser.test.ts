@@ -21,7 +21,7 @@ const schema: Schema = {
   },
 }
 
-/** form shows the form, which keeps what is changed. */
+/** form shows the form, which stores the changes. */
 async function form(values: Values = {}, more: Record<string, unknown> = {}) {
   const told = vi.fn()
   const view = await render(SchemaForm, {

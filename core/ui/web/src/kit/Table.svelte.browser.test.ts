@@ -10,7 +10,7 @@ interface Thing {
   name: string
 }
 
-// Names are text wherever they are shown.
+// Names are treated as text everywhere.
 const hostile = '<img src=x onerror=alert(1)>' + String.fromCharCode(0x202e)
 const things = new Map(Array.from({ length: 5000 }, (_, i) => [i + 1, { id: i + 1, name: i === 0 ? hostile : `thing-${i + 1}` }]))
 const cell = createRawSnippet<[Thing, string]>((row) => ({

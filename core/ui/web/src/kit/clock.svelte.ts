@@ -1,4 +1,4 @@
-/** now moves every ten seconds: ages on the page follow it. */
+/** now changes every ten seconds, so that ages on the page are updated. */
 export const now = $state({ at: Date.now() })
 
 setInterval(() => {

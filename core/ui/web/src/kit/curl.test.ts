@@ -4,10 +4,10 @@ import { command, type Command } from '../api/client'
 import { uploadCommand } from '../api/upload'
 import { curl } from './curl'
 
-/** What a shell would do something with, in any place but single quotes; and what hides or turns writing. */
+/** Characters that a shell interprets anywhere but in single quotes, and those that hide text or change its direction. */
 const hostile = `'; rm -rf ~ #$(id)\`id\`!!\\"\n\t@\u0000${String.fromCharCode(0x202e, 0x85, 0xd800)}<img src=x onerror=alert(1)>`
 
-/** words are those that a shell makes of the line. */
+/** words returns the words that a shell makes of the line. */
 function words(line: string): string[] {
   const script = `curl() { for word; do printf '%s\\0' "$word"; done; }; HOSTLER_KEY=key; ${line}`
   return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1)
@@ -22,7 +22,7 @@ test('a shell reads the line as it was meant, whatever is in it', () => {
     ...['-sS', '-g', '-X', 'POST', 'https://hostler.example/api/v1/users', '-H', 'Authorization: Bearer key'],
     ...['-H', 'Content-Type: application/json', '--data-raw'],
   ])
-  // The password is nobody's business.
+  // The password must not appear.
   expect(JSON.parse(read.at(-1)!)).toEqual({ email: hostile, password: '…' })
 })
 

@@ -1,16 +1,16 @@
-// A request of the API as a line for a shell.
+// An API request as a shell command.
 import { address, type Command } from '../api/client'
 
-/** What a shell, a terminal or a reader would take for something else: controls, and characters that turn or hide writing. */
+/** Control characters, and characters that hide text or change its direction. */
 const unseen = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g
 
-/** Fields whose values are shown to nobody. */
+/** Fields whose values are never shown. */
 const secret = /password|secret|^(bearer_)?token$|^code$|^paste$/
 
-/** quote makes one word of a text for any POSIX shell: within single quotes nothing has a meaning but their end. */
+/** quote makes one shell word of a text. Within single quotes, only the closing quote has a meaning. */
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** json is the body without what is secret, in characters that can be seen. All that stands in "secrets" is. */
+/** json returns the body without secrets, in visible characters. Everything in "secrets" is a secret. */
 export function json(body: unknown): string {
   const hide = (value: unknown): unknown => (typeof value === 'string' && value ? '…' : value)
   const text = JSON.stringify(body, (name, value: unknown) => {
@@ -22,8 +22,8 @@ export function json(body: unknown): string {
 }
 
 /**
- * curl is the request as a command. The key stands in a variable of the shell, for it is nobody's business but the reader's. Secrets of
- * the body are left out: three dots stand in their places.
+ * curl returns the request as a command. The key is in a shell variable, because only the reader may know it. Secrets of the body are
+ * replaced by three dots.
  */
 export function curl({ method, path, options }: Command, origin: string): string {
   const words = ['curl', '-sS', '-g']
@@ -31,7 +31,7 @@ export function curl({ method, path, options }: Command, origin: string): string
   words.push(quote(new URL(address(path, options), origin).href), '-H', '"Authorization: Bearer $HOSTLER_KEY"')
   for (const [name, value] of Object.entries(options.headers ?? {})) words.push('-H', quote(`${name}: ${value}`))
   if (options.form) {
-    // A file is named as a word within a word, and its name is asked for within quotes: a comma or a semicolon would end it.
+    // A file is named within a quoted word, and its name must be quoted too: a comma or a semicolon would end it.
     for (const [name, value] of Object.entries(options.form.fields)) words.push('--form-string', quote(`${name}=${value}`))
     words.push('-F', quote(`file=@"${options.form.file.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replace(unseen, '?')}"`))
   }

@@ -40,7 +40,7 @@ test('times are relative up to a day', () => {
   expect(at('2026-03-29T01:27:00Z')).toBe('3 min. ago')
   expect(at('2026-03-28T22:30:00Z')).toBe('3 hr. ago')
   expect(at('2026-03-29T01:35:00Z')).toBe('in 5 min.')
-  // Berlin changed to summer time half an hour before.
+  // Berlin changed to summer time half an hour earlier.
   expect(at('2026-03-27T00:30:00Z')).toBe('2026-03-27 01:30:00')
   expect(absolute(new Date(now), 'Europe/Berlin')).toBe('2026-03-29 03:30:00')
   expect(absolute(new Date(now), 'UTC')).toBe('2026-03-29 01:30:00')
@@ -55,7 +55,7 @@ test('each language writes them in its own way', () => {
   expect([number(12345.678, 1), fixed(12345.678, 1), fixed(2, 2)]).toEqual(['12.345,7', '12345,7', '2,00'])
   expect([at('2026-03-29T01:30:00Z'), at('2026-03-29T01:27:00Z')]).toEqual(['jetzt', 'vor 3 Min.'])
   expect(absolute(new Date(now), 'Europe/Berlin')).toBe('29.03.2026, 03:30:00')
-  // What is read by the page itself stays in order.
+  // Values that the page itself reads keep the ISO order.
   expect(inOrder(new Date(now), 'Europe/Berlin')).toBe('2026-03-29 03:30:00')
   spoken.language = 'en'
 })

@@ -1,4 +1,4 @@
-// Numbers, sizes and times as the page shows them, in its language. What is missing is a dash.
+// Formats numbers, sizes and times in the language of the page. A missing value is a dash.
 import type { Language } from '../words/languages'
 import { spoken } from '../words/spoken.svelte'
 
@@ -16,13 +16,13 @@ function numberOf(maximumFractionDigits: number, minimumFractionDigits: number, 
   return format
 }
 
-/** number is a figure with at most so many decimals. */
+/** number formats a number with at most this many decimals. */
 export const number = (n: number, most = 0): string => numberOf(most, 0, true).format(n)
 
-/** fixed is a figure with exactly so many decimals, and without signs between its thousands. */
+/** fixed formats a number with exactly this many decimals and no thousands separators. */
 export const fixed = (n: number, decimals: number): string => numberOf(decimals, decimals, false).format(n)
 
-/** bytes is a size in binary units with one decimal. */
+/** bytes formats a size in binary units with one decimal. */
 export function bytes(n: number | null | undefined): string {
   if (n === null || n === undefined) return dash
   let unit = 0
@@ -30,11 +30,11 @@ export function bytes(n: number | null | undefined): string {
   return `${fixed(n, unit === 0 ? 0 : 1)} ${units[unit]}`
 }
 
-/** percent is a part from 0 to 1, in percent with one decimal. */
+/** percent formats a fraction from 0 to 1 as percent with one decimal. */
 export const percent = (part: number | null | undefined): string =>
   part === null || part === undefined ? dash : `${fixed(part * 100, 1)} %`
 
-/** span is a length of time in seconds, by its two largest units. */
+/** span formats a duration in seconds with its two largest units. */
 export function span(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return dash
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
@@ -66,15 +66,15 @@ function formatOf(locale: string, zone: string): Intl.DateTimeFormat {
   return format
 }
 
-/** Swedish writes times in the order of ISO 8601. */
+/** Swedish formats times in the order of ISO 8601. */
 const iso = 'sv-SE'
-/** How times are written: in English in an order that no reader takes for another one. */
+/** How times are formatted. English uses an order that nobody misreads. */
 const ways: Record<Language, string> = { en: iso, de: 'de-DE' }
 
-/** absolute is a time in a zone, as it is written in the language of the page. */
+/** absolute formats a time in a zone, in the language of the page. */
 export const absolute = (date: Date, zone: string): string => formatOf(ways[spoken.language], zone).format(date)
 
-/** inOrder is a time in a zone in the order of ISO 8601, with a space between date and time: for what reads it. */
+/** inOrder formats a time in a zone in the order of ISO 8601, with a space between date and time, for code that reads it. */
 export const inOrder = (date: Date, zone: string): string => formatOf(iso, zone).format(date)
 
 const relatives = new Map<string, Intl.RelativeTimeFormat>()
@@ -87,10 +87,10 @@ function relativeOf(numeric: 'always' | 'auto'): Intl.RelativeTimeFormat {
   return format
 }
 
-/** ago is how long ago a time is, or how far ahead; from a day on it is the time itself. */
+/** ago formats how long ago a time was, or how far ahead it is. From one day on, it is the time itself. */
 export function ago(date: Date, now: number, zone: string): string {
   let seconds = Math.round((date.getTime() - now) / 1000)
-  // The page looks at the clock now and then only, and the service's may be a little ahead.
+  // The page updates its clock only now and then, and the service's clock may be a little ahead.
   if (seconds > 0 && seconds < 30) seconds = 0
   const size = Math.abs(seconds)
   if (size >= 86400) return absolute(date, zone)

@@ -6,7 +6,7 @@ import { hostler } from './hostler'
 
 const hostile = `'; rm -rf ~ #$(id)\`id\`!!\\"\n\t@<img src=x onerror=alert(1)>%s`
 
-/** read gives the words that a shell makes of the line, and what is piped in after them. */
+/** read returns the words that a shell makes of the line, and what is piped into the command. */
 function read(line: string): string[] {
   const script = `hostler() { for word; do printf '%s\\0' "$word"; done; case "$*" in *--input*) cat; esac; }; ${line}`
   return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0')

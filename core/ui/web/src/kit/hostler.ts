@@ -1,10 +1,10 @@
-// A request of the API as a line of the command line of the service.
+// An API request as a command line for hostler.
 import { address, type Command } from '../api/client'
 import { json, quote } from './curl'
 
 /**
- * hostler is the request as a command of hostler, which brings the address and the key of its context. Secrets of the body are left out, as
- * in curl. A form has no such command: undefined.
+ * hostler returns the request as a command of hostler, which adds the address and the key of its context. Secrets of the body are left out,
+ * as in curl. A form has no such command: undefined.
  */
 export function hostler({ method, path, options }: Command): string | undefined {
   if (options.form) return undefined

@@ -1,4 +1,4 @@
-/** The lines of the icons, on a ground of 24 by 24. */
+/** The paths of the icons, on a grid of 24 by 24. */
 export const icons = {
   menu: 'M4 7h16M4 12h16M4 17h16',
   search: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13zM20 20l-4.8-4.8',

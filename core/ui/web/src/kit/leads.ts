@@ -1,13 +1,13 @@
-/** Link is where something can be done about a reason: a path of the page. */
+/** Link leads to the page where something can be done about a reason: a path of the page. */
 export interface Link {
   path: string
   text: string
 }
 
-/** leads are the sentences that always lead to the same place. */
+/** leads are sentences that always lead to the same page. */
 export const leads = new Map<string, Link>()
 
-/** leading remembers where a sentence leads, for the control that says it (why.ts). It yields the sentence. */
+/** leading stores the link of a sentence for the control that shows it (why.ts). It returns the sentence. */
 export function leading(text: string, link: Link): string {
   leads.set(text, link)
   return text

@@ -1,4 +1,4 @@
-/** stepLinks moves the focus to the next or the previous link in the headings of a table's rows; the first step takes the first or last. */
+/** stepLinks moves the focus to the next or previous link in the row headings of a table. The first step goes to the first or last link. */
 export function stepLinks(body: HTMLElement | undefined, by: 1 | -1): void {
   const links = [...(body?.querySelectorAll<HTMLElement>('th a') ?? [])]
   const here = links.indexOf(document.activeElement as HTMLElement)

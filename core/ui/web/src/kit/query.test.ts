@@ -112,7 +112,7 @@ test('anything can be typed', () => {
     expect(() => offersOf(typed, typed.length, fields)).not.toThrow()
     expect(() => written(parse(typed, fields).terms)).not.toThrow()
   }
-  // A pattern that tries every way would outlast the limit of this test.
+  // A pattern that backtracks would exceed the time limit of this test.
   filterOf(parse(`name:${'*a'.repeat(400)}b`, fields), fields)({ name: 'a'.repeat(50_000) })
 })
 

@@ -1,36 +1,36 @@
-// What narrows a list by typing: words, and fields such as tag:prod status:running cpu:>80. All must fit; a hyphen before one turns it
-// round, and quotation marks keep blanks together. What cannot be meant narrows nothing and is told, so that no list is empty for a slip.
+// The filter language of lists: words, and fields such as tag:prod status:running cpu:>80. All terms must match; a hyphen excludes matches,
+// and quotation marks keep spaces. Terms that cannot be understood are ignored and reported, so that a typo does not empty the list.
 
-/** Texts are what a thing has of a field; empty ones count as none. */
+/** Texts are the values of a field of an object; empty ones count as none. */
 type Texts = (string | number | null | undefined)[]
 
-/** Field is one that can be named before a colon. */
+/** Field can be used before a colon. */
 export interface Field<T> {
-  /** What it holds of a thing: the whole value must fit, and * stands for anything. */
+  /** Its values for an object. The whole value must match, and * stands for any text. */
   texts?: (thing: T) => Texts
-  /** A number of a thing, which is compared: >80, <=5 or a number alone. Null is not known, and fits nothing. */
+  /** A numeric value of an object, for comparisons: >80, <=5 or a number alone. Null is unknown and matches nothing. */
   number?: (thing: T) => number | null | undefined
-  /** What may stand behind a number, and by how much it is larger than the number alone. */
+  /** Units that may follow a number, and their factors. */
   units?: Readonly<Record<string, number>>
-  /** The only values that there are. */
+  /** The only possible values. */
   values?: readonly string[]
-  /** Values that are offered; others can be typed. */
+  /** Suggested values; others can be typed. */
   offers?: () => Iterable<string | null | undefined>
 }
 
-/** Fields are those of one list. words is where a word is looked for; without it the service looks. */
+/** Fields are those of one list. words returns the texts that are searched for words; without it, the service searches. */
 export interface Fields<T> {
   words?: (thing: T) => Texts
   fields: Readonly<Record<string, Field<T>>>
-  /** What the service takes cannot be turned round: nothing of it, or no word. */
+  /** Terms that the service does not allow to be excluded: none of them, or no word. */
   plain?: 'all' | 'words'
-  /** How many terms are read, where the service has a bound of its own. */
+  /** The maximum number of terms, if the service has its own limit. */
   most?: number
 }
 
 /** Term is one condition, as it was understood. */
 export interface Term {
-  /** Without one it is a word. */
+  /** A term without a field is a word. */
   field: string
   value: string
   not: boolean
@@ -39,11 +39,11 @@ export interface Term {
 }
 type Sign = '=' | '>' | '<' | '>=' | '<='
 
-/** Misfit is what was typed and cannot be meant. */
+/** Misfit is a term that could not be understood. */
 export interface Misfit {
   kind: 'number' | 'value' | 'quote' | 'field' | 'not' | 'long' | 'many'
   field: string
-  /** What was typed, or what it could be. */
+  /** The typed text, or possible values. */
   text: string
 }
 
@@ -52,16 +52,16 @@ export interface Query {
   misfits: Misfit[]
 }
 
-/** How much is read: characters, and terms. */
+/** Limits: characters, and terms. */
 export const longest = 1000
 const most = 40
 
-/** pieces are the terms of a text as they stand in it; blanks between quotation marks divide nothing. */
+/** pieces splits a text into terms; spaces in quotation marks do not separate. */
 export function pieces(text: string): { text: string; from: number }[] {
   return [...text.matchAll(/-?(?:[^\s"]|"[^"]*"?)+/g)].map((found) => ({ text: found[0], from: found.index }))
 }
 
-/** parse reads what was typed. It never fails: what cannot be meant is among the misfits. */
+/** parse reads the typed text. It never fails: terms that it does not understand are misfits. */
 export function parse<T>(typed: string, { fields, plain, most: bound = most }: Fields<T>): Query {
   const query: Query = { terms: [], misfits: [] }
   const misfit = (kind: Misfit['kind'], field = '', text = ''): unknown => query.misfits.push({ kind, field, text })
@@ -77,14 +77,14 @@ export function parse<T>(typed: string, { fields, plain, most: bound = most }: F
     const name = named.toLowerCase()
     const field = Object.hasOwn(fields, name) ? fields[name]! : undefined
     const value = (field ? quoted! : term).replaceAll('"', '')
-    // While a value is being typed nothing is excluded.
+    // While a value is being typed, it excludes nothing.
     if (!value.trim() || text === '-') continue
     if (not && (plain === 'all' || (plain && !field))) {
       misfit('not', '', term)
       continue
     }
     if (!field) {
-      // An address of IPv6 is no field, and neither is what stands in quotation marks.
+      // An IPv6 address is not a field, and neither is text in quotation marks.
       if (named && !/^[\da-f:.*]+$/i.test(term)) misfit('field', named, term)
       query.terms.push({ field: '', value, not })
     } else if (field.number) {
@@ -105,7 +105,10 @@ function numberOf(text: string, units: Readonly<Record<string, number>> = {}): {
   return by === undefined ? undefined : { sign: sign as Sign, number: Number(figure) * by }
 }
 
-/** fits reports whether the whole text is that of the pattern, in any case. No regular expression: many stars would make one slow. */
+/**
+ * fits reports whether the whole text matches the pattern, ignoring case. It uses no regular expression, because many stars would make one
+ * slow.
+ */
 function fits(text: string, pattern: string[]): boolean {
   const first = pattern[0]!
   const last = pattern.at(-1)!
@@ -120,11 +123,11 @@ function fits(text: string, pattern: string[]): boolean {
   return at <= text.length - last.length
 }
 
-/** The service takes no stars for what it chooses among. */
+/** The service does not accept stars in fields with fixed values. */
 const patternOf = <T>(value: string, { texts }: Field<T>): string[] =>
   texts ? value.toLowerCase().split('*') : [value.toLowerCase()]
 
-/** What is known of a thing as texts, without what is missing. */
+/** The known values of an object as texts. */
 const known = (texts: Texts): string[] => texts.filter((one) => one !== null && one !== undefined && one !== '').map(String)
 
 const any = (): boolean => true
@@ -142,12 +145,12 @@ function testOf<T>({ field, value, sign, number }: Term, { fields, words }: Fiel
     const pattern = low.split('*')
     return (thing) => known(texts(thing)).some((has) => fits(has.toLowerCase(), pattern))
   }
-  // What the service looks for narrows nothing here.
+  // The service evaluates this term, so it filters nothing here.
   if (field || !words) return any
   return (thing) => known(words(thing)).some((has) => has.toLowerCase().includes(low))
 }
 
-/** filterOf makes a test of what was understood. */
+/** filterOf returns a function that tests an object. */
 export function filterOf<T>({ terms }: Query, fields: Fields<T>): (thing: T) => boolean {
   const tests = terms.map((term) => {
     const test = testOf(term, fields)
@@ -156,7 +159,7 @@ export function filterOf<T>({ terms }: Query, fields: Fields<T>): (thing: T) => 
   return (thing) => tests.every((test) => test(thing))
 }
 
-/** Offer is what would stand in the place of the term that is being typed. */
+/** Offer is a suggestion that replaces the term being typed. */
 export interface Offer {
   value: string
   text: string
@@ -164,10 +167,10 @@ export interface Offer {
   to: number
 }
 
-/** How many are offered. */
+/** The number of suggestions. */
 const offered = 20
 
-/** offersOf are what the term before the caret can become: a field, or one of its values. */
+/** offersOf returns suggestions for the term before the caret: fields, or values of a field. */
 export function offersOf<T>(typed: string, caret: number, { fields }: Fields<T>): Offer[] {
   const piece = pieces(typed.slice(0, Math.min(caret, longest))).at(-1)
   if (!piece || piece.from + piece.text.length < caret) return []
@@ -194,7 +197,7 @@ export function offersOf<T>(typed: string, caret: number, { fields }: Fields<T>)
   return [...found]
     .sort((a, b) => {
       const begins = Number(b.toLowerCase().startsWith(begun)) - Number(a.toLowerCase().startsWith(begun))
-      // Fixed values stand in the order in which one thinks of them.
+      // Fixed values keep their order.
       return begins || (values || a === b ? 0 : a < b ? -1 : 1)
     })
     .slice(0, offered)
@@ -204,23 +207,23 @@ export function offersOf<T>(typed: string, caret: number, { fields }: Fields<T>)
     })
 }
 
-/** written is what was understood as the text that means the same, for the service, which reads the same language. */
+/** written returns the understood terms as text with the same meaning, for the service, which reads the same language. */
 export function written(terms: Term[]): string {
   const quote = (value: string): string => (/[\s:]/.test(value) ? `"${value}"` : value)
   return terms.map(({ field, value, not }) => `${not ? '-' : ''}${field ? `${field}:` : ''}${quote(value)}`).join(' ')
 }
 
-/** only is the value of a field that the service takes once: the first one, and undefined without. */
+/** only returns the value of a field that the service accepts once: the first one, undefined if there is none. */
 export const only = ({ terms }: Query, field: string): string | undefined => terms.find((one) => one.field === field)?.value
 
-/** wordsOf are the words, with a blank between them. */
+/** wordsOf returns the words, separated by spaces. */
 export const wordsOf = ({ terms }: Query): string =>
   terms
     .filter((one) => !one.field)
     .map((one) => one.value)
     .join(' ')
 
-/** Units of sizes, for a number that is in bytes, and of lengths of time, for one in seconds. Without a unit it is in GiB, and in days. */
+/** Units of sizes (the value is in bytes) and of durations (in seconds). Without a unit, the number is in GiB or days. */
 export const sizes = {
   B: 2 ** -30,
   KiB: 2 ** -20,
@@ -233,6 +236,6 @@ export const sizes = {
   T: 2 ** 10,
 }
 export const spans = { min: 1 / 1440, h: 1 / 24, d: 1, w: 7 }
-/** daysSince is how old a time is, in days. */
+/** daysSince returns the age of a time, in days. */
 export const daysSince = (at: string | null | undefined): number | null =>
   at ? Math.round((Date.now() - Date.parse(at)) / 86.4) / 1e6 : null

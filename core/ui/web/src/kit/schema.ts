@@ -1,6 +1,6 @@
-// JSON schemas of parameters, as far as the service's have them, and the forms that are made of them.
+// JSON schemas of parameters, as far as the service uses them, and the forms for them.
 
-/** Schema is what a form is made of. */
+/** Schema describes a form. */
 export interface Schema {
   type?: string | string[]
   description?: string
@@ -20,7 +20,7 @@ export interface Schema {
 
 export type Values = Record<string, unknown>
 
-/** resolved follows a reference to a definition of the same document; what stands beside it goes before. */
+/** resolved follows a reference to a definition in the same document. Members next to the reference take precedence. */
 export function resolved(schema: Schema, defs: Record<string, Schema>): Schema {
   const name = /^#\/\$defs\/(.+)$/.exec(schema.$ref ?? '')?.[1]
   const own = { ...schema }
@@ -28,21 +28,21 @@ export function resolved(schema: Schema, defs: Record<string, Schema>): Schema {
   return name && defs[name] ? { ...defs[name], ...own } : own
 }
 
-/** typeOf is the type of the values; null beside it only says that there may be none. */
+/** typeOf returns the type of the values; null next to it only means that the value is optional. */
 export function typeOf({ type, enum: values }: Schema): string {
   if (values) return 'enum'
   const one = Array.isArray(type) ? type.find((t) => t !== 'null') : type
   return one ?? 'string'
 }
 
-/** isEmpty reports a value that is as good as none: it is left out of what is sent. */
+/** isEmpty reports whether a value counts as missing, so that it is not sent. */
 export function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === false) return true
   if (Array.isArray(value)) return value.length === 0
   return typeof value === 'object' && Object.values(value).every(isEmpty)
 }
 
-/** filled is the object without what is empty, at any depth: what an optional field means by nothing. */
+/** filled returns the object without empty values at any depth. */
 export function filled(values: Values): Values {
   return Object.fromEntries(
     Object.entries(values)
@@ -56,7 +56,7 @@ function tidy(value: unknown): unknown {
   return value !== null && typeof value === 'object' ? filled(value as Values) : value
 }
 
-/** read is what is typed into a field of the type: a number where it is one, else the text, which the service refuses at its place. */
+/** read converts typed text to the type: to a number if it is one, otherwise to the text, which the service refuses at its field. */
 export function read(type: string, text: string): unknown {
   if (text.trim() === '') return undefined
   if (type === 'integer' && /^-?\d{1,15}$/.test(text.trim())) return Number(text)

@@ -1,30 +1,30 @@
-// The field over a list of links: what is typed is in the address, and keys go between the field and the links.
+// The search field above a list of links. Its text is in the address, and keys move between the field and the links.
 import { untrack } from 'svelte'
 import type { Keys } from '../app/keys'
 import { at, setQuery } from '../app/router.svelte'
 import { stepLinks } from './links'
 import { filterOf, parse, type Fields } from './query'
 
-/** The address follows the last key by so much, in milliseconds. */
+/** Delay of the address after the last key, in milliseconds. */
 const pause = 200
 
 interface Options<T> {
   fields: Fields<T>
-  /** Reads the list again. */
+  /** Reloads the list. */
   load: () => void
-  /** What else of the list is in the address. */
+  /** Other parameters of the list in the address. */
   rest?: () => Record<string, string>
 }
 
-/** Search is that of one list. A page makes it while it is set up. */
+/** Search belongs to one list. A page creates it during its setup. */
 export class Search<T> {
   query = $state(at.query.get('q') ?? '')
-  /** The field, and what holds the rows, each of which has a link in its heading. */
+  /** The field, and the element with the rows, each of which has a link in its heading. */
   field: HTMLInputElement | undefined = $state()
   body: HTMLElement | undefined = $state()
   readonly keys: Keys
   readonly fields: Fields<T>
-  /** read is what was typed, as it was understood; fits tests a thing of the list for it. */
+  /** read is the parsed text; fits tests an object of the list. */
   readonly read = $derived.by(() => parse(this.query, this.fields))
   readonly fits = $derived.by(() => filterOf(this.read, this.fields))
   readonly #rest: () => Record<string, string>
@@ -53,7 +53,7 @@ export class Search<T> {
     this.#writing = setTimeout(() => this.write(), pause)
   }
 
-  /** write brings what the list shows into the address, with what is to be shown otherwise from now on. */
+  /** write updates the address with the state of the list and with further changes. */
   write = (values: Record<string, string> = {}): void => setQuery({ q: this.query, ...this.#rest(), ...values })
 
   clear = (): void => {
@@ -63,7 +63,7 @@ export class Search<T> {
     this.field?.focus()
   }
 
-  /** pressed is for the keys of the field. */
+  /** pressed handles the keys of the field. */
   pressed = (event: KeyboardEvent): void => {
     if (event.key === 'ArrowDown') stepLinks(this.body, 1)
     else if (event.key === 'Escape' && this.query) this.clear()

@@ -1,7 +1,10 @@
-/** The length that the service wants, in characters. */
+/** The minimum length that the service requires, in characters. */
 const least = 12
 
-/** strength is how hard a password looks to guess, from 0 (too short) to 4. It counts what differs: a repeated letter adds nothing. */
+/**
+ * strength estimates how hard a password is to guess, from 0 (too short) to 4. It counts different characters: a repeated letter adds
+ * nothing.
+ */
 export function strength(password: string): 0 | 1 | 2 | 3 | 4 {
   const characters = [...password]
   if (characters.length < least) return 0

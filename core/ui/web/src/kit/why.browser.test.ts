@@ -11,7 +11,7 @@ function put(markup: string): HTMLElement {
   return document.querySelector<HTMLElement>('p > *')!
 }
 
-/** held has a control that something keeps from being used; what it yields ends that. */
+/** held renders a disabled control; the returned function enables it. */
 function held(control: HTMLElement, why: Why): () => void {
   return because(why)(control) as () => void
 }
@@ -34,7 +34,7 @@ test('it keeps the focus, does nothing, and says why to who reaches it', async (
   await button.click({ force: true })
   expect(act).not.toHaveBeenCalled()
   expect(document.querySelector('img')).toBeNull()
-  // Escape puts it away, and closes nothing else.
+  // Escape hides the reason, and closes nothing else.
   const escaped = vi.fn()
   addEventListener('keydown', escaped)
   await userEvent.keyboard('{Escape}')

@@ -4,16 +4,16 @@ import { expect, test } from 'vitest'
 
 const src = join(import.meta.dirname, '..')
 
-/** What a control may wait for without a reason of its own: that its form is complete, or that what was asked for has come. */
+/** What a control may wait for without a reason: a complete form, or a response. */
 const waits = new Set(
   (
     'asked asking bench.busy busy changed changes check chosen cidr enrolling fault full given group handed job.cancel_requested kept ' +
     'left moved name placement packet read ready request requests sending smaller status.refreshing stored taken testing theirs ready.text'
   ).split(' '),
 )
-/** Where one is out of reach as a whole: what is to be chosen, and what is loading. */
+/** Cases in which a control is unavailable as a whole: choices, and data that loads. */
 const natively = ['pages/console/Console.svelte', 'pages/hosts/enrol/Address.svelte', 'kit/Steps.svelte']
-/** The parts that put a reason at a control themselves. */
+/** Components that attach a reason to a control themselves. */
 const own = ['kit/Menu.svelte', 'kit/Confirm.svelte']
 
 test('a control that cannot be used says why', () => {
@@ -24,7 +24,7 @@ test('a control that cannot be used says why', () => {
       /(?<=[\s<])(aria-)?disabled(?:=\{((?:[^{}]|\{[^{}]*\})*)\}|(?=[\s/>]))/g,
     )) {
       if (!aria && natively.includes(path)) continue
-      // By names: what is text, and what is asked of a list or a text, says nothing of why.
+      // By name: texts, and conditions about lists and texts, do not explain anything.
       const names = (expression ?? '').replaceAll(/'[^']*'|\)\.\w+/g, '').match(/[a-zA-Z_][\w.?]*/g) ?? ['']
       const others = names
         .map((name) => name.replaceAll('?', '').replace(/\.(length|trim)$/, ''))

@@ -1,9 +1,9 @@
-// Why a control cannot be used now: it stays where it is, keeps the focus, and says why to who points at it, reaches it by keys, or taps it.
+// Why a control cannot be used now. The control stays in place and focusable, and shows the reason on hover, focus or tap.
 import type { Attachment } from 'svelte/attachments'
 import { href } from '../app/base'
 import { leads, type Link } from './leads'
 
-/** Reason is why, in a sentence; there may be a way to change it. */
+/** Reason is a sentence, optionally with a way to change it. */
 export interface Reason {
   text: string
   link?: Link | undefined
@@ -11,7 +11,7 @@ export interface Reason {
 
 export type Why = string | Reason | undefined
 
-/** A pointer has so long to reach what is shown, in milliseconds. */
+/** How long the pointer has to reach the reason, in milliseconds. */
 const patience = 300
 
 let shown: HTMLElement | undefined
@@ -23,7 +23,7 @@ function hide(): void {
   shown = undefined
 }
 
-/** leave hides it, unless the focus is still at the control or at the link. */
+/** leave hides the reason, unless the focus is still on the control or the link. */
 function leave(control: HTMLElement): void {
   clearTimeout(leaving)
   leaving = setTimeout(() => {
@@ -32,10 +32,10 @@ function leave(control: HTMLElement): void {
   }, patience)
 }
 
-/** show puts the reason behind its control, so that the next step of the focus goes to its link. */
+/** show inserts the reason after its control, so that the next tab stop is its link. */
 function show(control: HTMLElement, { text, link }: Reason): void {
   hide()
-  // What stands beside it already is not said twice.
+  // Do not repeat a text that is already next to the control.
   if (!link && control.parentElement?.innerText.includes(text)) return
   const box = document.createElement('div')
   box.className = 'why-not'
@@ -64,24 +64,24 @@ function show(control: HTMLElement, { text, link }: Reason): void {
 if (typeof document !== 'undefined')
   addEventListener('pointerdown', ({ target }) => target instanceof Node && shown?.contains(target) !== true && hide(), true)
 
-/** typed reports whether text goes into it. */
+/** typed reports whether an element accepts text. */
 const typed = (control: HTMLElement): control is HTMLInputElement | HTMLTextAreaElement =>
   control instanceof HTMLTextAreaElement ||
   (control instanceof HTMLInputElement && !['checkbox', 'radio', 'file'].includes(control.type))
 
-/** Keys that change no choice. */
+/** Keys that do not change a value. */
 const free = new Set(['Tab', 'Escape', 'Shift', 'Control', 'Alt', 'Meta'])
 
 /**
- * because disables a control for a reason: nothing of what it does happens. Without a reason it is as it was. A control is a button, a box
- * to tick, a choice or a field.
+ * because disables a control for a reason: none of its actions happen. Without a reason the control works normally. A control is a button,
+ * a checkbox, a choice or a field.
  */
 export function because(why: Why): Attachment<HTMLElement> {
   return (control) => {
     if (!why) return undefined
     const reason: Reason =
       typeof why === 'string' ? { text: why, link: leads.get(why) } : { ...why, link: why.link ?? leads.get(why.text) }
-    const before = control.ariaDisabled // it may be on its way, or wait for a form
+    const before = control.ariaDisabled // it may be busy, or wait for a form
     control.ariaDisabled = 'true'
     control.setAttribute('aria-description', reason.text)
     if (typed(control)) control.readOnly = true
@@ -102,13 +102,13 @@ export function because(why: Why): Attachment<HTMLElement> {
       },
       keydown: (event: KeyboardEvent) => {
         if (event.key === 'Escape' && shown) {
-          event.preventDefault() // it closes no dialog
+          event.preventDefault() // it must not close a dialog
           event.stopPropagation()
           hide()
         } else if (choice && !free.has(event.key)) refuse(event)
       },
       pointerenter: tell,
-      // A finger is gone as soon as it has tapped.
+      // After a tap, the finger is gone at once.
       pointerleave: (event: PointerEvent) => event.pointerType !== 'touch' && leave(control),
       focus: tell,
       blur: () => leave(control),

@@ -1,4 +1,4 @@
-// The alerts that are open and follow from no other one: loaded when somebody first shows them, then kept by the feed.
+// The open alerts that are not caused by another alert. They are loaded when they are first shown, and then updated by the feed.
 import { api } from '../api/client'
 import { asProblem, type Problem } from '../api/problem'
 import type { components } from '../api/schema'
@@ -6,10 +6,10 @@ import { listen, type Change } from './feed.svelte'
 
 export type Alert = components['schemas']['Alert']
 
-/** How many are kept, the newest. */
+/** The maximum number of alerts to keep, the newest. */
 const most = 500
 
-/** The alerts are plain; tick moves with any of them. untold is how many more are open than are kept. */
+/** The alerts are a plain array; tick changes with any of them. untold is how many more are open than are kept. */
 export const alerts = $state({ tick: 0, loaded: false, untold: 0, problem: undefined as Problem | undefined })
 
 let byId = new Map<number, Alert>()
@@ -18,11 +18,11 @@ let started = false
 
 export const openAlerts = (): Alert[] => [...byId.values()]
 
-/** AlertState is what became of an alert: nobody looks at it yet, somebody does, nobody is told of it, it is over. */
+/** AlertState is open (nobody has acknowledged it), acknowledged, silenced or resolved. */
 export const alertStates = ['open', 'acknowledged', 'silenced', 'resolved'] as const
 export type AlertState = (typeof alertStates)[number]
 
-/** stateOf is the state of an alert at a time. One that is silenced is so whoever looks at it. */
+/** stateOf returns the state of an alert at a time. A silenced alert is silenced whether or not it is acknowledged. */
 export function stateOf(one: Alert, now: number): AlertState {
   if (one.resolved_at !== null) return 'resolved'
   if (one.window_id !== null || (one.silenced_until !== null && Date.parse(one.silenced_until) > now)) return 'silenced'
@@ -39,7 +39,7 @@ export function startAlerts(): void {
   void loadAlerts()
 }
 
-/** loadAlerts loads them anew. What changes meanwhile is applied after it. */
+/** loadAlerts reloads them. Changes that arrive in the meantime are applied afterwards. */
 export async function loadAlerts(): Promise<void> {
   early ??= []
   let total = 0
@@ -59,7 +59,7 @@ export async function loadAlerts(): Promise<void> {
   alerts.tick++
 }
 
-/** takeAlert is told of an alert as an answer has it, or as it will be once an answer is there. */
+/** takeAlert updates an alert from a response, or before the response arrives. */
 export function takeAlert(one: Alert): void {
   if (belongs(one)) byId.set(one.id, one)
   else byId.delete(one.id)
@@ -67,7 +67,7 @@ export function takeAlert(one: Alert): void {
 }
 
 let waiting: ReturnType<typeof setTimeout> | undefined
-/** later loads them anew: one has become one of them of which only a part is told, or there is room for more. */
+/** later reloads them: an alert appeared of which only a part is known, or there is room for more. */
 function later(): void {
   clearTimeout(waiting)
   waiting = setTimeout(() => void loadAlerts(), 1000)

@@ -1,9 +1,9 @@
-// What changes, as it changes. One stream serves all tabs: the tab that holds the lock has it and passes events on, for over plain HTTP a
-// browser has six connections to a server, and a tab must not cost one.
+// Live changes. One stream serves all tabs, because a browser opens only six connections to a server over plain HTTP. The tab that holds
+// the lock reads the stream and passes the events on.
 import { address, api } from '../api/client'
 import { elect, type Election } from './leader'
 
-/** What the stream is asked for: nothing can be listened for that is not among it. */
+/** The topics of the stream. Only these can be listened for. */
 const topics = ['guest', 'host', 'node', 'job', 'alert'] as const
 
 /** Change is one object's change; figures are the rows of a cluster. */
@@ -19,13 +19,13 @@ export interface Change {
 }
 
 interface Listener {
-  /** Changes of one turn, in their order. */
+  /** The changes of one batch, in order. */
   changes: (changes: Change[]) => void
-  /** What is shown may be old: load it anew. */
+  /** The shown data may be outdated: reload it. */
   reset: () => void
 }
 
-/** What all tabs know of the stream. last is the id of the last event: who opens the stream goes on there. */
+/** What all tabs know about the stream. last is the ID of the last event, where the next reader continues. */
 interface State {
   live: boolean
   since: number
@@ -41,15 +41,15 @@ type Message =
   | { type: 'state?' }
 
 const name = 'hostler.feed'
-/** How long to wait before a stream that was refused is asked for again, in milliseconds. */
+/** Delay before a refused stream is requested again, in milliseconds. */
 const pause = 5000
-/** How long nothing may be heard before a tab that is looked at asks whether the one with the stream is well, in milliseconds. */
+/** After this many milliseconds without news, a visible tab checks whether the tab with the stream still works. */
 const quiet = 20_000
-/** How long that one has for its answer. A tab in the background answers, one that the browser has frozen does not. */
+/** How long that tab has to answer. A tab in the background answers, a frozen one does not. */
 const patience = 4000
 
 /**
- * feed tells whether what is shown is live, since when it is so or not, the version of the service, and how often it polls hosts, in
+ * feed is the state of the stream: whether the shown data is live and since when, the version of the service, and the polling interval in
  * seconds.
  */
 export const feed = $state({ live: false, since: Date.now(), version: '', interval: 30 })
@@ -61,13 +61,13 @@ let source: EventSource | undefined
 let election: Election | undefined
 let heard = Date.now()
 
-/** listen takes part in what is told, until what it returns is called. */
+/** listen subscribes to changes until the returned function is called. */
 export function listen(listener: Listener): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-/** startFeed joins the stream of this browser, or opens it. It is called once, when somebody has logged in. */
+/** startFeed joins this browser's stream, or opens it. It is called once after the login. */
 export function startFeed(): void {
   if (channel) return
   channel = new BroadcastChannel(name)
@@ -83,7 +83,7 @@ export function startFeed(): void {
 }
 
 let doubting = false
-/** doubt asks the tab with the stream whether it is well, when nothing was heard for long. */
+/** doubt checks whether the tab with the stream still works, if there was no news for long. */
 async function doubt(): Promise<void> {
   if (source || doubting || document.hidden || Date.now() - heard < quiet) return
   doubting = true
@@ -94,7 +94,7 @@ async function doubt(): Promise<void> {
   doubting = false
 }
 
-/** follow gives up the stream: another tab has it. */
+/** follow gives up the stream because another tab has it. */
 function follow(): void {
   unbreak()
   source?.close()
@@ -153,10 +153,10 @@ function lead(): void {
     tell({ type: 'reset', last: lastEventId })
   })
   mine.onerror = () => {
-    // Each stream ends after half an hour and is back at once: that is no break.
+    // Each stream ends after half an hour and reconnects at once. That is not an interruption.
     breaking ??= setTimeout(() => state(false), pause)
     if (mine.readyState !== EventSource.CLOSED) return
-    // It was refused, and does not come back by itself. A session that has ended is told of by any request.
+    // The stream was refused and does not reconnect by itself. Any request notices that the session has ended.
     const again = (): void => {
       if (source === mine) lead()
     }
@@ -172,11 +172,11 @@ function unbreak(): void {
   breaking = undefined
 }
 
-/** What has come and is not applied yet, by object: of many changes of one the last state is left. */
+/** Changes that have arrived but are not applied yet, by object. Only the last state of each object is kept. */
 let gathered = new Map<string, Change>()
 let drawn = false
 
-/** gather applies what has come once per frame. While the tab is hidden it only merges. */
+/** gather applies the changes once per frame. While the tab is hidden, it only merges them. */
 function gather(changes: Change[]): void {
   for (const change of changes) merge(gathered, change)
   if (drawn || document.hidden) return
@@ -185,11 +185,11 @@ function gather(changes: Change[]): void {
     if (drawn) apply()
   }
   requestAnimationFrame(draw)
-  // A window that is covered by others has no frames, and is not hidden.
+  // A window that is covered by others gets no frames, but is not hidden.
   setTimeout(draw, 1000)
 }
 
-/** merge takes a change in. */
+/** merge adds a change. */
 export function merge(into: Map<string, Change>, change: Change): void {
   const key = `${change.kind}:${change.id}`
   const before = into.get(key)
@@ -205,7 +205,7 @@ function apply(): void {
   for (const listener of listeners) listener.changes(all)
 }
 
-/** By how much the clock of this machine is ahead of the service's, at most, in milliseconds. */
+/** The maximum difference between this machine's clock and the service's, in milliseconds. */
 let ahead = Infinity
 
 /** outdated reports whether figures are older than two polls, by the service's clock. */

@@ -1,4 +1,4 @@
-// The guests that one may see: loaded once, then kept by the feed.
+// The guests that the user may see: loaded once, then updated by the feed.
 import { api } from '../api/client'
 import { asProblem, type Problem } from '../api/problem'
 import type { components } from '../api/schema'
@@ -6,7 +6,7 @@ import { listen, type Change } from './feed.svelte'
 
 export type Guest = components['schemas']['GuestEntry']
 
-/** What moves in a cell only. Any other field may decide which rows are shown, and in what order. */
+/** Fields that affect only their own cell. Any other field may change which rows are shown, and in what order. */
 const figures = new Set([
   'cpu',
   'memory_bytes',
@@ -19,8 +19,8 @@ const figures = new Set([
 ])
 
 /**
- * The guests themselves are plain, for five thousand proxies are slow. Who shows them reads one of the counters: tick moves with
- * anything, shape with what may change rows and their order. An object is replaced when it changes.
+ * The guests are plain objects, because proxies are slow for five thousand of them. Components read one of the counters: tick changes with
+ * anything, shape with changes that may affect the rows and their order. A changed guest is a new object.
  */
 export const guests = $state({
   tick: 0,
@@ -30,7 +30,7 @@ export const guests = $state({
 })
 
 let byId = new Map<number, Guest>()
-/** guest is one of them; undefined when it is gone, or not to be seen. */
+/** guest returns one guest; undefined if it no longer exists or is not visible. */
 export const guest = (id: number): Guest | undefined => byId.get(id)
 export const allGuests = (): Guest[] => [...byId.values()]
 let early: Change[] | undefined
@@ -44,7 +44,7 @@ export function startGuests(): void {
   void loadGuests()
 }
 
-/** loadGuests loads them anew. What changes meanwhile is applied after it. */
+/** loadGuests reloads the guests. Changes that arrive in the meantime are applied afterwards. */
 export async function loadGuests(): Promise<void> {
   early ??= []
   try {
@@ -77,7 +77,7 @@ function apply(changes: Change[]): void {
       shape = byId.delete(change.id) || shape
       continue
     }
-    // A part of a guest that is not known yet comes with the list that is being loaded.
+    // If a guest is not known yet, the list that is being loaded contains it.
     if (!before && !change.whole) continue
     byId.set(change.id, { ...before, ...change.set } as Guest)
     moved = true
@@ -86,7 +86,10 @@ function apply(changes: Change[]): void {
   if (moved || shape) publish(shape)
 }
 
-/** applyFigures takes the rows of a cluster. What is not among them does not run, and has no figures: its state has told so. */
+/**
+ * applyFigures applies the rows of a cluster. Guests that are missing in it do not run and have no figures; the feed has reported their
+ * state.
+ */
 function applyFigures({ guest_columns: columns = [], guests: rows = [], at }: Change): boolean {
   const id = columns.indexOf('id')
   let moved = false

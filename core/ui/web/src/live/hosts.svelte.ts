@@ -1,4 +1,4 @@
-// The hosts that one may see: loaded when a page first needs them, then kept by the feed.
+// The hosts that the user may see: loaded when a page first needs them, then updated by the feed.
 import { api } from '../api/client'
 import { asProblem, type Problem } from '../api/problem'
 import type { components } from '../api/schema'
@@ -7,13 +7,13 @@ import { listen, type Change } from './feed.svelte'
 
 export type Host = components['schemas']['Host']
 
-/** The hosts are plain; tick moves with any of them. An object is replaced when it changes. */
+/** The hosts are plain objects; tick changes with any of them. A changed host is a new object. */
 export const hosts = $state({ tick: 0, loaded: false, problem: undefined as Problem | undefined })
 
 let byId = new Map<number, Host>()
-/** host is one of them; undefined when it is gone, or not to be seen. */
+/** host returns one host; undefined if it no longer exists or is not visible. */
 export const host = (id: number): Host | undefined => byId.get(id)
-/** allHosts are the hosts, by their names. */
+/** allHosts returns the hosts, sorted by name. */
 export const allHosts = (): Host[] => [...byId.values()].sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
 knowTokens((id) => {
   void hosts.tick
@@ -30,7 +30,7 @@ export function startHosts(): void {
   void loadHosts()
 }
 
-/** loadHosts loads them anew. What changes meanwhile is applied after it. */
+/** loadHosts reloads the hosts. Changes that arrive in the meantime are applied afterwards. */
 export async function loadHosts(): Promise<void> {
   early ??= []
   try {
@@ -47,20 +47,20 @@ export async function loadHosts(): Promise<void> {
   hosts.tick++
 }
 
-/** takeHost is told of a host as an answer has it. */
+/** takeHost updates a host from a response. */
 export function takeHost(one: Host): void {
   byId.set(one.id, one)
   hosts.tick++
 }
 
-/** dropHost is told that one is removed. */
+/** dropHost removes a host. */
 export function dropHost(id: number): void {
   byId.delete(id)
   hosts.tick++
 }
 
 let counting: ReturnType<typeof setTimeout> | undefined
-/** What stands at a host is not among its changes: it is loaded anew when the host has been polled for the first time. */
+/** The feed does not report the number of nodes and guests of a host: reload it after its first poll. */
 function count(): void {
   clearTimeout(counting)
   counting = setTimeout(() => void loadHosts(), 1000)

@@ -1,4 +1,4 @@
-// The newest jobs that one may see, and those that are not done.
+// The newest jobs that the user may see, and the unfinished ones.
 import { api } from '../api/client'
 import { asProblem, type Problem } from '../api/problem'
 import type { components } from '../api/schema'
@@ -6,7 +6,7 @@ import { listen, type Change } from './feed.svelte'
 
 export type Job = components['schemas']['JobView']
 
-/** How many are kept; the list of all is a page of its own. */
+/** How many jobs are kept. The list of all jobs is a separate page. */
 const most = 100
 
 export const jobs = $state({ tick: 0, loaded: false, problem: undefined as Problem | undefined })
@@ -18,7 +18,7 @@ const endings = new Map<number, ((job: Job) => void)[]>()
 
 export const isDone = (job: Job): boolean => job.status !== 'queued' && job.status !== 'running'
 
-/** newestJobs are the jobs, those that are not done first, then by their number. */
+/** newestJobs returns the jobs: unfinished ones first, then by number. */
 export const newestJobs = (): Job[] => [...byId.values()].sort((a, b) => Number(isDone(a)) - Number(isDone(b)) || b.id - a.id)
 export const job = (id: number): Job | undefined => byId.get(id)
 
@@ -46,13 +46,13 @@ export async function loadJobs(): Promise<void> {
   for (const one of byId.values()) settle(one)
 }
 
-/** takeJob adds a job that an answer has told of: the feed tells the rest. */
+/** takeJob adds a job from a response. The feed reports the rest. */
 export function takeJob(one: Job): void {
   if (!byId.has(one.id)) byId.set(one.id, one)
   jobs.tick++
 }
 
-/** whenDone calls back when the job is done; at once when it is. */
+/** whenDone calls back when the job is done, or at once if it already is. */
 export function whenDone(id: number, call: (job: Job) => void): void {
   endings.set(id, [...(endings.get(id) ?? []), call])
   const known = byId.get(id)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { byClaim, type Election } from './leader'
 
 let names = 0
-/** tabs are some that take part in one election, with the numbers of those that lead. */
+/** tabs creates tabs that take part in one election, and the numbers of those that lead. */
 function tabs(count: number): { leaders: Set<number>; all: (Election & { close: () => void })[] } {
   const name = `leader.test.${names++}`
   const leaders = new Set<number>()
@@ -17,7 +17,7 @@ function tabs(count: number): { leaders: Set<number>; all: (Election & { close: 
 test('without locks one of many tabs leads', async () => {
   const { leaders } = tabs(6)
   await expect.poll(() => leaders.size).toBe(1)
-  // And again when all have had their say.
+  // Check again after all of them have answered.
   await new Promise((go) => setTimeout(go, 600))
   await expect.poll(() => leaders.size).toBe(1)
 })
@@ -28,7 +28,7 @@ test('the lead is taken from a tab that does not answer', async () => {
   await new Promise((go) => setTimeout(go, 600))
   await expect.poll(() => leaders.size).toBe(1)
   const [first] = leaders
-  all[first!]!.close() // as one that is frozen: it says nothing, and does not know
+  all[first!]!.close() // like a frozen tab: it says nothing, and does not know
   const next = all.findIndex((_, i) => i !== first)
   all[next]!.challenge()
   await expect.poll(() => leaders).toContain(next)

@@ -1,7 +1,7 @@
-// Which tab of a browser does what only one of them needs to. Where the page has a secure context, a lock tells; elsewhere, as over plain
-// HTTP, the tabs agree among themselves.
+// Elects the tab that does what only one of them needs to do. In a secure context, a lock decides. Otherwise, as over plain HTTP, the tabs
+// agree by messages.
 
-/** Told is called when this tab becomes the leader, and when it is no more. */
+/** Told is called when this tab becomes the leader, and when it stops being it. */
 interface Told {
   lead: () => void
   follow: () => void
@@ -9,17 +9,17 @@ interface Told {
 
 /** Election is a tab's part in it. */
 export interface Election {
-  /** Take the lead from a tab that does not answer any more: a browser freezes tabs, and a frozen one keeps its lock. */
+  /** Take the lead from a tab that no longer answers: browsers freeze tabs, and a frozen tab keeps its lock. */
   challenge: () => void
 }
 
-/** elect takes part in the election of that name, for as long as the page is there. */
+/** elect takes part in the election of that name until the page is closed. */
 export const elect = (name: string, told: Told): Election =>
   'locks' in navigator ? byLock(name, told) : byClaim(new BroadcastChannel(`${name}.leader`), told)
 
 function byLock(name: string, { lead, follow }: Told): Election {
   const queue = (options: LockOptions): void => {
-    // It is held until the tab goes, or until it is taken away: then the request fails, and this tab waits like others.
+    // The lock is held until the tab closes or the lock is taken away. Then the request fails, and this tab waits like the others.
     navigator.locks
       .request(name, options, () => new Promise<void>(lead))
       .catch(() => {
@@ -31,13 +31,13 @@ function byLock(name: string, { lead, follow }: Told): Election {
   return { challenge: () => queue({ steal: true }) }
 }
 
-/** How long a leader has to answer, and by how much tabs differ in waiting for it, in milliseconds. */
+/** How long a leader has to answer, and by how much the waiting times of tabs differ, in milliseconds. */
 const answer = 300
 const spread = 200
 
 type Message = { type: 'who?' } | { type: 'left' } | { type: 'claim'; id: number }
 
-/** byClaim: who hears no leader claims the lead, and of two that claim it the lower number has it. */
+/** byClaim: a tab that hears no leader claims the lead. If two claim it, the lower number wins. */
 export function byClaim(channel: BroadcastChannel, { lead, follow }: Told): Election {
   const id = Math.random()
   let leading = false

@@ -1,8 +1,8 @@
-/** languages are those that the page is written in: the words of each are in the file of its name beside this one. */
+/** languages are the languages of the page. The texts of each are in the file with its name in this folder. */
 export const languages = ['en', 'de'] as const
 export type Language = (typeof languages)[number]
 
-/** languageOf is the language that is chosen; where none is, the first of the browser's that the page is written in, else English. */
+/** languageOf returns the chosen language; if none is chosen, the first supported language of the browser, otherwise English. */
 export function languageOf(chosen: unknown): Language {
   const wanted = [chosen, ...(typeof document === 'undefined' ? [] : navigator.languages)]
   for (const one of wanted) {

@@ -11,7 +11,7 @@ import { languageOf, languages } from './languages'
 import { spoken } from './spoken.svelte'
 import { settled, speak, t, take, tn } from './words'
 
-// All sources are read, on a machine that may be busy.
+// Reads all sources; the machine may be busy.
 vi.setConfig({ testTimeout: 60_000 })
 
 const src = join(import.meta.dirname, '..')
@@ -19,9 +19,9 @@ const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((path) => /\.(svelte|ts)$/.test(path) && !/\.test\.ts$|schema\.d\.ts$|operations\.ts$/.test(path))
   .map((path) => ({ path, text: readFileSync(join(src, path), 'utf8') }))
 
-/** What a reader would read or hear. */
+/** Attributes that users read or hear. */
 const read = new Set(['title', 'alt', 'placeholder', 'label', 'aria-label', 'hint', 'text', 'aria-description'])
-/** What is the same in every language. */
+/** Names that are the same in every language. */
 const names = new Set(['Hostler', 'K'])
 const letters = /\p{L}/u
 
@@ -32,7 +32,7 @@ function texts(node: unknown, found: string[]): void {
   if (type === 'Script' || type === 'StyleSheet' || type === 'Comment') return
   if (type === 'Text' && letters.test((node as AST.Text).data)) found.push((node as AST.Text).data.trim())
   if ((type === 'Attribute' || type === 'StyleDirective') && !read.has((node as AST.Attribute).name)) {
-    // Only what is computed may hold something to be shown; the text around it is a name for the browser.
+    // Only computed parts may contain shown text; the literal text around them is a name for the browser.
     const { value } = node as AST.Attribute
     const parts = value === true ? [] : Array.isArray(value) ? value : [value]
     return texts(
@@ -58,7 +58,7 @@ test('every text is used', () => {
   const all = sources.map(({ text }) => text).join('\n')
   const unused = Object.keys(en).filter((key) => {
     const stem = key.replace(/\.(one|other)$/, '')
-    // Of some only the last part is decided when it is shown: theme.${theme}.
+    // Some keys are completed only at run time: theme.${theme}.
     const family = key.slice(0, key.lastIndexOf('.') + 1)
     return !all.includes(`'${key}'`) && !all.includes(`'${stem}'`) && !all.includes(`\`${family}$`)
   })
@@ -69,7 +69,7 @@ test('no text is empty, and values are put in as text', async () => {
   expect(Object.entries({ ...en, ...de }).filter(([, text]) => text.trim() === '')).toEqual([])
   expect(t('role.admin')).toBe('admin')
   expect(t('frame.person', { person: '{person} <b>$&' })).toBe('Account of {person} <b>$&')
-  // What turns the direction of writing ends with the value that has it, and what ends nothing in it stays alone.
+  // Characters that change the direction of text end with their value. Closing characters without an opening one are not counted.
   const whole = (words: Record<string, string>) => () => Promise.resolve({ default: fold(words) })
   take({ en: whole(en), de: whole(de) })
   await settled(undefined)
@@ -83,7 +83,7 @@ test('no text is empty, and values are put in as text', async () => {
   expect(lacking).toBe(true)
 })
 
-/** What is written the same in German: names, and words that both languages have. */
+/** Texts that are the same in German: names, and words that both languages have. */
 const same = new Set(
   (
     'A|App|Apps|BIOS|Bonds|Bridge|Bridges|CPU|Cluster|Code|Container|DHCP|Definition|Deutsch|EFI|English|Esc|Firewall|Firmware|Gateway|' +
@@ -94,13 +94,16 @@ const same = new Set(
     'Chat|Discord|Gotify|Matrix|Microsoft Teams|Pushover|Route {n}|STARTTLS|Slack|TLS|Telegram|Token|Webhook|ntfy|{field}|' +
     'Passkeys|Status: {status}|{rate} MB/s|{role} in {team}|{speed}/s|{text} ({name})|{what}: {status}.|' +
     'anna role:admin team:web|web state:stale age:>7d|web-1 action:vm.* result:refused|web-1 by:anna* kind:vm age:<7d|' +
-    'web-1 kind:vm.start host:lab|wiki category:media is:installed|wiki status:running update:yes|{who}: {verb}'
+    'web-1 kind:vm.start host:lab|wiki category:media is:installed|wiki status:running update:yes|{who}: {verb}|' +
+    'Autostart|Commit|Commit:|Hostler|Hotplug|Issuer|Labels (optional)|NDP|Name (optional)|OK|SHA-256 (optional)|Scopes|Secret|' +
+    'Snapshots|Software|Subscription|Swap (MiB)|Tags (optional)|Topic|URL|VMID|VMID (optional)|Version {version}.|offline|online|' +
+    '{field} (optional)|{name} (optional)|{n}×'
   ).split('|'),
 )
 
 test('German says all that English says', () => {
   const [german, english]: Record<string, string>[] = [de, en]
-  // Names of texts, so that who adds an English one sees what lacks.
+  // Compare keys, so that the author of a new English text sees what is missing.
   expect(Object.keys(english!).filter((key) => !(key in german!))).toEqual([])
   expect(Object.keys(german!).filter((key) => !(key in english!))).toEqual([])
   const values = (text: string): string[] => (text.match(/\{\w+\}/g) ?? []).sort()
@@ -111,7 +114,7 @@ test('German says all that English says', () => {
 test('German is plain', () => {
   for (const [key, text] of Object.entries(de)) {
     expect(text, key).not.toMatch(/\bbitte\b|!$|\p{Extended_Pictographic}|\b(you|the|is(?!:)|not)\b/iu)
-    // So long is a word that fits between the edges of the narrowest screens.
+    // The longest word that fits on the narrowest screens.
     for (const word of text.split(/[\s/-]+/)) expect(word.length, `${key}: ${word}`).toBeLessThanOrEqual(30)
   }
 })
@@ -124,7 +127,7 @@ test('the language is the chosen one, and changes while the page is shown', asyn
     'en',
     'en',
   ])
-  // Of two that are asked for at once the last one holds.
+  // If two languages are requested at once, the last one wins.
   await Promise.all([speak('de'), speak('en')])
   expect(spoken.language).toBe('en')
   expect(t('close')).toBe('Close')
@@ -135,14 +138,14 @@ test('the language is the chosen one, and changes while the page is shown', asyn
     '1 neue Zeile',
     '1.200 neue Zeilen',
   ])
-  // What is loaded from now on is German, and English again when that is chosen.
+  // Parts that load from now on are German, and English again when that is chosen.
   const part = (text: string) => () => Promise.resolve({ default: { about: { what: text } } })
   take({ en: part('English'), de: part('Deutsch') })
   await settled(undefined)
   expect(t('about.what')).toBe('Deutsch')
   await speak('en')
   expect([t('about.what'), t('close')]).toEqual(['English', 'Close'])
-  // Where words do not come, the page stays as it is.
+  // If the texts cannot be loaded, the page stays as it is.
   take({ en: part('English'), de: () => Promise.reject(new Error('gone')) })
   await settled(undefined)
   await expect(speak('de')).rejects.toThrow('gone')

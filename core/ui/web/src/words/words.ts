@@ -3,22 +3,22 @@ import type en from './en.json'
 import type { Language } from './languages'
 import { spoken } from './spoken.svelte'
 
-/** Key is the name of a text. All texts of the page are in en.json, and in a file beside it for each other language. */
+/** Key is the name of a text. en.json contains all texts of the page; other languages have a file next to it. */
 export type Key = keyof typeof en
 
 type Values = Record<string, string | number>
 
-/** Folded are words by what stands before the first dot of their names, and then by what stands behind it. */
+/** Folded are texts by the part of their keys before the first dot, and then by the rest. */
 type Folded = Record<string, Record<string, string>>
 
-/** Part is how the words of a part of the page are loaded. */
+/** Part loads the texts of one part of the page. */
 type Part = Record<Language, () => Promise<{ default: Folded }>>
 
 const words: Record<string, string> = {}
 const parts: Part[] = []
 const coming = new Set<Promise<void>>()
 
-/** take is called by each part of the page that is loaded, for its words: those of the language that is spoken, and no others. */
+/** take is called by each part of the page when it loads. It loads the part's texts in the current language only. */
 export function take(part: Part): void {
   parts.push(part)
   const loading = bring(part)
@@ -31,7 +31,7 @@ async function bring(part: Part): Promise<void> {
   for (;;) {
     const { language } = spoken
     const { default: more } = await part[language]()
-    if (language !== spoken.language) continue // another one was chosen meanwhile
+    if (language !== spoken.language) continue // another language was chosen in the meantime
     learn(more)
     return
   }
@@ -42,7 +42,7 @@ function learn(more: Folded): void {
     for (const [tail, text] of Object.entries(group)) words[tail ? `${head}.${tail}` : head] = text
 }
 
-/** settled waits until the words of all parts that are loaded are there, and hands on what it is given. */
+/** settled waits until the texts of all loaded parts are there, and passes its argument on. */
 export async function settled<T>(loaded: T): Promise<T> {
   await Promise.all(coming)
   return loaded
@@ -50,12 +50,12 @@ export async function settled<T>(loaded: T): Promise<T> {
 
 let wanted = spoken.language
 
-/** speak loads the words of a language for all parts that are loaded, and shows the page in it: all that is shown stays where it is. */
+/** speak loads the texts of a language for all loaded parts, and shows the page in it. Everything on the page stays in place. */
 export async function speak(language: Language): Promise<void> {
   wanted = language
   if (language === spoken.language) return
   const found: { default: Folded }[] = []
-  // A part may come while others are waited for.
+  // A part may be loaded while others are awaited.
   while (found.length < parts.length)
     found.push(...(await Promise.all(parts.slice(found.length).map((part) => part[language]()))))
   if (language !== wanted) return
@@ -65,7 +65,7 @@ export async function speak(language: Language): Promise<void> {
 
 take(atStart)
 
-/** closed is a value with an end to what in it turns the direction of writing: else it would turn the words behind it, too. */
+/** closed returns a value in which every change of text direction is ended. Otherwise it would affect the text after it. */
 function closed(value: string): string {
   if (!/[\u202a-\u202e\u2066-\u2069]/.test(value)) return value
   let open: string[] = [] // what ends each, the innermost last
@@ -79,8 +79,8 @@ function closed(value: string): string {
 }
 
 /**
- * t is the text of that name in the language that is spoken, with {names} replaced by values. Values are text: they are never read as
- * markup, and do not turn the words behind them.
+ * t returns the text with that key in the current language, with {names} replaced by values. Values are text: they are never interpreted as
+ * markup, and do not change the direction of the text after them.
  */
 export function t(key: Key, values: Values = {}): string {
   void spoken.language
@@ -92,7 +92,7 @@ export function t(key: Key, values: Values = {}): string {
 
 type Counted = Key extends infer K ? (K extends `${infer Stem}.other` ? Stem : never) : never
 
-/** tn is the text for a number of things: one of the keys NAME.one and NAME.other, with {n}. */
+/** tn returns the text for a number of objects: one of the keys NAME.one and NAME.other, with {n}. */
 export function tn(key: Counted, n: number, values: Values = {}): string {
   const form = pluralsOf(spoken.language).select(n) === 'one' ? 'one' : 'other'
   return t(`${key}.${form}` as Key, { n: n.toLocaleString(spoken.language), ...values })
@@ -106,5 +106,5 @@ function pluralsOf(language: Language): Intl.PluralRules {
   return known
 }
 
-/** has reports whether there is a text of that name. */
+/** has reports whether a text with that key exists. */
 export const has = (key: string): key is Key => key in words

@@ -1,4 +1,4 @@
-/** What the built page holds of others; a test holds the list against package.json and the texts of the licences. */
+/** The libraries in the built page. A test compares the list with package.json and the licence texts. */
 export const packages = [
   { name: 'svelte', version: '5.57.3', licence: 'MIT' },
   { name: '@novnc/novnc', version: '1.7.0', licence: 'MPL-2.0', source: 'https://github.com/novnc/noVNC/tree/v1.7.0' },

@@ -1,4 +1,4 @@
-// What people do about alerts.
+// Actions on alerts.
 import { session } from '../../app/session.svelte'
 import { command, run, type Command } from '../../api/client'
 import { asProblem, type Problem } from '../../api/problem'
@@ -7,7 +7,7 @@ import { takeAlert, type Alert } from '../../live/alerts.svelte'
 export const acts = ['acknowledge', 'silence', 'resolve'] as const
 export type Act = (typeof acts)[number]
 
-/** Wish is what one says about it; until is the end of a silence, and seconds its length where there is no end. */
+/** Wish is what the user enters. until is the end of a silence, and seconds its duration if there is no end. */
 export interface Wish {
   note: string
   seconds: number
@@ -25,12 +25,12 @@ export function commandOf(act: Act, id: number, { note, seconds, until }: Wish):
   return command('post', '/api/v1/alerts/{alert_id}/silence', { path, body: { ...length, ...body } }) as Answer
 }
 
-/** How many requests are on their way at once. */
+/** How many requests are sent at once. */
 const atOnce = 4
 
 /**
- * actOn does it to each, and yields what went wrong. Acknowledging is shown before the service has said so: nothing is done to a
- * hypervisor, and what was wrong is shown again.
+ * actOn runs the action on each alert and returns the problems. Acknowledging is shown before the service responds, because nothing changes
+ * on a hypervisor. If it fails, the old state is shown again.
  */
 export async function actOn(act: Act, alerts: Alert[], wish: Wish): Promise<{ alert: Alert; problem: Problem }[]> {
   const wrong: { alert: Alert; problem: Problem }[] = []

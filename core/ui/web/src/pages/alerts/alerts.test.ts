@@ -91,7 +91,7 @@ test('a rule fires when a breach has lasted, and is over when that has', () => {
   expect(at(95, 95)).toEqual([]) // ten minutes
   expect(at(95, 95, 95)).toEqual([[1200, null]])
   expect(at(95, 85, 95, 95, 95)).toEqual([[2400, null]]) // it did not last at first
-  expect(at(95, null, 95, 95, 95)).toEqual([[2400, null]]) // nobody knows whether it lasted
+  expect(at(95, null, 95, 95, 95)).toEqual([[2400, null]]) // unknown whether it lasted
   expect(at(95, 95, 95, 70, 70)).toEqual([[1200, 2400]])
   expect(at(95, 95, 95, 70, 85, 70, 70)).toEqual([[1200, 3600]]) // between the two levels it is not over
   expect(at(95, 95, 95, 70, null, 70)).toEqual([[1200, 3000]])

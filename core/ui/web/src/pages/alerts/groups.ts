@@ -1,9 +1,9 @@
-// Alerts by where they are: what is on one node is mostly one matter.
+// Groups alerts by place, because alerts on one node usually have one cause.
 import type { Alert } from '../../live/alerts.svelte'
 
 export interface Group {
   key: string
-  /** The host; null for what is at none, such as the service itself. */
+  /** The host; null if the alert has none, such as one about the service itself. */
   host: number | null
   node: string
   alerts: Alert[]
@@ -11,11 +11,11 @@ export interface Group {
 
 const ranks = { critical: 0, warning: 1, info: 2 } as const
 
-/** worstFirst is the order of alerts: by severity, of each the newest first. */
+/** worstFirst orders alerts by severity, and those with the same severity by age, newest first. */
 export const worstFirst = (a: Alert, b: Alert): number =>
   ranks[a.severity] - ranks[b.severity] || b.raised_at.localeCompare(a.raised_at) || b.id - a.id
 
-/** grouped are the alerts by host and node, the worst group first. */
+/** grouped returns the alerts by host and node, the worst group first. */
 export function grouped(alerts: Alert[]): Group[] {
   const all = new Map<string, Group>()
   for (const one of [...alerts].sort(worstFirst)) {

@@ -1,14 +1,14 @@
-// What to look at next, by what an alert's rule watches.
+// The next steps for an alert, depending on its rule.
 import type { Alert } from '../../live/alerts.svelte'
 import type { components } from '../../api/schema'
 
-/** Hint is a path of the page, and what it is called. */
+/** Hint is a path of the page with a title. */
 export interface Hint {
   path: string
   text: 'thing' | 'host' | 'job' | 'backups' | 'capabilities' | 'tasks' | 'storage' | 'update' | 'console' | 'adopt'
 }
 
-/** nextOf are the places where more is to be found out about an alert, the best first. place is that of what it is about. */
+/** nextOf returns pages that help with an alert, the best first. place is the page of its object. */
 export function nextOf(alert: Alert, why: components['schemas']['AlertWhy'], place: string | undefined): Hint[] {
   const { kind, target, host_id: host } = alert
   const all: Hint[] = []

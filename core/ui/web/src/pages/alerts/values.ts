@@ -1,4 +1,4 @@
-// What rules measure, and how it is asked for and written.
+// The values that rules measure, and how they are requested and formatted.
 import type { components } from '../../api/schema'
 import { bytes, dash, span } from '../../kit/figures'
 
@@ -6,7 +6,7 @@ export type Unit = components['schemas']['AlertKindInfo']['unit']
 type Target = components['schemas']['AlertTarget']
 type Series = components['schemas']['MetricOneSeries']
 
-/** Of each kind of rule about figures: what is asked for, and whether it is a part of the second. */
+/** For each kind of rule with metrics: which metric is requested, and whether it is a fraction of the second one. */
 const figures = {
   cpu: ['cpu'],
   memory: ['memory', 'memory_total'],
@@ -18,13 +18,13 @@ const figures = {
 } as const
 export type Measured = keyof typeof figures
 
-/** isMeasured reports whether a kind of rule is about figures of which there is a history. */
+/** isMeasured reports whether a kind of rule uses metrics with a history. */
 export const isMeasured = (kind: string): kind is Measured => Object.hasOwn(figures, kind)
 
-/** metricsOf are the figures that a kind of rule is about. */
+/** metricsOf returns the metrics of a kind of rule. */
 export const metricsOf = (kind: Measured): string[] => [...figures[kind]]
 
-/** valuesOf are the values of one target in the unit of the kind: percent, or bytes per second. */
+/** valuesOf returns the values of one target in the unit of the kind: percent, or bytes per second. */
 export function valuesOf(kind: Measured, target: string, series: Series[]): (number | null)[] {
   const points = (metric: string | undefined): (number | null)[] =>
     series.find((one) => one.target === target && one.metric === metric)?.points ?? []
@@ -36,7 +36,7 @@ export function valuesOf(kind: Measured, target: string, series: Series[]): (num
   return found.map((value, i) => (value === null || !whole[i] ? null : (100 * value) / whole[i]))
 }
 
-/** targetOf is what an alert is about in the words of the metrics; undefined for what has no history of its own. */
+/** targetOf returns the name of an alert's object in the metrics; undefined if it has no history. */
 export function targetOf({ kind, id, name, node }: Target): string | undefined {
   if (kind === 'vm' || kind === 'app' || kind === 'host') return `${kind}:${id}`
   if (kind === 'node') return `node:${id}/${name}`
@@ -44,7 +44,7 @@ export function targetOf({ kind, id, name, node }: Target): string | undefined {
   return undefined
 }
 
-/** written is a value in its unit, as people read it. */
+/** written formats a value with its unit. */
 export function written(value: number | null | undefined, unit: Unit): string {
   if (value === null || value === undefined) return dash
   switch (unit) {

@@ -1,4 +1,4 @@
-// What narrows the trail, as it stands in the address.
+// The filters of the audit log in the address.
 import { only, parse, wordsOf, type Fields } from '../../kit/query'
 
 const actors = ['user', 'api_key', 'system', 'anonymous'] as const
@@ -6,7 +6,7 @@ const results = ['ok', 'refused', 'failed'] as const
 
 export { actors, results }
 
-/** The fields of the text: the same filters, where one would rather type. The service looks for the words, as one text. */
+/** The same filters as typed fields. The service searches for the words as one text. */
 export const auditFields: Fields<never> = {
   plain: 'all',
   fields: {
@@ -18,19 +18,19 @@ export const auditFields: Fields<never> = {
 }
 const isTarget = (text: string | undefined): text is string => /^[a-z_]{1,32}:\d{1,18}$/.test(text ?? '')
 
-/** Filters are those of the page; empty ones do not narrow. Times are ISO, so that a link shows everybody the same. */
+/** Filters are those of the page; empty ones do not filter. Times are ISO, so that a link shows the same to everybody. */
 export interface Filters {
   action: string
   search: string
   actor_type: string
-  /** A user's id. */
+  /** A user's ID. */
   actor: string
   result: string
   from: string
   to: string
 }
 
-/** misfitsOf are what of the text cannot be meant. */
+/** misfitsOf returns the terms of the text that cannot be understood. */
 export function misfitsOf(typed: string) {
   const read = parse(typed, auditFields)
   const target = only(read, 'target')
@@ -40,7 +40,7 @@ export function misfitsOf(typed: string) {
 
 const isTime = (text: string): boolean => text !== '' && !Number.isNaN(Date.parse(text))
 
-/** filtersOf reads them; what the service would not take does not narrow. */
+/** filtersOf reads the filters. Values that the service would not accept are ignored. */
 export function filtersOf(query: URLSearchParams): Filters {
   const one = (name: string): string => query.get(name) ?? ''
   const time = (name: string): string => (isTime(one(name)) ? new Date(one(name)).toISOString().replace('.000Z', 'Z') : '')
@@ -57,7 +57,7 @@ export function filtersOf(query: URLSearchParams): Filters {
 
 export const isNarrowed = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '')
 
-/** queryOf is what the service is asked with. What is typed as a field goes before what is chosen. */
+/** queryOf returns the query for the service. Typed fields take precedence over chosen ones. */
 export function queryOf({ action: chosen, search: typed, actor_type, actor, result, from, to }: Filters) {
   const read = parse(typed, auditFields)
   const type = actors.find((one) => one === (only(read, 'by')?.toLowerCase() ?? actor_type))

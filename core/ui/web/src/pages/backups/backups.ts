@@ -1,4 +1,4 @@
-// What can be asked for with backups.
+// The requests for backups.
 import { why } from '../../app/may'
 import { command } from '../../api/client'
 import type { components } from '../../api/schema'
@@ -10,7 +10,7 @@ export type Coverage = components['schemas']['BackupCoverage']
 type Order = Omit<components['schemas']['RunBackupsRequest'], 'targets'>
 type Query = { plan?: boolean; plan_digest?: string }
 
-/** targetOf is a guest as a request for many names it. */
+/** targetOf returns a guest as a request for several guests names it. */
 export const targetOf = (guest: { kind: string; id: number; app_id: number | null }): { vm: number } | { app: number } =>
   guest.app_id === null ? { vm: guest.id } : { app: guest.app_id }
 
@@ -31,24 +31,24 @@ export const deleteCommand = (backup: Backup, confirm: string, query: Query = {}
     body: confirm ? { confirm } : {},
   })
 
-/** phraseOf is what confirms that a backup is deleted, or restored over its guest. */
+/** phraseOf returns the phrase that confirms deleting a backup, or restoring it over its guest. */
 export const phraseOf = (backup: Backup): string => backup.name || backup.guest_ref
 
 const operations = { protect: 'update_backup', delete: 'delete_backup', restore: 'restore_backup' } as const
 
-/** whyNot says why an act on a backup cannot be asked for now; undefined means that it can. */
+/** whyNot returns why an action on a backup is not possible now; undefined if it is. */
 export function whyNot(backup: Backup, act: keyof typeof operations, guest: Guest | undefined): string | undefined {
   return why(operations[act], guest) ?? (act === 'delete' && backup.protected ? t('backups.isprotected') : undefined)
 }
 
-/** The age of what was never backed up. */
+/** The age of a guest that was never backed up. */
 const endless = Number.MAX_SAFE_INTEGER
 const ranks: Record<Coverage['state'], number> = { stale: 0, unknown: 1, partial: 2, covered: 3, exempt: 4 }
 
-/** leftOut names what backups of a guest leave out. */
+/** leftOut lists the volumes that backups of a guest do not contain. */
 export const leftOut = (one: Coverage): string =>
   one.left_out.map(({ key, path }) => (path === null ? key : `${key} (${path})`)).join(', ')
 
-/** worstFirst orders guests: those whose backup is too old first, and of those the ones without any, then the oldest. */
+/** worstFirst orders guests: outdated ones first, among them those without any backup, then the oldest. */
 export const worstFirst = (a: Coverage, b: Coverage): number =>
   ranks[a.state] - ranks[b.state] || (b.age_s ?? endless) - (a.age_s ?? endless) || a.guest_id - b.guest_id

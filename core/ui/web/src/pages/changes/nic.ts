@@ -1,4 +1,4 @@
-// A network card of a guest as a form has it: texts by the names of the fields; what is on has a text, and what is off none.
+// A network device of a guest in a form: texts by field name. A switch that is on has a text, one that is off has none.
 import { command, type Command } from '../../api/client'
 import type { components } from '../../api/schema'
 import { read } from '../../kit/schema'
@@ -9,7 +9,7 @@ export type Fields = Record<string, string>
 type Body = components['schemas']['ChangeVmNicRequest']
 
 const texts = ['bridge', 'tag', 'rate', 'mtu'] as const
-/** The addresses of a VM are set inside it. */
+/** The addresses of a VM are configured inside the guest. */
 const addresses = ['ip', 'gw', 'ip6', 'gw6'] as const
 export const flags = ['firewall', 'link_down'] as const
 type Flag = (typeof flags)[number]
@@ -17,7 +17,7 @@ type Name = (typeof texts | typeof addresses)[number] | Flag
 
 export const isFlag = (name: string): name is Flag => (flags as readonly string[]).includes(name)
 
-/** fieldsOf are the fields of an interface, with what is in force. */
+/** fieldsOf returns the fields of an interface with the current values. */
 export function fieldsOf(guest: Guest, nic: Interface): Fields {
   const names: Name[] = [...texts, ...(guest.app_id === null ? [] : addresses), ...flags]
   return Object.fromEntries(
@@ -28,11 +28,11 @@ export function fieldsOf(guest: Guest, nic: Interface): Fields {
   )
 }
 
-/** moved are the fields that are not as they were. */
+/** moved returns the changed fields. */
 export const moved = (before: Fields, now: Fields): string[] =>
   Object.keys(before).filter((name) => now[name]?.trim() !== before[name])
 
-/** nicCommand is the request for what has changed of an interface; null takes a value away. */
+/** nicCommand returns the request for the changes of an interface; null removes a value. */
 export function nicCommand(
   guest: Guest,
   nic: Interface,
@@ -43,7 +43,7 @@ export function nicCommand(
   for (const name of moved(before, now)) {
     const text = now[name]!.trim()
     if (isFlag(name)) body[name] = text !== ''
-    // What is no number is sent as it was typed: the service says so at its field.
+    // Invalid numbers are sent as typed: the service reports them at their field.
     else body[name] = read(name === 'rate' ? 'number' : name === 'tag' || name === 'mtu' ? 'integer' : 'string', text) ?? null
   }
   const iface = nic.key

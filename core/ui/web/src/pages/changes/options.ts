@@ -1,4 +1,4 @@
-// The options of a VM as a form has them: texts by their names, and none where an option is not set.
+// The options of a VM in a form: texts by option name, and none for an option that is not set.
 import { command, type Command } from '../../api/client'
 import type { components } from '../../api/schema'
 import { read } from '../../kit/schema'
@@ -7,7 +7,7 @@ export type VMOptions = components['schemas']['OptionVMOptions']
 export type OptionKey = VMOptions['keys'][number]
 export type Values = Record<string, string>
 
-/** The options that have words of their own, in the order in which they are shown. Which there are is the hypervisor's word. */
+/** The options that have their own labels, in the order in which they are shown. The hypervisor decides which options exist. */
 export const known = [
   'onboot',
   'startup',
@@ -30,7 +30,7 @@ export const known = [
   'searchdomain',
 ] as const
 
-/** sorted are those with words first, then the others by their names. */
+/** sorted puts labelled options first, then the others by name. */
 export function sorted(keys: readonly OptionKey[]): OptionKey[] {
   const rank = ({ name }: OptionKey): number => {
     const at = known.findIndex((one) => one === name)
@@ -41,25 +41,25 @@ export function sorted(keys: readonly OptionKey[]): OptionKey[] {
 
 const text = (value: unknown): string => (value === null || value === undefined ? '' : String(value))
 
-/** valuesOf are the values of all options there are, as they will be after a restart. */
+/** valuesOf returns the values of all options after a restart. */
 export const valuesOf = ({ keys, options, pending }: VMOptions): Values =>
   Object.fromEntries(keys.map(({ name }) => [name, text(name in pending ? pending[name] : options[name])]))
 
-/** nowOf is what holds now of an option that waits for a restart; undefined where it does not wait. */
+/** nowOf returns the current value of an option that waits for a restart; undefined if it does not wait. */
 export const nowOf = ({ options, pending }: VMOptions, name: string): string | undefined =>
   name in pending ? text(options[name]) : undefined
 
-/** moved are the options that are not as they were. */
+/** moved returns the changed options. */
 export const moved = (before: Values, now: Values): string[] =>
   Object.keys(before).filter((name) => now[name]?.trim() !== before[name])
 
-/** optionsCommand is the request for what has changed; null puts an option back to the hypervisor's default. */
+/** optionsCommand returns the request for the changes; null resets an option to the hypervisor's default. */
 export function optionsCommand(vm_id: number, is: VMOptions, before: Values, now: Values): Command<VMOptions> {
   const body: Record<string, unknown> = is.digest ? { digest: is.digest } : {}
   const types = new Map(is.keys.map(({ name, type }) => [name, type]))
   for (const name of moved(before, now)) {
     const value = now[name]!.trim()
-    // What is no number is sent as it was typed: the service says so at its field.
+    // Invalid numbers are sent as typed: the service reports them at their field.
     if (value === '') body[name] = null
     else body[name] = types.get(name) === 'boolean' ? value === 'true' : read(types.get(name) ?? 'string', value)
   }

@@ -35,6 +35,6 @@ test('only what has changed is sent, with the digest', () => {
     path: '/api/v1/vms/{vm_id}',
     options: { path: { vm_id: 3 }, body: { digest: 'd1', cores: 4, disks: { scsi0: { size_gb: 64 } } } },
   })
-  // What is no number stays as it was typed, for the service to refuse.
+  // Invalid numbers stay as typed, so that the service refuses them.
   expect(resizeCommand(app, null, before, { ...before, memory_mb: 'lots' }).options.body).toEqual({ memory_mb: 'lots' })
 })

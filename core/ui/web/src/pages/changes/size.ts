@@ -1,4 +1,4 @@
-// The size of a guest as a form has it: texts by the names of the fields, a disk as disks.scsi0.
+// The resources of a guest in a form: texts by field name. A disk is disks.scsi0.
 import { api, command, type Command } from '../../api/client'
 import type { components } from '../../api/schema'
 import { read } from '../../kit/schema'
@@ -8,7 +8,7 @@ export type Config = components['schemas']['GuestConfig']
 export type Sizes = Record<string, string>
 type Answer = Config | components['schemas']['AppReconfigured']
 
-/** configOf asks the hypervisor. */
+/** configOf reads the configuration from the hypervisor. */
 export const configOf = (guest: Guest): Promise<Config> =>
   guest.app_id === null
     ? api.get('/api/v1/vms/{vm_id}/config', { path: { vm_id: guest.id } })
@@ -17,7 +17,7 @@ export const configOf = (guest: Guest): Promise<Config> =>
 const ofVM = ['cores', 'sockets', 'memory_mb', 'balloon_mb'] as const
 const ofApp = ['cores', 'memory_mb', 'swap_mb'] as const
 
-/** sizesOf are the fields of a guest, with what is in force. Of disks, those that can grow. */
+/** sizesOf returns the fields of a guest with the current values, and the disks that can grow. */
 export function sizesOf(guest: Guest, config: Config): Sizes {
   const sizes: Sizes = {}
   for (const name of guest.app_id === null ? ofVM : ofApp) sizes[name] = config[name]?.toString() ?? ''
@@ -27,18 +27,18 @@ export function sizesOf(guest: Guest, config: Config): Sizes {
   return sizes
 }
 
-/** changed are the fields that are not as they were. An empty one stays as it is. */
+/** changed returns the changed fields. An empty field is unchanged. */
 export const changed = (before: Sizes, now: Sizes): string[] =>
   Object.keys(before).filter((name) => now[name]?.trim() !== '' && now[name] !== before[name])
 
-/** resizeCommand is the request for what has changed of the configuration with this digest. */
+/** resizeCommand returns the request for the changes to the configuration with this digest. */
 export function resizeCommand(guest: Guest, digest: string | null, before: Sizes, now: Sizes): Command<Answer> {
   const body: components['schemas']['ReconfigureVmRequest'] & components['schemas']['ReconfigureAppRequest'] = digest
     ? { digest }
     : {}
   const disks: NonNullable<typeof body.disks> = {}
   for (const name of changed(before, now)) {
-    const value = read('integer', now[name]!) as number // what is no number is refused at its field
+    const value = read('integer', now[name]!) as number // an invalid number is refused at its field
     if (name.startsWith('disks.')) disks[name.slice('disks.'.length)] = { size_gb: value }
     else body[name as (typeof ofVM)[number] | (typeof ofApp)[number]] = value
   }

@@ -1,4 +1,4 @@
-// A console from the page's side: it asks for tickets, gives them to the document that shows the console, and keeps it connected.
+// The page's side of a console: it requests tickets, passes them to the document that shows the console, and reconnects.
 import { asProblem, Problem } from '../../api/problem'
 import type { ErrorId } from '../../api/operations'
 import type { Event, Kind, Order } from '../../console/messages'
@@ -6,10 +6,10 @@ import { spoken } from '../../words/spoken.svelte'
 import { t } from '../../words/words'
 import { ticketFor, type Thing } from './ticket'
 
-/** How long to wait before each further try after a console was lost, in seconds; then somebody has to ask for it. */
+/** The delays before each further attempt after a lost connection, in seconds. After them, the user has to reconnect. */
 const pauses = [1, 2, 4, 8, 15, 30, 30, 30]
 
-/** What the statuses in close codes mean, where the page has a sentence for it. */
+/** The statuses in close codes for which the page has a sentence. */
 const codes: Record<number, ErrorId> = {
   401: 'unauthenticated',
   403: 'forbidden',
@@ -25,19 +25,19 @@ const codes: Record<number, ErrorId> = {
 
 type State = 'loading' | 'connecting' | 'open' | 'lost' | 'ended' | 'refused'
 
-/** Connection is one console. Its texts are what the document and the service say: they are shown as text only. */
+/** Connection is one console. Its texts come from the document and the service, and are shown only as text. */
 export class Connection {
   state: State = $state('loading')
   kind: Kind | '' = $state('')
   problem: Problem | undefined = $state.raw()
-  /** What the service says of the recording; empty when there is none. */
+  /** The service's message about the recording; empty if there is none. */
   recorded = $state('')
   size = $state({ columns: 80, rows: 24 })
-  /** Seconds to the next try. */
+  /** Seconds until the next attempt. */
   again = $state(0)
-  /** How much of a text is typed, from 0 to 1. */
+  /** How much of a text has been typed, from 0 to 1. */
   typed = $state(1)
-  /** What somebody pastes, to be looked at first. */
+  /** Pasted text that the user must review first. */
   pasted: string | undefined = $state()
 
   private tries = 0
@@ -48,14 +48,14 @@ export class Connection {
 
   constructor(
     private readonly thing: Thing,
-    /** What the console is called, the size of its characters in pixels, and the kind that is wanted first. */
+    /** The name of the console, its font size in pixels, and the preferred kind. */
     private readonly looks: { label: () => string; font: () => number; kind: Kind | '' },
     private readonly on: { release: () => void; selection: (text: string) => void },
   ) {
     this.wanted = looks.kind
   }
 
-  /** follow shows the console in a frame until what it returns is called. */
+  /** follow shows the console in a frame until the returned function is called. */
   follow(frame: HTMLIFrameElement): () => void {
     this.frame = frame
     const heard = ({ data, source, origin }: MessageEvent<Event>): void => {
@@ -74,7 +74,7 @@ export class Connection {
     this.frame?.contentWindow?.postMessage(order, location.origin)
   }
 
-  /** connect asks for a ticket; of a kind, or of the one that suits the guest. */
+  /** connect requests a ticket for a kind, or for the one that suits the guest. */
   async connect(kind: Kind | '' = this.wanted): Promise<void> {
     clearInterval(this.timer)
     this.wanted = kind
@@ -99,7 +99,7 @@ export class Connection {
     } catch (caught) {
       if (mine !== this.turn) return
       const problem = asProblem(caught)
-      // The service that restarts is back soon; all else is for the person.
+      // A restarting service is back soon; in all other cases the user decides.
       if (this.tries && ['offline', 'stopping', 'unreadable', 'database_unavailable', 'plugin_unavailable'].includes(problem.id))
         this.retry()
       else this.refuse(problem)

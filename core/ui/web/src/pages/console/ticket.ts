@@ -1,4 +1,4 @@
-// What has a console: VMs and apps by the id that each has, and nodes by their host.
+// Objects with a console: VMs and apps by their IDs, and nodes by their host.
 import { why } from '../../app/may'
 import { api } from '../../api/client'
 import type { Kind } from '../../console/messages'
@@ -14,7 +14,7 @@ interface Size {
   rows: number
 }
 
-/** ticketFor opens the console at the hypervisor. Without a kind a VM has the one that suits it. */
+/** ticketFor opens the console on the hypervisor. Without a kind, a VM gets the one that suits it. */
 export async function ticketFor(thing: Thing, kind: Kind | '', size: Size): Promise<Ticket> {
   const query = { ...size, ...(kind ? { kind } : {}) }
   switch (thing.kind) {
@@ -29,11 +29,11 @@ export async function ticketFor(thing: Thing, kind: Kind | '', size: Size): Prom
   }
 }
 
-/** consoleOf is what the console of a guest is asked for by; undefined for a container that is no app. */
+/** consoleOf returns what to request the console of a guest with; undefined for a container that is not an app. */
 export const consoleOf = (guest: Guest): Thing | undefined =>
   guest.app_id !== null ? { kind: 'app', id: guest.app_id } : guest.kind === 'vm' ? { kind: 'vm', id: guest.id } : undefined
 
-/** noConsole says why a guest's console cannot be opened now; undefined means that it can. */
+/** noConsole returns why a guest's console cannot be opened now; undefined if it can. */
 export function noConsole(guest: Guest): string | undefined {
   const thing = consoleOf(guest)
   if (guest.template) return t('console.template')

@@ -1,23 +1,23 @@
-// Where changes go: to the firewall at once, or into a draft that is applied as a whole.
+// Where changes go: directly to the firewall, or into a draft that is applied as a whole.
 import { command, run, type Command } from '../../api/client'
 import { asProblem } from '../../api/problem'
 import { on, type Change, type Draft, type Scope } from './scope'
 
-/** Edit is one change, as the firewall takes it and as a draft does. */
+/** Edit is one change, in the form for the firewall and for a draft. */
 export interface Edit {
   direct: Command
   change: Omit<Change, 'scope'>
 }
 
-/** canChange reports whether a draft takes changes as it stands. */
+/** canChange reports whether a draft accepts changes in its current state. */
 export const canChange = (draft: Draft): boolean => draft.status === 'open' || draft.status === 'undone'
 
 export class Bench {
   draft: Draft | undefined = $state.raw()
-  /** The name of a draft that its first change makes; undefined where changes hold at once. */
+  /** The name of a draft that the first change creates; undefined if changes take effect at once. */
   name: string | undefined = $state()
   busy = $state(false)
-  /** What was asked for last. */
+  /** The last request. */
   last: Command | undefined = $state.raw()
 
   /** gathering reports whether changes go into a draft. */
@@ -25,7 +25,7 @@ export class Bench {
     return this.draft !== undefined || this.name !== undefined
   }
 
-  /** commandOf is the request that makes the change. */
+  /** commandOf returns the request that makes the change. */
   commandOf(scope: Scope, edit: Edit): Command {
     const change: Change = { ...edit.change, scope: on(scope) }
     if (this.draft) return changeDraft(this.draft, [...this.draft.changes, change])
@@ -33,7 +33,7 @@ export class Bench {
     return command('post', '/api/v1/firewall/drafts', { body: { host_id: scope.host, name: this.name, changes: [change] } })
   }
 
-  /** make makes the change, and yields what the firewall answers; a draft takes it in, and yields nothing. */
+  /** make makes the change and returns the firewall's response. With a draft, it adds the change and returns nothing. */
   async make(scope: Scope, edit: Edit): Promise<unknown> {
     const wanted = this.commandOf(scope, edit)
     this.busy = true
@@ -46,7 +46,7 @@ export class Bench {
       return undefined
     } catch (caught) {
       const problem = asProblem(caught)
-      // Somebody else works at the same draft: it is shown as it is now.
+      // Somebody else edits the same draft: show its current state.
       if (this.draft && problem.id === 'digest_conflict')
         this.draft = (problem.members.current as Draft | undefined) ?? this.draft
       throw problem

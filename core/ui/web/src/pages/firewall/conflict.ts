@@ -1,40 +1,40 @@
-// Two editors of one list of rules: what was there, what one of them wrote, and what the other has made of it meanwhile.
+// Conflicts between two editors of one list of rules: the original list, the user's change, and the other person's result.
 import { newRule, patch, textFields, textOf, written, type Written } from './rules'
 import type { Rule } from './scope'
 
-/** Wanted is one change of a list of rules, at its place in the list that was read. */
+/** Wanted is one change of a list of rules, at its index in the list that was loaded. */
 export type Wanted =
   | { act: 'create'; pos: number; rule: Written }
   | { act: 'change'; pos: number; rule: Written }
   | { act: 'delete'; pos: number }
   | { act: 'move'; pos: number; to: number }
 
-/** Row is one rule of the three lists; a list that lacks it has undefined. */
+/** Row is one rule in the three lists; undefined in a list that lacks it. */
 export interface Row {
   key: string
   before: Rule | undefined
   mine: Rule | undefined
   now: Rule | undefined
-  /** Where it stands now, or where it would be put. */
+  /** Its current position, or the position at which it would be inserted. */
   at: number
-  /** Where mine has it moved to, in the list as it is now. */
+  /** The position to which the user moved it, in the current list. */
   to?: number
 }
 
 const same = (a: Rule | undefined, b: Rule | undefined): boolean => (a ? textOf(a) : '') === (b ? textOf(b) : '')
 export const mineDiffers = (row: Row): boolean => !same(row.before, row.mine) || row.to !== undefined
 export const theirsDiffers = (row: Row): boolean => !same(row.before, row.now)
-/** settled rows are no question: both say the same. */
+/** settled rows need no decision: both versions agree. */
 export const settled = (row: Row): boolean => same(row.mine, row.now) && row.to === undefined
 
 const fields = [...textFields, 'type', 'enable'] as const
-/** likeness is how much two rules have in common, from 0 to 1. */
+/** likeness returns how much two rules have in common, from 0 to 1. */
 function likeness(a: Rule, b: Rule): number {
   const set = fields.filter((name) => a[name] || b[name])
   return set.filter((name) => a[name] === b[name]).length / Math.max(1, set.length)
 }
 
-/** alike pairs what went and what came at one place, in order: two rules that have the half in common are one that was changed. */
+/** alike pairs removed and added rules at one place, in order: two rules that have half in common are one changed rule. */
 function alike(gone: readonly Rule[], come: readonly Rule[]): [Rule | undefined, Rule | undefined][] {
   const best = Array.from({ length: gone.length + 1 }, () => new Array<number>(come.length + 1).fill(0))
   const score = (i: number, j: number): number => {
@@ -56,7 +56,7 @@ function alike(gone: readonly Rule[], come: readonly Rule[]): [Rule | undefined,
   return out
 }
 
-/** pairs are the rules of both lists side by side, in an order that keeps both: as many as possible are the same. */
+/** pairs returns the rules of both lists side by side, in an order that keeps both: as many as possible are equal. */
 function pairs(a: readonly Rule[], b: readonly Rule[]): [Rule | undefined, Rule | undefined][] {
   const [left, right] = [a.map(textOf), b.map(textOf)]
   const length = left.map(() => new Array<number>(right.length + 1).fill(0))
@@ -87,7 +87,7 @@ const ruleOf = (rule: Written, of?: Rule): Rule => {
   return { ...(of ?? { pos: 0, digest: null }), ...fields, enable: rule.enable ? 1 : 0 } as Rule
 }
 
-/** rowsOf lays the three lists beside each other. */
+/** rowsOf puts the three lists side by side. */
 export function rowsOf(before: readonly Rule[], wanted: Wanted, now: readonly Rule[]): Row[] {
   let at = 0
   const rows: Row[] = pairs(before, now).map(([was, is], i) => {
@@ -111,7 +111,7 @@ export function rowsOf(before: readonly Rule[], wanted: Wanted, now: readonly Ru
   else if (wanted.act === 'change') here.mine = ruleOf(wanted.rule, here.before)
   else if (wanted.act === 'delete') here.mine = undefined
   else if (here.now) {
-    // It goes before or after the rule that it was moved to, wherever that one stands now.
+    // It goes before or after the rule that it was moved to, wherever that rule is now.
     const target = rows[of(wanted.to)]
     here.to = Math.min(target?.at ?? now.length - 1, now.length - 1)
     if (here.to === here.at) delete here.to
@@ -125,11 +125,11 @@ export type Step =
   | { act: 'delete'; pos: number }
   | { act: 'move'; pos: number; to: number }
 
-/** steps make of what is there now what was chosen: mine has the keys of the rows that become as one wrote them. */
+/** steps changes the current list into the chosen result. mine contains the keys of the rows that get the user's version. */
 export function steps(rows: readonly Row[], mine: ReadonlySet<string>): Step[] {
   const out: Step[] = []
   const chosen = rows.filter((row) => mine.has(row.key) && !settled(row))
-  // From the end on: no place before is another by it.
+  // From the end, so that earlier indexes do not change.
   for (const row of chosen.toReversed()) {
     if (row.now && !row.mine) out.push({ act: 'delete', pos: row.at })
     else if (row.now && row.mine && !same(row.now, row.mine))

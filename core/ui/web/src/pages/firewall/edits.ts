@@ -3,7 +3,7 @@ import type { Wanted } from './conflict'
 import { newRule, patch, patchOfDraft, written } from './rules'
 import { changeRule, createRule, deleteRule, moveRule, type Rule, type Scope } from './scope'
 
-/** editOfRule is a change of a list of rules as the firewall and a draft take it. here is the rule that stands at its place. */
+/** editOfRule returns a change of a list of rules for the firewall and for a draft. here is the current rule at that index. */
 export function editOfRule(scope: Scope, here: Rule | undefined, digest: string | null, wanted: Wanted): Edit {
   const { pos } = wanted
   const held = digest ? { digest } : {}

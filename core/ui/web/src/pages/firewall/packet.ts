@@ -1,4 +1,4 @@
-// A packet as an address has it, and as the packet test takes it.
+// A packet in an address, and in a packet test.
 import type { components } from '../../api/schema'
 import { guest as find } from '../../live/guests.svelte'
 
@@ -19,10 +19,10 @@ export interface Packet {
 export const endKinds = ['outside', 'guest', 'node', 'address'] as const
 export type EndKind = (typeof endKinds)[number]
 
-/** kindOf is what an end is. */
+/** kindOf returns the kind of an end. */
 export const kindOf = (end: string): EndKind => endKinds.find((kind) => kind === end.split(':')[0]) ?? 'outside'
 
-/** endOf is an end as a request names it; undefined where it names nothing, or a guest that is gone. */
+/** endOf returns an end as a request needs it; undefined if it is empty, or if the guest no longer exists. */
 export function endOf(text: string): Schemas['FirewallEnd'] | undefined {
   const [kind, first = '', ...rest] = text.split(':')
   const last = rest.join(':')
@@ -30,7 +30,7 @@ export function endOf(text: string): Schemas['FirewallEnd'] | undefined {
     case 'outside':
       return { outside: true }
     case 'address': {
-      const address = [first, ...rest].join(':').trim() // one of IPv6 has colons
+      const address = [first, ...rest].join(':').trim() // an IPv6 address has colons
       return address ? { address } : undefined
     }
     case 'node':
@@ -46,7 +46,7 @@ export function endOf(text: string): Schemas['FirewallEnd'] | undefined {
   }
 }
 
-/** requestOf is a packet as the test takes it; undefined where an end is missing. at is current, or the id of a draft. */
+/** requestOf returns a packet as the test needs it; undefined if an end is missing. at is current, or the ID of a draft. */
 export function requestOf(packet: Packet, at: string): Schemas['TestFirewallPacketRequest'] | undefined {
   const [from, to] = [endOf(packet.from), endOf(packet.to)]
   if (!from || !to || !packet.protocol.trim()) return undefined
@@ -65,26 +65,26 @@ export function requestOf(packet: Packet, at: string): Schemas['TestFirewallPack
 }
 
 const names = ['from', 'to', 'protocol', 'dport', 'sport', 'icmp'] as const
-/** packed is a packet as a part of an address. */
+/** packed returns a packet as a part of an address. */
 export const packed = (packet: Packet): string => names.map((name) => encodeURIComponent(packet[name])).join('~')
-/** unpacked is the packet of a part of an address; what is missing is empty. */
+/** unpacked returns the packet from a part of an address; missing fields are empty. */
 export function unpacked(text: string): Packet {
   const parts = text.split('~').map((part) => {
     try {
       return decodeURIComponent(part)
     } catch {
-      return '' // no percent-encoding
+      return '' // invalid percent-encoding
     }
   })
   return Object.fromEntries(names.map((name, i) => [name, parts[i] ?? ''])) as unknown as Packet
 }
 
-/** Must is a packet that has to get through, or has not to, when a draft is applied. */
+/** Must is a packet that must pass or must be blocked after a draft is applied. */
 export interface Must {
   packet: Packet
   passes: boolean
 }
-/** How many of them an address holds. */
+/** The maximum number of them in an address. */
 export const mostMusts = 12
 export const packedMusts = (musts: readonly Must[]): string =>
   musts.map(({ packet, passes }) => `${passes ? 'y' : 'n'}${packed(packet)}`).join('!')

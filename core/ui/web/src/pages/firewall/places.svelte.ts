@@ -1,4 +1,4 @@
-// The clusters, nodes and security groups that firewalls are of: asked for once, when the workbench is first opened.
+// The clusters, nodes and security groups that have firewalls: loaded once, when the firewall page is first opened.
 import { api } from '../../api/client'
 import { asProblem, type Problem } from '../../api/problem'
 import type { components } from '../../api/schema'
@@ -11,7 +11,7 @@ export const places = $state({ tick: 0, loaded: false, problem: undefined as Pro
 let nodes: Node[] = []
 const groups = new Map<number, string[]>()
 
-/** loadPlaces asks for the clusters and nodes. */
+/** loadPlaces loads the clusters and nodes. */
 export async function loadPlaces(): Promise<void> {
   try {
     nodes = await api.get('/api/v1/cluster/nodes')
@@ -23,7 +23,7 @@ export async function loadPlaces(): Promise<void> {
   places.tick++
 }
 
-/** loadGroups asks for the groups of a cluster. A firewall without any has none. */
+/** loadGroups loads the groups of a cluster. A firewall without groups has none. */
 export async function loadGroups(host: number): Promise<void> {
   try {
     const found = await api.get('/api/v1/firewall/cluster/{host_id}/groups', { path: { host_id: host } })
@@ -32,12 +32,12 @@ export async function loadGroups(host: number): Promise<void> {
       found.map((one) => one.group),
     )
   } catch {
-    groups.set(host, []) // what cannot be read is said where its rules are
+    groups.set(host, []) // errors are shown where the rules are
   }
   places.tick++
 }
 
-/** clusters are those whose nodes one may see, by name. */
+/** clusters returns those whose nodes the user may see, by name. */
 export function clusters(): Extract<Scope, { kind: 'cluster' }>[] {
   const all = new Map(nodes.map((one) => [one.cluster_id, one]))
   for (const one of nodes) if (one.is_entry) all.set(one.cluster_id, one)
@@ -46,7 +46,7 @@ export function clusters(): Extract<Scope, { kind: 'cluster' }>[] {
     .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
 }
 
-/** nodesOf are the nodes of a cluster, by name. */
+/** nodesOf returns the nodes of a cluster, by name. */
 export function nodesOf(cluster: Scope): Extract<Scope, { kind: 'node' }>[] {
   const of = nodes.find((one) => one.host_id === cluster.host)?.cluster_id
   return nodes
@@ -55,11 +55,11 @@ export function nodesOf(cluster: Scope): Extract<Scope, { kind: 'node' }>[] {
     .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
 }
 
-/** clusterOf is the cluster that a host belongs to. */
+/** clusterOf returns the cluster of a host. */
 export function clusterOf(host: number): Extract<Scope, { kind: 'cluster' }> | undefined {
   const of = nodes.find((one) => one.host_id === host)
   return of && clusters().find((one) => nodes.some((node) => node.host_id === one.host && node.cluster_id === of.cluster_id))
 }
 
-/** groupsOf are the groups of a cluster; undefined until they are loaded. */
+/** groupsOf returns the groups of a cluster; undefined until they are loaded. */
 export const groupsOf = (host: number): string[] | undefined => groups.get(host)

@@ -96,7 +96,7 @@ test('a scope has its changes and its address', () => {
   expect(addressOf({ ...scope, kind: 'node', node: 'pve1' })).toBe('node:1:pve1')
 })
 
-/** carried is a list after these steps, as the hypervisor makes them. */
+/** carried returns a list after these steps, as the hypervisor executes them. */
 function carried(rules: readonly Rule[], all: readonly Step[]): string {
   const after = [...rules]
   for (const step of all) {
@@ -112,7 +112,7 @@ const mine = (rows: ReturnType<typeof rowsOf>): Set<string> => new Set(rows.filt
 test('two editors: of each the change that is chosen, and nothing else is lost', () => {
   const before = list('a', 'b', 'c')
   const write = (comment: string): Wanted & { act: 'change' } => ({ act: 'change', pos: 1, rule: { ...blank(), comment } })
-  // The other one has put a rule first: mine is at another place by now.
+  // The other person has inserted a rule at the top, so mine has another position now.
   let now = list('x', 'a', 'b', 'c')
   let rows = rowsOf(before, write('mine'), now)
   expect(rows.filter((row) => !settled(row)).map((row) => [row.now?.comment, row.mine?.comment])).toEqual([
@@ -122,13 +122,13 @@ test('two editors: of each the change that is chosen, and nothing else is lost',
   expect(carried(now, steps(rows, mine(rows)))).toBe('x a mine c')
   expect(carried(now, steps(rows, new Set(rows.map((row) => row.key))))).toBe('a mine c')
   expect(steps(rows, new Set())).toEqual([])
-  // Both have changed the same one.
+  // Both have changed the same rule.
   now = list('a', 'theirs', 'c')
   rows = rowsOf(before, write('mine'), now)
   const both = rows.filter((row) => mineDiffers(row) && theirsDiffers(row))
   expect(both.map((row) => [row.before?.comment, row.mine?.comment, row.now?.comment])).toEqual([['b', 'mine', 'theirs']])
   expect(carried(now, steps(rows, mine(rows)))).toBe('a mine c')
-  // Both, while another one came before it: the two that are alike are one.
+  // Both added a similar rule, and another one was inserted before: the two similar ones are one.
   now = list('first', 'b', 'c').with(0, rule('first', { action: 'DROP', type: 'out', dport: '23' }))
   now.splice(1, 0, rule('a', { source: '192.0.2.7' }))
   rows = rowsOf(before, { act: 'change', pos: 0, rule: { ...blank(), comment: 'mine' } }, now)
@@ -138,7 +138,7 @@ test('two editors: of each the change that is chosen, and nothing else is lost',
     ['b', 'b'],
     ['c', 'c'],
   ])
-  // It is gone: mine makes it again.
+  // The rule was deleted: mine creates it again.
   now = list('a', 'c')
   rows = rowsOf(before, write('mine'), now)
   expect(carried(now, steps(rows, mine(rows)))).toBe('a mine c')

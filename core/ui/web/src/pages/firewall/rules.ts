@@ -1,9 +1,9 @@
-// Rules, and the lists of a scope as the changes of a draft make them.
+// Rules, and the lists of a scope after the changes of a draft.
 import type { components } from '../../api/schema'
 import type { Alias, Change, IPSet, Member, Options, Rule } from './scope'
 
 type DraftRule = NonNullable<Change['rule']>
-/** Written is a rule as somebody writes it: each field is there, and empty where it has none. */
+/** Written is a rule in a form: every field exists, and is empty if the rule does not have it. */
 export type Written = Record<TextField, string> & { type: Rule['type']; enable: boolean }
 
 export const textFields = [
@@ -21,13 +21,13 @@ export const textFields = [
 ] as const
 export type TextField = (typeof textFields)[number]
 
-/** written is a rule as a form has it. */
+/** written returns a rule as a form needs it. */
 export function written(rule: Rule): Written {
   const texts = Object.fromEntries(textFields.map((name) => [name, rule[name] ?? ''])) as Record<TextField, string>
   return { ...texts, type: rule.type, enable: rule.enable === 1 }
 }
 
-/** blank is a new rule: it holds, for whoever adds one wants it. */
+/** blank is a new rule. It is enabled, because somebody who adds one wants it to work. */
 export const blank = (type: Rule['type'] = 'in'): Written => ({
   ...(Object.fromEntries(textFields.map((name) => [name, ''])) as Record<TextField, string>),
   type,
@@ -35,13 +35,13 @@ export const blank = (type: Rule['type'] = 'in'): Written => ({
   enable: true,
 })
 
-/** newRule is what creates it, without what it does not have. */
+/** newRule returns the body that creates it, without empty fields. */
 export function newRule(rule: Written): components['schemas']['FirewallRuleIn'] {
   const texts = Object.fromEntries(textFields.filter((name) => rule[name] !== '').map((name) => [name, rule[name]]))
   return { ...texts, type: rule.type, action: rule.action, enable: rule.enable ? 1 : 0 }
 }
 
-/** patch is what makes the one rule of the other: only what differs; null takes a field away. */
+/** patch returns the changes from one rule to the other; null removes a field. */
 export function patch(before: Written, after: Written): components['schemas']['FirewallRulePatch'] {
   const texts = textFields.filter((name) => before[name] !== after[name]).map((name) => [name, after[name] || null])
   return {
@@ -51,7 +51,7 @@ export function patch(before: Written, after: Written): components['schemas']['F
   }
 }
 
-/** patchOfDraft is the same as a draft has it: an empty text takes a field away. */
+/** patchOfDraft returns the same for a draft: an empty text removes a field. */
 export function patchOfDraft(before: Written, after: Written): DraftRule {
   return Object.fromEntries(Object.entries(patch(before, after)).map(([name, value]) => [name, value ?? ''])) as DraftRule
 }
@@ -68,13 +68,13 @@ const words: [TextField, string][] = [
   ['log', 'log '],
   ['comment', '# '],
 ]
-/** textOf is a rule on one line, as those who write rules read them. */
+/** textOf returns a rule on one line. */
 export function textOf(rule: Rule): string {
   const rest = words.filter(([name]) => rule[name]).map(([name, word]) => `${word}${rule[name]}`)
   return [...(rule.enable ? [] : ['(off)']), rule.type, rule.action, ...rest].join(' ')
 }
 
-/** Row is a rule of a list, and whether a draft has made or changed it. */
+/** Row is a rule of a list, and whether a draft has added or changed it. */
 export interface Row {
   rule: Rule
   changed: boolean
@@ -82,7 +82,7 @@ export interface Row {
 
 const absent = Object.fromEntries(textFields.map((name) => [name, null])) as Pick<Rule, Exclude<TextField, 'action'>>
 
-/** rulesWith are the rules after these changes of their scope, in order. A change that fits no rule any more is left out. */
+/** rulesWith returns the rules after these changes of their scope, in order. Changes that no longer match a rule are left out. */
 export function rulesWith(rules: readonly Rule[], changes: readonly Change[]): Row[] {
   let list: Row[] = rules.map((rule) => ({ rule, changed: false }))
   for (const { action, pos = 0, to = 0, rule } of changes) {
@@ -105,7 +105,7 @@ export function rulesWith(rules: readonly Rule[], changes: readonly Change[]): R
   return list
 }
 
-/** aliasesWith are the aliases after these changes. */
+/** aliasesWith returns the aliases after these changes. */
 export function aliasesWith(aliases: readonly Alias[], changes: readonly Change[]): Alias[] {
   const all = new Map(aliases.map((one) => [one.name, one]))
   for (const { action, name = '', cidr, comment } of changes) {
@@ -122,7 +122,7 @@ export function aliasesWith(aliases: readonly Alias[], changes: readonly Change[
   return [...all.values()]
 }
 
-/** setsWith are the IP sets after these changes. */
+/** setsWith returns the IP sets after these changes. */
 export function setsWith(sets: readonly IPSet[], changes: readonly Change[]): IPSet[] {
   const all = new Map(sets.map((one) => [one.name, one]))
   for (const { action, name = '', comment } of changes) {
@@ -132,7 +132,7 @@ export function setsWith(sets: readonly IPSet[], changes: readonly Change[]): IP
   return [...all.values()]
 }
 
-/** membersWith are the members of a set after these changes. */
+/** membersWith returns the members of a set after these changes. */
 export function membersWith(members: readonly Member[], set: string, changes: readonly Change[]): Member[] {
   const all = new Map(members.map((one) => [one.cidr, one]))
   for (const change of changes.filter(({ name }) => name === set)) {
@@ -145,7 +145,7 @@ export function membersWith(members: readonly Member[], set: string, changes: re
   return [...all.values()]
 }
 
-/** optionsWith are the options after these changes; an empty text is one that is not set. */
+/** optionsWith returns the options after these changes; an empty text is an option that is not set. */
 export function optionsWith(options: Options, changes: readonly Change[]): Options {
   const own = new Map<string, unknown>(Object.entries(options))
   const other = new Map(Object.entries(options.other))
@@ -161,7 +161,7 @@ export function optionsWith(options: Options, changes: readonly Change[]): Optio
   return { ...Object.fromEntries(own), other: Object.fromEntries(other) } as unknown as Options
 }
 
-/** named are the names of aliases and sets that these rules and members name, as they are compared: without regard to case. */
+/** named returns the names of aliases and sets that these rules and members use, in the form for comparison: without case. */
 export function named(rules: readonly Rule[], members: readonly Member[] = []): (name: string) => boolean {
   const found = new Set<string>()
   const take = (text: string | null): void => {
@@ -178,7 +178,7 @@ export function named(rules: readonly Rule[], members: readonly Member[] = []): 
     take(dest)
   }
   for (const { cidr } of members) take(cidr)
-  // A name may be written with the scope that it is of before it.
+  // A name may have its scope as prefix.
   const bare = new Set([...found].map((one) => one.slice(one.lastIndexOf('/') + 1)))
   return (name) => found.has(name.toLowerCase()) || bare.has(name.toLowerCase())
 }

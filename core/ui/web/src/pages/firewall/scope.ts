@@ -1,4 +1,4 @@
-// Whose firewall: a cluster's, a node's, a security group's or a guest's. All have the same operations at paths of their own.
+// The scopes of firewalls: a cluster, a node, a security group or a guest. All have the same operations at their own paths.
 import { command } from '../../api/client'
 import type { OperationId } from '../../api/operations'
 import type { components } from '../../api/schema'
@@ -14,17 +14,17 @@ export type Reference = Schemas['FirewallReference']
 export type Draft = Schemas['Draft']
 export type Change = Schemas['DraftChange']
 
-/** host is the one by which its cluster is asked; team is the one that the host belongs to. */
+/** host is the host through which the cluster is reached; team is the host's team. */
 export type Scope = { host: number; team_id: number; name: string } & (
   | { kind: 'cluster' }
   | { kind: 'node'; node: string }
   | { kind: 'group'; group: string }
   | { kind: 'vm' | 'app'; id: number; guest: number }
 )
-/** Furnished has options, a log and references, which a group has not. */
+/** Furnished has options, a log and references, which a group does not have. */
 export type Furnished = Exclude<Scope, { kind: 'group' }>
 
-/** ofGuest is the firewall of a guest; undefined for a container that is no app, for which there are no operations. */
+/** ofGuest returns the firewall of a guest; undefined for a container that is not an app, which has no operations. */
 export function ofGuest(guest: Guest): Scope | undefined {
   const on = { host: guest.host_id, team_id: guest.team_id, name: guest.name, guest: guest.id }
   if (guest.app_id !== null) return { ...on, kind: 'app', id: guest.app_id }
@@ -54,10 +54,10 @@ function place(scope: Scope): Place {
 }
 const furnished = (scope: Furnished) => place(scope) as Exclude<Place, { path: { group: string } }>
 
-/** right is the operation of this scope whose name has the scope's word in place of %. */
+/** right returns the operation of this scope; % in the name stands for the scope's word. */
 export const right = (scope: Scope, id: string): OperationId => id.replace('%', `${scope.kind}_firewall`) as OperationId
 
-/** on is the scope as a draft names it. */
+/** on returns the scope as a draft names it. */
 export function on(scope: Scope): Change['scope'] {
   switch (scope.kind) {
     case 'node':
@@ -71,7 +71,7 @@ export function on(scope: Scope): Change['scope'] {
   }
 }
 
-/** changesOf are the changes of a draft that are of this scope. */
+/** changesOf returns the changes of a draft that belong to this scope. */
 export function changesOf(draft: Draft | undefined, scope: Scope): Change[] {
   const mine = on(scope)
   return (draft?.changes ?? []).filter(
@@ -79,7 +79,7 @@ export function changesOf(draft: Draft | undefined, scope: Scope): Change[] {
   )
 }
 
-/** addressOf names a scope in an address: cluster:1, node:1:pve1, group:1:web, guest:12. */
+/** addressOf returns a scope in an address: cluster:1, node:1:pve1, group:1:web, guest:12. */
 export function addressOf(scope: Scope): string {
   switch (scope.kind) {
     case 'cluster':
@@ -93,7 +93,7 @@ export function addressOf(scope: Scope): string {
   }
 }
 
-/** link is the path of the page with the workbench at a scope; with a rule, that one is marked. */
+/** link returns the path of the firewall page at a scope; with a rule, it marks the rule. */
 export function link(address: string, more: Record<string, string> = {}): string {
   return `/firewall?${new URLSearchParams({ scope: address, ...more })}`
 }
@@ -182,7 +182,7 @@ export function readLog(scope: Furnished, query: { since?: string; limit: number
   const { base, path } = furnished(scope)
   return command('get', `${base}/log` as const, { path, query })
 }
-/** logStream is where the log is followed. */
+/** logStream returns the address of the live log. */
 export function logStream(scope: Furnished, query: Record<string, string | number>) {
   const { base, path } = furnished(scope)
   return { path: `${base}/log/stream`, options: { path, query } }

@@ -1,4 +1,4 @@
-// A template of rules while somebody edits it.
+// A template of rules in an editor.
 import { command, type Command } from '../../api/client'
 import type { components } from '../../api/schema'
 import { newRule, rulesWith, textOf, type Written } from './rules'
@@ -8,7 +8,7 @@ export type Template = components['schemas']['Template']
 type Content = Template['content']
 type DraftRule = NonNullable<Change['rule']>
 
-/** Edited is a template without what the service says of it. */
+/** Edited is a template without the fields that the service adds. */
 export interface Edited {
   name: string
   description: string
@@ -23,14 +23,14 @@ export const editedOf = ({ name, description, shared, content }: Template): Edit
   content,
 })
 
-/** rulesOf are the rules as those of a firewall are. */
+/** rulesOf returns the rules in the form of a firewall's rules. */
 export const rulesOf = (content: Content): Rule[] =>
   rulesWith(
     [],
     content.rules.map((rule, pos) => ({ scope: { kind: 'cluster' }, action: 'create_rule', pos, rule })),
   ).map(({ rule }) => rule)
 
-/** withRule has a rule at a place: in that of one that is there, or after the last one. */
+/** withRule puts a rule at an index: in place of an existing one, or at the end. */
 export const withRule = (content: Content, pos: number, rule: Written): Content => ({
   ...content,
   rules: content.rules.toSpliced(pos, 1, newRule(rule) as DraftRule),
@@ -38,13 +38,13 @@ export const withRule = (content: Content, pos: number, rule: Written): Content 
 
 export const withoutRule = (content: Content, pos: number): Content => ({ ...content, rules: content.rules.toSpliced(pos, 1) })
 
-/** withMoved has the rule of one place at another. */
+/** withMoved moves a rule to another index. */
 export const withMoved = (content: Content, pos: number, to: number): Content => ({
   ...content,
   rules: content.rules.toSpliced(pos, 1).toSpliced(to, 0, content.rules[pos]!),
 })
 
-/** Besides is what belongs to the rules: an alias, a set or an option. */
+/** Besides is an object that belongs to the rules: an alias, a set or an option. */
 export interface Besides {
   kind: 'alias' | 'set' | 'option'
   name: string
@@ -61,18 +61,18 @@ export const besidesOf = ({ aliases = [], ipsets = [], options = {} }: Content):
   ...Object.entries(options).map(([name, value]): Besides => ({ kind: 'option', name, value })),
 ]
 
-/** without has one of these no more. */
+/** without removes one of these objects. */
 export function without(content: Content, { kind, name }: Besides): Content {
   if (kind === 'alias') return { ...content, aliases: (content.aliases ?? []).filter((one) => one.name !== name) }
   if (kind === 'set') return { ...content, ipsets: (content.ipsets ?? []).filter((one) => one.name !== name) }
   return { ...content, options: Object.fromEntries(Object.entries(content.options ?? {}).filter(([key]) => key !== name)) }
 }
 
-/** Parts are what of a template is chosen by itself when two people have edited it. */
+/** Parts are the units that are chosen separately when two people have edited a template. */
 export const parts = ['name', 'description', 'shared', 'rules', 'besides'] as const
 export type Part = (typeof parts)[number]
 
-/** textsOf are the parts as people read them. */
+/** textsOf returns the parts as readable text. */
 export const textsOf = ({ name, description, shared, content }: Edited, yes: (is: boolean) => string): Record<Part, string> => ({
   name,
   description,
@@ -85,7 +85,7 @@ export const textsOf = ({ name, description, shared, content }: Edited, yes: (is
     .join('; '),
 })
 
-/** taken is a template with one part of another. */
+/** taken returns a template with one part of another. */
 export function taken(into: Edited, from: Edited, part: Part): Edited {
   const { rules, ...besides } = from.content
   if (part === 'rules') return { ...into, content: { ...into.content, rules } }
@@ -93,7 +93,7 @@ export function taken(into: Edited, from: Edited, part: Part): Edited {
   return { ...into, [part]: from[part] }
 }
 
-/** replaceCommand is the request that makes the template of this version what it is now. */
+/** replaceCommand returns the request that replaces this version of the template. */
 export const replaceCommand = (template: Template, now: Edited): Command<Template> =>
   command('put', '/api/v1/firewall/templates/{template_id}', {
     path: { template_id: template.id },

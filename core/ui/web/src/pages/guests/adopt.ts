@@ -1,4 +1,4 @@
-// A container that nobody has adopted can be seen, and nothing can be asked of it. Adopting it needs nothing but its place.
+// A container that is not adopted can be seen, but not used. To adopt it, only its place is needed.
 import { command, run } from '../../api/client'
 import type { Guest } from '../../live/guests.svelte'
 
@@ -8,7 +8,7 @@ export const adoptCommand = (guest: Guest) =>
 /** isStranger reports whether a guest is a container that is not adopted. */
 export const isStranger = (guest: Guest): boolean => guest.kind === 'container' && guest.app_id === null
 
-/** adopt makes an app of a container, and yields the guest as it is then. The feed tells the rest of the page. */
+/** adopt makes an app of a container and returns the updated guest. The feed updates the rest of the page. */
 export async function adopt(guest: Guest): Promise<Guest> {
   const [app] = await run(adoptCommand(guest))
   return { ...guest, app_id: app?.id ?? null }

@@ -1,4 +1,4 @@
-// What can be done to a guest besides its power, each in a dialog that has its place in the address, and why it cannot be done now.
+// The changes of a guest besides power actions. Each has a dialog with its own address, and a reason if it is not possible now.
 import { why } from '../../app/may'
 import { at, navigate } from '../../app/router.svelte'
 import type { OperationId } from '../../api/operations'
@@ -17,18 +17,18 @@ const operationsOf: Record<Change, [OperationId, OperationId]> = {
   delete: ['delete_vm', 'uninstall_app'],
 }
 
-/** whyNoChange says why a change cannot be asked for now; undefined means that it can. */
+/** whyNoChange returns why a change is not possible now; undefined if it is. */
 export function whyNoChange(guest: Guest, change: Change): string | undefined {
   if (guest.kind === 'container' && guest.app_id === null) return t('power.container')
   const refused = why(operationsOf[change][guest.app_id === null ? 0 : 1], guest)
   return refused ?? (guest.job_id === null ? undefined : t('power.busy'))
 }
 
-/** nameOf is what a change is called: an app is uninstalled, a VM destroyed. */
+/** nameOf returns the name of a change: an app is uninstalled, a VM is deleted. */
 export const nameOf = (guest: Guest, change: Change): string =>
   t(change === 'delete' && guest.app_id !== null ? 'change.uninstall' : `change.${change}`)
 
-/** begin opens the dialog of a change, over the page of the guest. */
+/** begin opens the dialog of a change on top of the guest's page. */
 export function begin(guest: Guest, change: Change): void {
   const here = at.params.id === String(guest.id) && at.path.startsWith('/guests/')
   const query = new URLSearchParams(here ? at.query : undefined)
@@ -36,7 +36,7 @@ export function begin(guest: Guest, change: Change): void {
   navigate(`${here ? at.path : `/guests/${guest.id}`}?${query}`)
 }
 
-/** begun is the change whose dialog is open. */
+/** begun returns the change whose dialog is open. */
 export const begun = (): Change | undefined => changes.find((one) => one === at.query.get('do'))
 
 /** end closes it. */

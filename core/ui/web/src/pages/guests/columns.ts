@@ -6,11 +6,11 @@ type Value = string | number | null
 export interface GuestColumn {
   key: string
   title: Key
-  /** Part of the width, as in a grid's columns. */
+  /** The share of the width, as in the columns of a grid. */
   width: string
   value: (guest: Guest) => Value
   number?: boolean
-  /** It moves by itself: a list that is sorted by it must not jump under the pointer. */
+  /** Its values change all the time: a list sorted by it must not jump under the pointer. */
   moving?: boolean
 }
 
@@ -39,7 +39,7 @@ export const columns: GuestColumn[] = [
 
 const texts = new Intl.Collator('en', { numeric: true })
 
-/** compare orders guests by a column; what is missing comes last in both directions. */
+/** compare orders guests by a column; missing values come last in both directions. */
 export function compare(column: GuestColumn, down: boolean): (a: Guest, b: Guest) => number {
   const sign = down ? -1 : 1
   return (a, b) => {

@@ -81,7 +81,7 @@ test('numbers are compared, and what has none does not fit', () => {
   expect(found('size:>=8')).toEqual([2])
   expect(found('cpu:>80%')).toEqual([1])
   expect(found('size:>=8192MiB')).toEqual([2])
-  // What is no number narrows nothing, and is told.
+  // An invalid number filters nothing, and is reported.
   expect(found('cpu:>many')).toEqual([1, 2, 3])
   expect(parse('cpu:>many', guestFields).misfits).toEqual([{ kind: 'number', field: 'cpu', text: '%' }])
 })
@@ -107,7 +107,7 @@ test('anything can be typed', () => {
     expect(() => found(query), query).not.toThrow()
   }
   expect(found('tag:')).toEqual([1, 2, 3])
-  // Many stars: by a regular expression this would not end.
+  // Many stars: a regular expression would not finish.
   expect([make({ name: 'a'.repeat(5000) })].filter(filter(`name:${'*a'.repeat(20)}b`))).toEqual([])
   expect(found('name:w*b*1')).toEqual([1])
   expect(found('name:we*eb-1')).toEqual([])

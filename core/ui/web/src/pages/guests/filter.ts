@@ -1,4 +1,4 @@
-// What the list of guests is narrowed by: tag:prod status:running node:pve1 cpu:>80 is:app.
+// The filter of the list of guests: tag:prod status:running node:pve1 cpu:>80 is:app.
 import { daysSince, filterOf, parse, spans, type Fields } from '../../kit/query'
 import { allGuests, type Guest } from '../../live/guests.svelte'
 
@@ -38,5 +38,5 @@ export const guestFields: Fields<Guest> = {
   },
 }
 
-/** filter makes a test of what was typed. It never fails: what is no field is a word. */
+/** filter returns a test for the typed text. It never fails: unknown fields count as words. */
 export const filter = (query: string): ((guest: Guest) => boolean) => filterOf(parse(query, guestFields), guestFields)

@@ -1,4 +1,4 @@
-// The list in groups: rows with the name of each group stand between those of guests, with numbers below zero.
+// Groups in the list: rows with the names of groups are between those of guests. Their numbers are below zero.
 import type { Guest } from '../../live/guests.svelte'
 
 export const groupings = ['host', 'node', 'tag', 'team'] as const
@@ -9,7 +9,7 @@ export interface Group {
   count: number
 }
 
-/** of is what a guest stands under: with several tags it is the first one. */
+/** of returns the group of a guest; if it has several tags, the first one. */
 const of: Record<Grouping, (guest: Guest) => string> = {
   host: (g) => g.host,
   node: (g) => g.node,
@@ -19,7 +19,7 @@ const of: Record<Grouping, (guest: Guest) => string> = {
 
 const texts = new Intl.Collator('en', { numeric: true })
 
-/** group puts guests below the names of their groups, each in the order that it has. What has no name comes last. */
+/** group puts guests below the names of their groups and keeps their order. Guests without a group come last. */
 export function group(guests: Guest[], by: Grouping): { ids: number[]; groups: Map<number, Group> } {
   const members = new Map<string, number[]>()
   for (const guest of guests) {

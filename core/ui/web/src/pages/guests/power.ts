@@ -1,4 +1,4 @@
-// What can be done to a guest's power, and why it cannot be now.
+// The power actions of a guest, and why they are not possible now.
 import { why } from '../../app/may'
 import { api, command, run } from '../../api/client'
 import type { components } from '../../api/schema'
@@ -13,11 +13,11 @@ const ofApp = ['start', 'stop', 'shutdown', 'restart'] as const
 type AppAction = (typeof ofApp)[number]
 const isOfApp = (action: Action): action is AppAction => (ofApp as readonly string[]).includes(action)
 
-/** What takes the power away at once: the guest is not asked. */
+/** Actions that cut the power at once, without asking the guest. */
 const hard = new Set<Action>(['stop', 'reset'])
 export const isHard = (action: Action): boolean => hard.has(action)
 
-/** The states in which an action makes sense. A state that is not known excludes nothing: the hypervisor decides. */
+/** The states in which an action makes sense. An unknown state excludes nothing: the hypervisor decides. */
 const from: Record<Action, Guest['status'][]> = {
   start: ['stopped'],
   shutdown: ['running'],
@@ -28,10 +28,10 @@ const from: Record<Action, Guest['status'][]> = {
   reset: ['running', 'paused'],
 }
 
-/** actionsOf are those that such a guest has. */
+/** actionsOf returns the actions of a guest. */
 export const actionsOf = (guest: Guest): Action[] => actions.filter((action) => guest.kind === 'vm' || isOfApp(action))
 
-/** whyNot says why the action cannot be asked for now; undefined means that it can. */
+/** whyNot returns why an action is not possible now; undefined if it is. */
 export function whyNot(guest: Guest, action: Action): string | undefined {
   if (guest.template) return t('power.template')
   if (guest.kind === 'container' && guest.app_id === null) return t('power.container')
@@ -43,12 +43,12 @@ export function whyNot(guest: Guest, action: Action): string | undefined {
   return undefined
 }
 
-/** confirms reports whether the name must be typed first, as the operation declares: where the service itself would be interrupted. */
+/** confirms reports whether the operation requires a typed name: if it would interrupt the service itself. */
 export const confirms = (guest: Guest, action: Action): boolean => guest.is_self && action !== 'start' && action !== 'resume'
 
 type Plan = components['schemas']['Plan']
 
-/** planOf asks what would happen. Nothing is done. */
+/** planOf requests the plan. Nothing is done. */
 export async function planOf(guest: Guest, action: Action): Promise<Plan | undefined> {
   const answer =
     guest.app_id !== null && isOfApp(action)
@@ -57,7 +57,7 @@ export async function planOf(guest: Guest, action: Action): Promise<Plan | undef
   return 'effects' in answer ? answer : undefined
 }
 
-/** commandOf is the request for the action; the phrase is that of where it must be typed. */
+/** commandOf returns the request for the action, with the phrase if it must be typed. */
 export function commandOf(guest: Guest, action: Action, confirm = '', headers: Record<string, string> = {}) {
   const body = confirm ? { confirm } : null
   return guest.app_id !== null && isOfApp(action)
@@ -65,13 +65,13 @@ export function commandOf(guest: Guest, action: Action, confirm = '', headers: R
     : command('post', '/api/v1/vms/{vm_id}/{action}', { path: { vm_id: guest.id, action }, body, headers })
 }
 
-/** act asks for the action once: the key lets the service know a request that is sent again. The feed tells the rest. */
+/** act sends the request once: the key lets the service recognize a repeated request. The feed reports the rest. */
 export async function act(guest: Guest, action: Action, confirm = ''): Promise<void> {
   const answer = await run(commandOf(guest, action, confirm, { 'Idempotency-Key': key() }))
   if (!('job' in answer)) return
   announce(answer.job, t('power.confirm', { action: t(`power.${action}`), name: guest.name }))
 }
 
-/** key names a request. A page over plain HTTP has no randomUUID. */
+/** key identifies a request. A page over plain HTTP has no randomUUID. */
 export const key = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')

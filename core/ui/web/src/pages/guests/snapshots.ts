@@ -1,4 +1,4 @@
-// What can be done with snapshots. VMs and apps have the same operations at paths of their own.
+// Snapshots. VMs and apps have the same operations at their own paths.
 import { why } from '../../app/may'
 import { api, command, run } from '../../api/client'
 import type { components } from '../../api/schema'
@@ -9,7 +9,7 @@ export type Snapshot = components['schemas']['GuestSnapshot']
 type Plan = components['schemas']['Plan']
 export type Act = 'create' | 'rollback' | 'delete'
 
-/** listSnapshots asks the hypervisor. */
+/** listSnapshots reads them from the hypervisor. */
 export const listSnapshots = (guest: Guest): Promise<Snapshot[]> =>
   guest.app_id === null
     ? api.get('/api/v1/vms/{vm_id}/snapshots', { path: { vm_id: guest.id } })
@@ -18,7 +18,7 @@ export const listSnapshots = (guest: Guest): Promise<Snapshot[]> =>
 const ofVM = { create: 'create_vm_snapshot', rollback: 'rollback_vm_snapshot', delete: 'delete_vm_snapshot' } as const
 const ofApp = { create: 'create_app_snapshot', rollback: 'rollback_app_snapshot', delete: 'delete_app_snapshot' } as const
 
-/** whyNot says why an act cannot be asked for now; undefined means that it can. */
+/** whyNot returns why an action is not possible now; undefined if it is. */
 export function whyNot(guest: Guest, act: Act): string | undefined {
   const refused = why((guest.app_id === null ? ofVM : ofApp)[act], guest)
   return refused ?? (guest.job_id !== null ? t('power.busy') : undefined)
@@ -30,7 +30,7 @@ interface Wanted {
   vmstate?: boolean
 }
 
-/** createCommand is the request for a new snapshot. The memory is kept of VMs only. */
+/** createCommand returns the request for a new snapshot. Only VMs can include their memory. */
 export function createCommand(guest: Guest, { name, description, vmstate }: Wanted) {
   const body = { name, ...(description ? { description } : {}) }
   return guest.app_id === null
@@ -41,7 +41,7 @@ export function createCommand(guest: Guest, { name, description, vmstate }: Want
     : command('post', '/api/v1/apps/{app_id}/snapshots', { path: { app_id: guest.app_id }, body })
 }
 
-/** rollbackCommand is the request to go back to a snapshot, with what was typed. */
+/** rollbackCommand returns the request to roll back to a snapshot, with the typed phrase. */
 export function rollbackCommand(guest: Guest, name: string, confirm: string) {
   const body = { confirm }
   return guest.app_id === null
@@ -55,7 +55,7 @@ export function deleteCommand(guest: Guest, name: string) {
     : command('delete', '/api/v1/apps/{app_id}/snapshots/{name}', { path: { app_id: guest.app_id, name } })
 }
 
-/** planOf asks what would happen. Nothing is done. */
+/** planOf requests the plan. Nothing is done. */
 export async function planOf(guest: Guest, act: 'rollback' | 'delete', name: string): Promise<Plan | undefined> {
   const asked = act === 'rollback' ? rollbackCommand(guest, name, '') : deleteCommand(guest, name)
   const { path } = asked.options
@@ -68,7 +68,7 @@ export interface Branch {
   depth: number
 }
 
-/** tree orders snapshots as they come of each other, and those of one by age. What names a parent that is gone, or itself, is a root. */
+/** tree orders snapshots by parent, and those with the same parent by age. A snapshot whose parent is missing, or itself, is a root. */
 export function tree(all: Snapshot[]): Branch[] {
   const names = new Set(all.map((one) => one.name))
   const byParent = new Map<string, Snapshot[]>()
@@ -87,6 +87,6 @@ export function tree(all: Snapshot[]): Branch[] {
   const children = (name: string): Snapshot[] =>
     (byParent.get(name) ?? []).sort((a, b) => (a.snaptime ?? '').localeCompare(b.snaptime ?? '') || a.name.localeCompare(b.name))
   for (const one of children('')) walk(one, 0)
-  for (const one of all) walk(one, 0) // those that come of each other in a circle
+  for (const one of all) walk(one, 0) // snapshots that refer to each other in a circle
   return out
 }

@@ -1,4 +1,4 @@
-// What was done to a guest and what became of it, told as one list: of jobs, of the trail and of alerts, each once.
+// The history of a guest in one list: jobs, audit entries and alerts, each of them once.
 import type { components } from '../../api/schema'
 import type { Guest } from '../../live/guests.svelte'
 import type { Job } from '../../live/jobs.svelte'
@@ -9,31 +9,31 @@ type Alert = components['schemas']['Alert']
 export const chapters = ['power', 'snapshot', 'backup', 'app', 'change', 'alert', 'refused'] as const
 export type Chapter = (typeof chapters)[number]
 
-/** Entry is one thing that happened. */
+/** Entry is one event. */
 export interface Entry {
   key: string
   /** In milliseconds since 1970. */
   at: number
   chapter: Chapter
-  /** What was done, as the last part of the job's kind or of the action: stop, snapshot_create. Empty for an alert. */
+  /** The action, as the last part of the job's kind or of the audit action: stop, snapshot_create. Empty for an alert. */
   verb: string
-  /** Who did it: an e-mail address, or the name of a key; empty for the service itself. */
+  /** The actor: an email address or the name of a key; empty for the service itself. */
   who: string
-  /** The key's owner, where it was done by a key; schedule is the one that did it. */
+  /** The owner of the key, if a key was used; schedule is the schedule that did it. */
   owner: string
   schedule: number | null
-  /** What it was done with, such as the name of a snapshot. */
+  /** The object of the action, such as the name of a snapshot. */
   name: string
-  /** How it stands, where that is not simply that it was done. */
+  /** The status, if it is not simply done. */
   status: Job['status'] | Row['result'] | undefined
-  /** Why it came to nothing, or what the alert says. */
+  /** Why it failed, or the text of the alert. */
   text: string
   severity: Alert['severity'] | undefined
-  /** How long it took, in seconds, or how long the alert was open. */
+  /** How long it took, or how long the alert was open, in seconds. */
   took: number | null
-  /** After how many seconds a guest that was stopped ran again. */
+  /** After how many seconds a stopped guest ran again. */
   back: number | undefined
-  /** Of jobs and alerts, their number. */
+  /** The number of the job or alert. */
   job: number | undefined
   alert: number | undefined
 }
@@ -60,7 +60,7 @@ function chapterOf(kind: string): Chapter {
   if (verb.startsWith('snapshot_')) return 'snapshot'
   return (Object.hasOwn(verbs, verb) && verbs[verb]) || 'change'
 }
-/** Kinds of the same word on backups are told as other things. */
+/** Actions on backups that have the same verb as other actions. */
 const verbOf = (kind: string): string => (kind.startsWith('backup.') ? kind.replace('.', '_') : kind.slice(kind.indexOf('.') + 1))
 
 const text = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
@@ -80,13 +80,13 @@ const nothing = {
   alert: undefined,
 }
 
-/** byWhom is who did it: what was done by a key has the key's name. */
+/** byWhom returns the actor. For a key, it is the name of the key. */
 function byWhom(row: Row | undefined, email: string): Pick<Entry, 'who' | 'owner'> {
   if (row?.actor_type === 'api_key') return { who: detail(row, 'key_name') || email, owner: email }
   return { who: email, owner: '' }
 }
 
-/** story puts them together, the newest first. What started a job is told with the job. */
+/** story merges the lists, newest first. The audit entry that started a job is shown with the job. */
 export function story(jobs: Job[], rows: Row[], alerts: Alert[], guest?: Pick<Guest, 'backup_at'>): Entry[] {
   const began = new Map(rows.filter((row) => row.job_id !== null && row.result === 'ok').map((row) => [row.job_id, row]))
   const known = new Set(jobs.map(({ id }) => id))
@@ -135,19 +135,19 @@ export function story(jobs: Job[], rows: Row[], alerts: Alert[], guest?: Pick<Gu
     })
   }
   const last = guest?.backup_at ? Date.parse(guest.backup_at) : undefined
-  // The hypervisor makes backups by itself, which no job of ours tells of.
+  // The hypervisor also makes its own backups, for which there is no job.
   if (last !== undefined && !jobs.some((job) => job.kind === 'backup.run' && during(job, last)))
     entries.push({ ...nothing, key: 'backup', at: last, chapter: 'backup', verb: 'backup_found' })
   return entries.sort((a, b) => b.at - a.at || (a.key < b.key ? -1 : 1))
 }
 
-/** A backup's time is when its file begins, and clocks differ by a little. */
+/** A backup's time is the beginning of its file, and clocks differ slightly. */
 const slack = 60_000
 const during = (job: Job, at: number): boolean =>
   at >= Date.parse(job.created_at) - slack && (job.finished_at === null || at <= Date.parse(job.finished_at) + slack)
 
 const stops = new Set(['stop', 'shutdown'])
-/** backAfter is after how many seconds a guest ran again that this job had stopped. */
+/** backAfter returns after how many seconds a guest ran again that this job had stopped. */
 function backAfter(job: Job, jobs: Job[]): number | undefined {
   if (!stops.has(verbOf(job.kind)) || job.status !== 'succeeded' || job.finished_at === null) return undefined
   const end = Date.parse(job.finished_at)
@@ -158,11 +158,11 @@ function backAfter(job: Job, jobs: Job[]): number | undefined {
   return starts.length ? (Math.min(...starts) - end) / 1000 : undefined
 }
 
-/** Source is one of the lists as far as it is loaded: how old its oldest row is, and whether there are older ones. */
+/** Source is one of the lists as far as it is loaded: the time of its oldest row, and whether there are older ones. */
 export interface Source {
   oldest: number
   more: boolean
 }
-/** complete is from which time on all sources are loaded. */
+/** complete returns the time from which on all sources are loaded. */
 export const complete = (sources: Source[]): number =>
   Math.max(-Infinity, ...sources.filter(({ more }) => more).map(({ oldest }) => oldest))

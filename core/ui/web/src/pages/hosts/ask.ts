@@ -1,4 +1,4 @@
-// What a host can be asked at once, from its page, its list and the palette.
+// Requests to a host that run at once, from its page, its list and the palette.
 import { why } from '../../app/may'
 import { command, run } from '../../api/client'
 import { asProblem } from '../../api/problem'
@@ -9,13 +9,13 @@ import { t } from '../../words/words'
 export const asks = ['test', 'sync'] as const
 export type Ask = (typeof asks)[number]
 
-/** whyNot says why the host cannot be asked; undefined means that it can. */
+/** whyNot returns why the host cannot be asked; undefined if it can. */
 export const whyNot = (host: Host, ask: Ask): string | undefined => why(ask === 'test' ? 'test_host' : 'sync_host', host)
 
 export const testOf = (host: Host) => command('post', '/api/v1/hosts/{host_id}/test', { path: { host_id: host.id } })
 export const syncOf = (host: Host) => command('post', '/api/v1/hosts/{host_id}/sync', { path: { host_id: host.id } })
 
-/** ask asks the host and says how that went. */
+/** ask sends the request and shows the result. */
 export async function ask(host: Host, what: Ask): Promise<void> {
   const values = { name: host.name }
   try {

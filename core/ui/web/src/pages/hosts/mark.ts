@@ -1,4 +1,4 @@
-// What a host's token for one capability is worth, as a sign and a word.
+// The state of a host's token for one capability, as a symbol and a word.
 import type { Host } from '../../live/hosts.svelte'
 
 /** In the order in which they are shown. */

@@ -89,7 +89,7 @@ test('guests are hit by what their bridges stand on, and the phrase is wanted wh
   expect(hit.effects.map((one) => one.text)).toEqual(['web vmbr0', '<b> vmbr0'])
   expect(hit.confirm_phrase).toBe('eno1')
   expect(planOf(found, node, all[1]!, texts)).toMatchObject({ effects: [], warnings: [], confirm_phrase: null })
-  // What is only staged has nobody on it.
+  // No guests are on a staged interface.
   expect(planOf({ ...found, unknown: 2 }, node, all[5]!, texts).confirm_phrase).toBeNull()
   expect(planOf({ ...found, attachments: [], unknown: 2 }, node, all[4]!, texts)).toMatchObject({
     warnings: ['unknown 2'],
@@ -109,7 +109,7 @@ test('a change has what differs, and clears what was emptied', () => {
   expect(configOf('bridge', was, { ...is, mtu: 'large' })).toEqual({ mtu: 'large' })
   expect(noticed({ gateway: null, comment: 'x' })).toBe(false)
   expect(noticed({ mtu: 9000 })).toBe(true)
-  // An address of the network ends with any change.
+  // A dynamic address ends with any change.
   expect(configOf('nic', none('eno3', 'nic', { dynamic: true }), { ...settingsOf(undefined), comment: 'uplink' })).toEqual({
     comment: 'uplink',
     cidr: null,

@@ -1,15 +1,15 @@
-// The networks of nodes: what stands on what, and what a form makes of an interface.
+// The networks of nodes: how interfaces depend on each other, and an interface in a form.
 import type { components } from '../../api/schema'
 
 export type Bridges = components['schemas']['NetworkBridges']
 export type NodeNetwork = components['schemas']['NetworkNode']
 export type Interface = components['schemas']['NetworkInterface']
 export type Attachment = components['schemas']['NetworkAttachment']
-/** The types that can be made here. */
+/** The types that can be created here. */
 export type Made = 'bridge' | 'bond' | 'vlan'
 export type Staging = components['schemas']['EditBridgeRequest']['config']
 
-/** groups are the types in the order in which they are shown; what is of none of them comes last. */
+/** groups are the types in the order in which they are shown; all others come last. */
 export const groups = [
   'bridge',
   'ovs_bridge',
@@ -28,7 +28,7 @@ export const sorted = (all: Interface[]): Interface[] =>
 
 export const isBridge = ({ type }: Interface): boolean => type === 'bridge' || type === 'ovs_bridge'
 
-/** carries reports whether what passes through one interface needs another one, at any distance. */
+/** carries reports whether the traffic of one interface passes through another one, directly or indirectly. */
 function carries(all: Interface[], from: Interface, name: string): boolean {
   const seen = new Set<string>()
   const todo = [from.name]
@@ -44,11 +44,11 @@ function carries(all: Interface[], from: Interface, name: string): boolean {
   return false
 }
 
-/** above are the bridges that are this interface, or stand on it. */
+/** above returns the bridges that are this interface, or depend on it. */
 export const above = (all: Interface[], one: Interface): string[] =>
   all.filter((bridge) => isBridge(bridge) && carries(all, bridge, one.name)).map(({ name }) => name)
 
-/** on are those on bridges of a node, by guest, each once for each bridge. */
+/** on returns the guests on bridges of a node, each once for each bridge. */
 export function on(attachments: Attachment[], node: NodeNetwork, bridges: string[]): Attachment[] {
   const seen = new Set<string>()
   return attachments.filter((one) => {
@@ -60,7 +60,7 @@ export function on(attachments: Attachment[], node: NodeNetwork, bridges: string
   })
 }
 
-/** Settings is an interface as a form has it: all texts. */
+/** Settings is an interface in a form: all texts. */
 export interface Settings {
   cidr: string
   gateway: string
@@ -100,7 +100,7 @@ const none: Settings = {
   vlan: '',
 }
 
-/** settingsOf is an interface as a form has it; of none, a new one. */
+/** settingsOf returns an interface for the form, or a new one. */
 export function settingsOf(one: Interface | undefined): Settings {
   if (!one) return { ...none }
   return {
@@ -128,12 +128,12 @@ const own: Partial<Record<Interface['type'], readonly (keyof Settings)[]>> = {
   bond: ['ports', 'bond_mode', 'bond_primary', 'bond_hash'],
   vlan: ['device', 'vlan'],
 }
-/** namesOf are the settings that an interface of the type has. */
+/** namesOf returns the settings of a type of interface. */
 export const namesOf = (type: Interface['type']): readonly (keyof Settings)[] => [...common, ...(own[type] ?? [])]
 
 const portsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
-/** What is no number goes as it is: the service says what is wrong, at its place. */
+/** Invalid numbers are sent as typed: the service reports them at their field. */
 function valueOf(name: keyof Settings, value: string | boolean): unknown {
   if (typeof value === 'boolean') return value
   const text = value.trim()
@@ -143,8 +143,8 @@ function valueOf(name: keyof Settings, value: string | boolean): unknown {
 }
 
 /**
- * configOf is what is sent of a form: of a new interface what is filled in, of another one what has changed. Addresses that come from the
- * network end with any change: what is there instead is said with each.
+ * configOf returns the body of a request: all filled-in values of a new interface, or the changed ones of an existing one. Any change ends
+ * a dynamic address, so it includes the addresses in every case.
  */
 export function configOf(type: Interface['type'], was: Interface | undefined, is: Settings): NonNullable<Staging> {
   const before = settingsOf(was)
@@ -162,7 +162,7 @@ export function configOf(type: Interface['type'], was: Interface | undefined, is
 }
 
 const quiet = ['cidr', 'gateway', 'cidr6', 'gateway6', 'comment']
-/** noticed reports whether guests on a bridge notice a change: addresses of the node and comments they do not. */
+/** noticed reports whether guests on a bridge would notice a change. They do not notice the node's addresses and comments. */
 export const noticed = (config: object): boolean => Object.keys(config).some((name) => !quiet.includes(name))
 
 /** DiffLine is a line of a unified diff. */
@@ -171,7 +171,7 @@ export interface DiffLine {
   text: string
 }
 
-/** linesOf reads a unified diff. Its head has names of files and times that say nothing here. */
+/** linesOf parses a unified diff. Its header has file names and times that mean nothing here. */
 export function linesOf(diff: string): DiffLine[] {
   const lines: DiffLine[] = []
   let begun = false
@@ -185,7 +185,7 @@ export function linesOf(diff: string): DiffLine[] {
   return lines
 }
 
-/** Texts say what would be hit. */
+/** Texts describe the affected guests. */
 export interface Texts {
   attached: (guest: string, bridge: string) => string
   unknown: (n: number) => string
@@ -193,8 +193,8 @@ export interface Texts {
 }
 
 /**
- * planOf is who would notice a change of an interface: the guests on bridges that stand on it. Its phrase is wanted where there are any, or
- * may be, as the service wants it; what is only staged hits nobody.
+ * planOf returns who would notice a change of an interface: the guests on bridges that depend on it. Like the service, it requires the
+ * phrase if there are or may be any. A change of a staged interface affects nobody.
  */
 export function planOf(found: Bridges, node: NodeNetwork, one: Interface, texts: Texts): components['schemas']['Plan'] {
   const bridges = one.staged === 'added' ? [] : above(node.interfaces, one)

@@ -1,10 +1,10 @@
-// What the guests of hosts received and sent, added up.
+// The traffic of the guests of hosts, added up.
 import type { components } from '../../api/schema'
 
 export type Series = components['schemas']['MetricSeries']
 type Points = (number | null)[]
 
-/** sum adds lines up, point by point. A point of which nobody knows anything is null. */
+/** sum adds up series, point by point. A point without any known value is null. */
 export function sum(lines: readonly Points[]): Points {
   const longest = Math.max(0, ...lines.map(({ length }) => length))
   return Array.from({ length: longest }, (_, i) =>
@@ -12,7 +12,7 @@ export function sum(lines: readonly Points[]): Points {
   )
 }
 
-/** Part is one host: what is known of it last, in bytes per second. */
+/** Part is one host: its last known traffic, in bytes per second. */
 export interface Part {
   target: string
   name: string
@@ -29,7 +29,7 @@ export interface Flow {
   parts: Part[]
 }
 
-/** flowOf are the hosts of these ids; all without ids. */
+/** flowOf returns the flow of the hosts with these IDs; all hosts without IDs. */
 export function flowOf({ from, step_s: step, series }: Series, ids?: ReadonlySet<number>): Flow {
   const of = series.filter(({ target }) => !ids || ids.has(Number(target.slice('host:'.length))))
   const lines = (metric: string): Points[] => of.filter((one) => one.metric === metric).map(({ points }) => points)

@@ -1,22 +1,22 @@
-// Where the page shows what a problem or an activity is about.
+// The page of the object of a problem or an activity.
 import type { components } from '../../api/schema'
 
 type Fault = components['schemas']['ClusterProblem']
 type Alert = components['schemas']['Alert']
 type Activity = components['schemas']['ClusterActivity']
 
-/** placeOf is the path of what mends a problem; undefined where the page has none. appOf finds the guest of an app. */
+/** placeOf returns the path of the page that fixes a problem; undefined if there is none. appOf finds the guest of an app. */
 export function placeOf(fault: Fault, appOf: (id: number) => number | undefined): string | undefined {
   const { target, host_id: host, job_id: job } = fault
   if (job !== null) return `/jobs/${job}`
   return placeOfThing(target.kind, target.id, target.name, host, appOf)
 }
 
-/** placeOfAlert is the path of what an alert is about. */
+/** placeOfAlert returns the path of an alert's object. */
 export const placeOfAlert = ({ target, host_id: host }: Alert, appOf: (id: number) => number | undefined): string | undefined =>
   placeOfThing(target.kind, target.id, target.kind === 'node' ? target.node || target.name : target.name, host, appOf)
 
-/** placeOfActivity is the path of what was done, or of what it was done to. */
+/** placeOfActivity returns the path of an activity or of its object. */
 export function placeOfActivity(one: Activity, appOf: (id: number) => number | undefined): string | undefined {
   if (one.kind === 'job') return `/jobs/${one.id}`
   if (one.kind === 'alert') return `/alerts/${one.id}`
@@ -43,7 +43,10 @@ function placeOfThing(
   return host === null ? undefined : `/hosts/${host}`
 }
 
-/** titleOf writes a title that begins with an action or a kind of job in words: "host.rotate_credentials lab" is "Rotate credentials: host lab". */
+/**
+ * titleOf writes out a title that begins with an action or a kind of job: "host.rotate_credentials lab" becomes "Rotate credentials: host
+ * lab".
+ */
 export function titleOf(title: string): string {
   const [, noun, verb, rest] = /^([a-z_]+)\.([a-z_]+)(?: (.*))?$/s.exec(title) ?? []
   if (!noun || !verb) return title

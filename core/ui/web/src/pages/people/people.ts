@@ -1,20 +1,20 @@
-// Users and teams as the page has them.
+// Users and teams.
 import type { components } from '../../api/schema'
 
 export type User = components['schemas']['UserAccount']
 export type Team = components['schemas']['Team']
 export type Host = Pick<components['schemas']['Host'], 'id' | 'name' | 'team_id'>
 
-/** A role in this team holds everywhere. */
+/** A role in this team applies everywhere. */
 export const everywhere = 1
 
 export const roles = ['viewer', 'operator', 'admin', 'owner'] as const
 export type Role = (typeof roles)[number]
 
-/** What the service gives at once. */
+/** The page size of the service. */
 const most = 500
 
-/** everyone reads all pages of a list; mostly there is one. */
+/** everyone reads all pages of a list; usually there is one. */
 export async function everyone<T>(get: (page: { page: number; per_page: number }) => Promise<T[]>): Promise<T[]> {
   const all: T[] = []
   for (let page = 1; ; page++) {
@@ -24,7 +24,7 @@ export async function everyone<T>(get: (page: { page: number; per_page: number }
   }
 }
 
-/** holder is the user with roles, as rights are asked for. */
+/** holder returns the user with roles, as permission checks need it. */
 export const holder = (user: User) => ({
   role: user.role,
   roles: user.teams.map(({ id, role }) => ({ team_id: id, role })),
@@ -61,7 +61,7 @@ words.push(
   'zinc',
 )
 
-/** newPassword is one that can be read out: four words and twelve digits, some 58 bits. */
+/** newPassword generates a password that can be read out: four words and twelve digits, about 58 bits. */
 export function newPassword(): string {
   const drawn = crypto.getRandomValues(new Uint32Array(8))
   const some = [...drawn.slice(0, 4)].map((n) => words[n % words.length])

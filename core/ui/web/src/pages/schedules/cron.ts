@@ -4,7 +4,7 @@ import 'cronstrue/locales/de'
 import { spoken } from '../../words/spoken.svelte'
 import { t } from '../../words/words'
 
-/** inWords is what an expression means; empty for one that is not understood, which the service judges. */
+/** inWords returns the meaning of an expression; empty if it is not understood. The service decides whether it is valid. */
 export function inWords(cron: string): string {
   const fields = cron.trim().split(/\s+/)
   if (fields.length !== 5) return ''
@@ -14,6 +14,6 @@ export function inWords(cron: string): string {
   } catch {
     return ''
   }
-  // Of two day fields either is enough, as everywhere in cron; the words would be read as both.
+  // If both day fields are set, one match is enough, as always in cron; the words would read as if both were required.
   return fields[2] !== '*' && fields[4] !== '*' ? `${words} (${t('schedules.either')})` : words
 }

@@ -1,2 +1,2 @@
-/** It brings its words to cronstrue, and has nothing else that is used. */
+/** It adds its words to cronstrue; nothing else of it is used. */
 declare module 'cronstrue/locales/de'

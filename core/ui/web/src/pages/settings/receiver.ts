@@ -1,4 +1,4 @@
-// To whom samples are sent, as a form has it.
+// The receiver of metrics in a form.
 import { command, type Command } from '../../api/client'
 import type { components } from '../../api/schema'
 
@@ -15,7 +15,7 @@ export interface Receiver {
   tls_fingerprint: string
 }
 
-/** receiverOf is what is there, without secrets: these are never shown. */
+/** receiverOf returns the current receiver without secrets, which are never shown. */
 export const receiverOf = (state: State): Receiver => ({
   url: state.url ?? '',
   auth: state.auth,
@@ -25,11 +25,11 @@ export const receiverOf = (state: State): Receiver => ({
   tls_fingerprint: state.tls_fingerprint ?? '',
 })
 
-/** isWhole reports whether all that the way of logging in needs is typed. */
+/** isWhole reports whether everything that the authentication needs is filled in. */
 export const isWhole = ({ url, auth, username, password, bearer_token: token }: Receiver): boolean =>
   url.trim() !== '' && (auth === 'none' || (auth === 'basic' ? username.trim() !== '' && password !== '' : token !== ''))
 
-/** setCommand is the request that makes it the receiver, in place of all that was there. */
+/** setCommand returns the request that replaces the receiver. */
 export function setCommand({ url, auth, username, password, ...more }: Receiver): Command<State> {
   const fingerprint = more.tls_fingerprint.trim()
   return command('put', '/api/v1/metrics/remote-write', {

@@ -1,10 +1,10 @@
-// The values of settings as people read and write them.
+// Reads and formats the values of settings.
 import type { components } from '../../api/schema'
 import { t } from '../../words/words'
 
 export type Setting = components['schemas']['Setting']
 
-/** shown is a value in words. */
+/** shown formats a value. */
 export function shown(setting: Pick<Setting, 'kind'>, value: unknown, hosts: { id: number; name: string }[]): string {
   switch (setting.kind) {
     case 'flag':
@@ -18,17 +18,17 @@ export function shown(setting: Pick<Setting, 'kind'>, value: unknown, hosts: { i
   }
 }
 
-/** texts are those of a field that has one a line. */
+/** texts splits a field with one value per line. */
 export const texts = (field: string): string[] =>
   field
     .split(/[\n,]/)
     .map((one) => one.trim())
     .filter(Boolean)
 
-/** number is a whole number, or the text itself, which the service refuses at its field. */
+/** number returns a whole number, or the text itself, which the service refuses at its field. */
 export const number = (field: string): number | string => (/^-?\d{1,15}$/.test(field.trim()) ? Number(field) : field)
 
-/** fault is what the bounds say of a value, before anybody is asked; undefined when nothing is wrong. */
+/** fault checks a value against the bounds before it is sent; undefined if it is valid. */
 export function outside({ kind, minimum, maximum }: Setting, value: unknown): string | undefined {
   if (kind !== 'number') return undefined
   const good = typeof value === 'number' && value >= (minimum ?? -Infinity) && value <= (maximum ?? Infinity)

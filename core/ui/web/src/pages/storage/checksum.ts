@@ -1,21 +1,21 @@
 import source from './checksum.worker.ts?worker&url'
 
-/** What browsers with Trusted Types have, and the types of TypeScript lack. */
+/** The part of Trusted Types that TypeScript's types lack. */
 declare const trustedTypes:
   | { createPolicy: (name: string, rules: { createScriptURL: () => string }) => { createScriptURL: (url: string) => unknown } }
   | undefined
 
 type Told = { read: number } | { sum: string } | { failed: string }
 
-/** The page's policy lets scripts be named by this only: the one that is built with the page, and no other. */
+/** The page's policy allows scripts only through this policy: the one that is built with the page, and no other. */
 const address: string =
   typeof trustedTypes === 'undefined'
     ? source
     : (trustedTypes.createPolicy('hostler-worker', { createScriptURL: () => source }).createScriptURL('') as string)
 
 /**
- * checksum is the SHA-256 of a file in hexadecimal digits, computed beside the page. read is told how many bytes have been read; the
- * signal ends it.
+ * checksum computes the SHA-256 of a file in hexadecimal digits, in a worker. read is called with the number of bytes read so far; the
+ * signal cancels it.
  */
 export function checksum(file: Blob, signal: AbortSignal, read: (bytes: number) => void): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -1,8 +1,8 @@
-// Computes the SHA-256 of a file beside the page, piece by piece: a whole file does not fit into memory.
+// Computes the SHA-256 of a file outside of the page's thread, piece by piece, because a whole file does not fit into memory.
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 
-/** How much is read at once, in bytes. */
+/** How many bytes are read at once. */
 const piece = 4 << 20
 
 onmessage = async ({ data: file }: MessageEvent<Blob>) => {
@@ -14,7 +14,7 @@ onmessage = async ({ data: file }: MessageEvent<Blob>) => {
     }
     postMessage({ sum: bytesToHex(hash.digest()) })
   } catch (caught) {
-    // A file that was changed or taken away after it was chosen cannot be read.
+    // A file that was changed or removed after it was selected cannot be read.
     postMessage({ failed: caught instanceof Error ? caught.message : String(caught) })
   }
 }

@@ -71,7 +71,7 @@ test('a new definition has what is filled in, each in its type', () => {
   const config = made(keys, { server: ' nas ', port: '8007', content: 'iso,images', disable: 'true', password: 'secret' })
   expect(config).toEqual({ server: ' nas ', port: 8007, content: ['iso', 'images'], disable: true, password: 'secret' })
   expect(veiled(keys, config)).toMatchObject({ server: ' nas ', password: '…' })
-  // The service says what is wrong with it.
+  // The service reports what is wrong with it.
   expect(made(keys, { port: 'many' })).toEqual({ port: 'many' })
 })
 

@@ -1,28 +1,28 @@
-// What the parts of a storage's page share.
+// Shared code for the parts of a storage's page.
 import type { components } from '../../api/schema'
 
 export type Volume = components['schemas']['StorageVolume']
 export type Kind = Volume['kind']
 
-/** Place is a storage as its page knows it. */
+/** Place is a storage on its page. */
 export interface Place {
   host_id: number
   name: string
   cluster_id: number | undefined
-  /** Of the host by which it is reached; rights are those in it. */
+  /** The team of the host through which it is reached; permissions depend on it. */
   team_id: number | null
   shared: boolean
-  /** What it may hold, in the hypervisor's words. */
+  /** The allowed content types, in the hypervisor's words. */
   content: string[]
   nodes: components['schemas']['StorageNode'][]
 }
 
-/** What is made by guests and their backups is not sent as a file. */
+/** Content of guests and their backups cannot be uploaded. */
 const made = ['images', 'rootdir', 'backup']
-/** uploadable are the kinds of content that a file can be sent as. */
+/** uploadable returns the content types of which files can be uploaded. */
 export const uploadable = (content: string[]): string[] => content.filter((one) => !made.includes(one))
 
-/** sums reads a list of SHA-256 checksums, as sha256sum writes it: the sum of each name. */
+/** sums parses a list of SHA-256 checksums in the format of sha256sum: the checksum of each name. */
 export function sums(text: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const line of text.split(/\r?\n/)) {
@@ -36,28 +36,28 @@ export function sums(text: string): Map<string, string> {
 
 const base = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
-/** Share is how much of a storage something takes. */
+/** Share is how much of a storage something uses. */
 export interface Share {
   name: string
   count: number
   bytes: number
 }
 
-/** shares adds up volumes by a name, the largest first. */
+/** shares adds up volumes by name, largest first. */
 export function shares(volumes: Volume[], name: (volume: Volume) => string): Share[] {
   const found = new Map<string, Share>()
   for (const one of volumes) {
     const of = name(one)
     const share = found.get(of) ?? { name: of, count: 0, bytes: 0 }
     share.count++
-    // A thin disk takes less than its size where the hypervisor tells so.
+    // A thin disk uses less than its size, if the hypervisor reports that.
     share.bytes += one.used_bytes ?? one.size_bytes ?? 0
     found.set(of, share)
   }
   return [...found.values()].sort((a, b) => b.bytes - a.bytes || a.name.localeCompare(b.name))
 }
 
-/** deleted is the path of a volume's deletion with all that it needs. */
+/** deleted returns the path that deletes a volume. */
 export const volumePath = ({ host_id, name }: Place, volume: Volume) => ({ host_id, name, volid: volume.volid })
 
 interface Figures {
@@ -65,7 +65,7 @@ interface Figures {
   total_bytes: number | null
 }
 
-/** used adds up storages. One that no node tells of counts nothing. */
+/** used adds up storages. One without figures counts as nothing. */
 export function used(all: Figures[]): { used_bytes: number; total_bytes: number } {
   const known = all.filter((one) => one.used_bytes !== null && one.total_bytes !== null)
   return {

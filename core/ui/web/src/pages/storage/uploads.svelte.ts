@@ -1,4 +1,4 @@
-// The uploads of this tab. They go on while one walks through the pages: nothing of them lives in a page.
+// The uploads of this tab. They continue while the user visits other pages, because no page owns them.
 import { sendFile, uploadCommand, type Target } from '../../api/upload'
 import { asProblem, type Problem } from '../../api/problem'
 import { say } from '../../kit/toasts.svelte'
@@ -6,34 +6,34 @@ import type { Job } from '../../live/jobs.svelte'
 import { announce } from '../jobs/announce'
 import { checksum } from './checksum'
 
-/** How many are sent at once, for over plain HTTP a browser has six connections to a server; the others wait for their turn. */
+/** How many are sent at once. Over plain HTTP, a browser opens only six connections to a server; the others wait. */
 const atOnce = 2
-/** The speed is that of the last so many milliseconds. */
+/** The speed is measured over this many milliseconds. */
 const recent = 5000
 
 export type State = 'waiting' | 'checking' | 'sending' | 'arrived' | 'failed' | 'canceled'
 
 let last = 0
 
-/** Upload is one file on its way. */
+/** Upload is one file that is being uploaded. */
 export class Upload {
   readonly key = ++last
   state: State = $state('waiting')
-  /** How much of it has been read for its checksum, and how much has been sent, in bytes. */
+  /** How many bytes have been read for the checksum, and how many have been sent. */
   read = $state(0)
   sent = $state(0)
-  /** Bytes a second; none before it can be told. */
+  /** Bytes per second; undefined until it can be measured. */
   speed: number | undefined = $state()
-  /** Its SHA-256 as it was computed here; empty before. */
+  /** The SHA-256 as it was computed here; empty before. */
   sum = $state('')
-  /** What the service got is something else than what was sent. */
+  /** The service received something else than was sent. */
   differs = $state(false)
   problem: Problem | undefined = $state.raw()
   job: Job | undefined = $state.raw()
   private control = new AbortController()
   private samples: { at: number; sent: number }[] = []
 
-  /** what names the act for other pages, such as "Upload debian.iso". */
+  /** what names the action for other pages, such as "Upload debian.iso". */
   constructor(
     readonly file: File,
     readonly target: Target,
@@ -44,15 +44,15 @@ export class Upload {
   get wanted(): string {
     return this.target.sha256
   }
-  /** It is over: nothing of it is under way here any more. */
+  /** It is over: nothing of it is running here any more. */
   get over(): boolean {
     return this.state === 'arrived' || this.state === 'failed' || this.state === 'canceled'
   }
-  /** The file is another one than was wanted: it was not sent. */
+  /** The file differs from the expected one and was not sent. */
   get wrong(): boolean {
     return this.state === 'failed' && this.sum !== '' && this.wanted !== '' && this.sum !== this.wanted
   }
-  /** Seconds until all is sent; none before it can be told. */
+  /** Seconds until everything is sent; undefined until it can be estimated. */
   get left(): number | undefined {
     return this.speed ? Math.max(0, this.file.size - this.sent) / this.speed : undefined
   }
@@ -63,7 +63,7 @@ export class Upload {
     this.control.abort()
   }
 
-  /** go does all of it. It never throws. */
+  /** go runs the upload. It never throws. */
   async go(): Promise<void> {
     const { signal } = this.control
     try {
@@ -77,7 +77,7 @@ export class Upload {
       }
       this.state = 'sending'
       const own = this.sum ? Promise.resolve(this.sum) : this.compute(signal)
-      own.catch(() => undefined) // it is waited for below, and may fail before
+      own.catch(() => undefined) // it is awaited below, and may fail before
       const command = uploadCommand(this.target, this.file.name, uniqueId())
       const { job, upload } = await sendFile(command, this.file, { signal, progress: (sent, all) => this.move(sent, all) })
       this.sent = this.file.size
@@ -108,21 +108,21 @@ export class Upload {
   }
 }
 
-/** uniqueId is a random id. crypto.randomUUID is there over HTTPS only. */
+/** uniqueId returns a random ID. crypto.randomUUID exists only over HTTPS. */
 function uniqueId(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((one) => one.toString(16).padStart(2, '0')).join('')
 }
 
-/** ended moves when the job of an upload is done. */
+/** ended changes when the job of an upload is done. */
 export const uploads = $state({ all: [] as Upload[], ended: 0 })
 
-/** begin adds uploads; they are sent in their order. */
+/** begin adds uploads; they are sent in order. */
 export function begin(more: Upload[]): void {
   uploads.all = [...uploads.all, ...more]
   next()
 }
 
-/** forget takes what is over from the list. */
+/** forget removes finished uploads from the list. */
 export function forget(): void {
   uploads.all = uploads.all.filter((one) => !one.over)
 }
@@ -142,7 +142,7 @@ function next(): void {
   if (running === 0) removeEventListener('beforeunload', warn)
 }
 
-/** warn has the browser ask before the page is left for good: what is being sent would end. */
+/** warn lets the browser ask before the page is left, because that would cancel uploads. */
 function warn(event: BeforeUnloadEvent): void {
   event.preventDefault()
 }

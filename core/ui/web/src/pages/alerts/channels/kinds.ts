@@ -1,4 +1,4 @@
-// What each kind of channel wants to know.
+// The fields of each kind of channel.
 import type { components } from '../../../api/schema'
 
 export type Channel = components['schemas']['Channel']
@@ -7,12 +7,12 @@ type Setting = Exclude<keyof components['schemas']['ChannelSettings'], 'tls_fing
 export type Secret = keyof components['schemas']['NotificationSecrets']
 
 interface Needs {
-  /** With a star, what must be there. */
+  /** A star marks required fields. */
   settings: (Setting | `${Setting}*`)[]
   secrets: (Secret | `${Secret}*`)[]
 }
 
-/** kinds are all, in the order in which they are offered. */
+/** kinds are all kinds, in the order in which they are offered. */
 export const kinds: Record<Kind, Needs> = {
   smtp: { settings: ['server*', 'security', 'username', 'from*', 'to*'], secrets: ['password'] },
   webhook: { settings: ['url*'], secrets: ['secret', 'token'] },
@@ -27,7 +27,7 @@ export const kinds: Record<Kind, Needs> = {
 }
 export const kindNames = Object.keys(kinds) as Kind[]
 
-/** plain is a name without its star. */
+/** plain returns a name without its star. */
 export const plain = <N extends string>(name: N): N extends `${infer P}*` ? P : N =>
   name.replace('*', '') as N extends `${infer P}*` ? P : N
 export const isNeeded = (name: string): boolean => name.endsWith('*')

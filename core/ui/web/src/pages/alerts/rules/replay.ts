@@ -1,4 +1,4 @@
-// What a rule would have done, by what was measured: as the service decides it at each look.
+// Evaluates a rule against past measurements, in the same way as the service does.
 
 export interface Levels {
   threshold: number
@@ -7,23 +7,23 @@ export interface Levels {
   clear_for_s: number
 }
 
-/** Firing is an alert that would have been raised, in seconds since 1970; until is null while it goes on. */
+/** Firing is an alert that would have been raised, in seconds since 1970; until is null while it lasts. */
 export interface Firing {
   at: number
   until: number | null
 }
 
-/** Looks are not exact: so much earlier than a rule wants is long enough, in seconds. */
+/** The service does not evaluate at exact times: a duration that is this many seconds shorter is long enough. */
 const slack = 1
 
 /**
- * replay gives the alerts over values that are step seconds apart. Nothing known is no breach and no end of one, and between the two levels
- * nothing changes.
+ * replay returns the alerts for values that are step seconds apart. An unknown value neither starts nor ends a breach, and between the two
+ * levels nothing changes.
  */
 export function replay(values: (number | null)[], from: number, step: number, levels: Levels): Firing[] {
   const all: Firing[] = []
-  let breach: number | undefined // for how long it has been one
-  let over: number | undefined // for how long it has been over
+  let breach: number | undefined // how long it has been a breach
+  let over: number | undefined // how long it has been over
   let open: Firing | undefined
   values.forEach((value, i) => {
     const at = from + i * step

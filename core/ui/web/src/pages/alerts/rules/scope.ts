@@ -1,10 +1,10 @@
-// Which things a rule is about, as the service decides it: those that everything given fits.
+// The objects in the scope of a rule, as the service decides it: those that match all conditions.
 import type { components } from '../../../api/schema'
 import type { Guest } from '../../../live/guests.svelte'
 
 type Schemas = components['schemas']
 
-/** Scope is what narrows a rule; empty is all. */
+/** Scope limits a rule; an empty one contains everything. */
 export interface Scope {
   team_id: number | null
   host_id: number | null
@@ -20,20 +20,20 @@ export interface Things {
   storages: Schemas['Storage'][]
 }
 
-/** Thing is one of them: how rules call it, how the metrics do where it has a history, and who it belongs to. */
+/** Thing is one object: its names in rules and metrics, and its owner. */
 export interface Thing {
   name: string
   kind: string
-  /** Each of its names in the targets of a rule: a node has one by every host of its cluster. */
+  /** Its names in the targets of a rule: a node has one for each host of its cluster. */
   words: string[]
-  /** undefined where there is no history of it. */
+  /** undefined if it has no history. */
   metric: string | undefined
   team: number | null
   host: number | null
   tags: string[]
 }
 
-/** allThings are those of the kinds. */
+/** allThings returns the objects of these kinds. */
 export function allThings({ guests, hosts, nodes, storages }: Things, kinds: string[]): Thing[] {
   const ofCluster = (cluster: number): number[] => hosts.filter((one) => one.cluster?.id === cluster).map((one) => one.id)
   const teamOf = (id: number): number | null => hosts.find((one) => one.id === id)?.team_id ?? null
@@ -67,7 +67,7 @@ export function allThings({ guests, hosts, nodes, storages }: Things, kinds: str
   return all.filter((one) => kinds.includes(one.kind))
 }
 
-/** covers reports whether a rule of that scope is about the thing. */
+/** covers reports whether a scope contains the object. */
 export const covers = (on: Scope, thing: Thing): boolean =>
   (!on.kinds.length || on.kinds.includes(thing.kind)) &&
   (on.team_id === null || on.team_id === thing.team) &&
@@ -75,5 +75,5 @@ export const covers = (on: Scope, thing: Thing): boolean =>
   (!on.tags.length || on.tags.some((tag) => thing.tags.includes(tag))) &&
   (!on.targets.length || on.targets.some((target) => thing.words.includes(target)))
 
-/** words are the parts of a text with commas between them. */
+/** words splits a text at commas. */
 export const words = (text: string): string[] => [...new Set(text.split(',').map((one) => one.trim()))].filter(Boolean)

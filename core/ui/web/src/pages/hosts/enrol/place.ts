@@ -1,4 +1,4 @@
-// Where the enrolment stands: all of it that is no secret is in the address, so that it can be left, gone back in, and gone on with.
+// The state of the enrolment. Everything but secrets is in the address, so that the user can leave, go back and continue.
 import { navigate } from '../../../app/router.svelte'
 import { capabilities, type Capability } from '../mark'
 
@@ -10,10 +10,10 @@ export interface Place {
   driver: string
   address: string
   name: string
-  /** The fingerprint that the person has compared; empty where the system's authorities vouch for the certificate. */
+  /** The fingerprint that the user has compared; empty if a trusted authority signed the certificate. */
   pin: string
   wanted: Capability[]
-  /** Where the rights are to hold; empty for everywhere. */
+  /** The path of the permissions; empty for everything. */
   path: string
   shell: boolean
   /** The host, once it is enrolled. */
@@ -22,7 +22,7 @@ export interface Place {
 
 const text = (query: URLSearchParams, name: string, most: number): string => (query.get(name) ?? '').slice(0, most)
 
-/** placeOf reads the address. What does not fit is left out: a link may come from anybody. */
+/** placeOf reads the address. Invalid values are left out, because a link may come from anybody. */
 export function placeOf(query: URLSearchParams): Place {
   const wanted = (query.get('can') ?? 'monitoring').split(' ')
   const pin = text(query, 'pin', 95).toUpperCase()
@@ -43,7 +43,7 @@ export function placeOf(query: URLSearchParams): Place {
   return place
 }
 
-/** go goes to a place: each is a step of the browser's history. */
+/** go goes to a step, with a new entry in the browser's history. */
 export function go(place: Place): void {
   const values: Record<string, string> = {
     step: place.step,
