@@ -573,7 +573,7 @@ func TestRestoreBackupToANewID(t *testing.T) {
 	if got := b.Value("SELECT params->'spec'->>'NewIdentity' FROM jobs ORDER BY id DESC LIMIT 1"); got != "true" {
 		t.Errorf("new MAC addresses beside the one that is there: %s", got)
 	}
-	b.Ask(t, "POST", back, `{"newid":900}`, apitest.Admin, 422, "invalid", `["body","newid"]`, "a job is making")
+	b.Ask(t, "POST", back, `{"newid":900}`, apitest.Admin, 422, "invalid", `["body","newid"]`, "a job is creating")
 	for body, want := range map[string]string{`{"newid":901}`: "web ", `{"newid":902,"name":"web2"}`: "web2 web2"} {
 		b.Ask(t, "POST", back, body, apitest.Admin, 202, "")
 		if got := b.Value("SELECT concat(params->>'name', ' ', params->'spec'->>'Name') FROM jobs ORDER BY id DESC LIMIT 1"); got != want {

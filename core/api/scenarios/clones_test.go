@@ -74,7 +74,8 @@ func TestCreateVM(t *testing.T) {
 	if first.VMID == 0 || second.VMID == 0 || first.VMID == second.VMID {
 		t.Errorf("two VMs that are to be made have the numbers %d and %d", first.VMID, second.VMID)
 	}
-	b.Ask(t, "POST", "vms", order(fmt.Sprintf(`,"vmid":%d`, first.VMID)), apitest.Admin, 422, "invalid", `["body","vmid"]`, "a job is making")
+	b.Ask(t, "POST", "vms", order(fmt.Sprintf(`,"vmid":%d`, first.VMID)), apitest.Admin, 422, "invalid", `["body","vmid"]`,
+		"a job is creating")
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
 	b.Ask(t, "POST", "vms", order(""), apitest.Admin, 409, "capability_missing")
 }
