@@ -233,7 +233,7 @@ func TestWhatIsNotDestroyed(t *testing.T) {
 		j, transcript := b.ended(t, b.add(t, guest.Uninstall.Spec(job.Target{Kind: "app", ID: 1, Name: "wiki"}, 1, b.hostID,
 			guest.Params[hypervisor.DestroySpec]{Asked: p})), job.Failed)
 		if got := statusOf(b.cluster, ref.ID); got != hypervisor.GuestRunning || len(b.words(t, ref)) != 0 ||
-			!strings.Contains(j.Error, "the guest is protected at the hypervisor; nothing was done") {
+			!strings.Contains(j.Error, "the guest has protection enabled on the hypervisor; nothing was done") {
 			t.Errorf("a protected container is %s: %s\n%s", got, j.Error, transcript)
 		}
 		// The hypervisor's own word, where it finds it out first.

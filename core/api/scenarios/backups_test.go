@@ -663,7 +663,7 @@ func TestRestoreBackupOver(t *testing.T) {
 	b := newBackups(t)
 	back := "backups/" + b.backup("web") + "/restore"
 	b.Ask(t, "POST", back, `{"over":true}`, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"web"`,
-		`All that web has written since the backup was taken is lost.`)
+		`All data that web has written since the backup was taken is lost.`)
 	b.Ask(t, "POST", back+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"kind":"data"`, `"kind":"disk"`,
 		`"kind":"backup","text":"A backup on nas remains."`)
 	for hours := range 3 {

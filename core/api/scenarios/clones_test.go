@@ -175,8 +175,8 @@ func TestPlansOfDeletionTellOfEveryVolume(t *testing.T) {
 		addVolumes(b, ref.ID)
 		b.Run(t, apitest.Scenario{Name: path, Method: "DELETE", URL: "/api/v1/" + path + "?plan=true", As: apitest.Owner, Status: 200,
 			Contains: []string{
-				`"text":"The unused disk unused0 on the storage local is destroyed with all that is on it.","name":"local:unused"`,
-				`"text":"The disk scsi2 on the storage local is destroyed with all that is on it.","name":"local:waiting","size_bytes":5368709120`,
+				`"text":"The unused disk unused0 on the storage local is destroyed with all its data.","name":"local:unused"`,
+				`"text":"The disk scsi2 on the storage local is destroyed with all its data.","name":"local:waiting","size_bytes":5368709120`,
 				`"text":"The image in the drive ide0 on the storage local, which the hypervisor made for `,
 				`The volume local:foreign, which scsi3 of `, `belongs to the guest 999 and stays.`,
 				`The volume local:nobodys, which scsi4 of `, `belongs to no guest and stays.`,
@@ -284,7 +284,7 @@ func TestClone_RefusesFullCopyOfRunningContainer(t *testing.T) {
 	t.Parallel()
 	b := newClones(t)
 	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running",
-		"cannot copy wiki: it is a running container; stop it first")
+		"cannot clone wiki: the container is running; stop it first")
 	b.Ask(t, "POST", "apps/2/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"guest_running"`)
 	b.Ask(t, "POST", b.VM("running")+"/clone", "", apitest.Admin, 202, "")
 	b.Cluster.Change(b.Refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestPaused })

@@ -51,7 +51,7 @@ func TestConsoleEnds(t *testing.T) {
 		"the plugin dies": {wikiConsole, func(_ *testing.T, f *consolesFixture, _ consoleSession) {
 			f.cluster.EndConsoles(plugin.ErrGone)
 		}, 4503, "plugin is not running"},
-		"the service stops": {wikiConsole, func(_ *testing.T, f *consolesFixture, _ consoleSession) {
+		"the service is stopping": {wikiConsole, func(_ *testing.T, f *consolesFixture, _ consoleSession) {
 			go f.Drain(context.Background())
 		}, 4503, "the service is stopping"},
 	} {

@@ -142,7 +142,7 @@ type firewallDrafts struct{ states []sdk.State }
 
 func (d firewallDrafts) States(_ context.Context, id, _ int64) ([]sdk.State, error) {
 	if id != 7 {
-		return nil, problem.New(problem.CodeNotFound, "there is no such draft")
+		return nil, problem.New(problem.CodeNotFound, "draft not found")
 	}
 	return d.states, nil
 }

@@ -94,7 +94,7 @@ func TestHostNodePowerIsConfirmed(t *testing.T) {
 	b.power("node1", "", `{"command":"reboot"}`, apitest.Owner, 409, "self_target", `"is_self":true`, `This service runs on the node node1`)
 	b.cluster.SetFault("nodestatus", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 	b.power("node2", "", `{"command":"reboot","confirm":"node2"}`, apitest.Owner, 502, "hypervisor_error", `"reason":"unreachable"`)
-	b.power("node2", "?plan=true", `{"command":"reboot"}`, apitest.Owner, 200, "", `The hypervisor cannot be asked: no route`)
+	b.power("node2", "?plan=true", `{"command":"reboot"}`, apitest.Owner, 200, "", `The hypervisor did not answer: no route`)
 	if n := b.cluster.Calls("powernode"); n != 0 {
 		t.Errorf("the hypervisor was told %d times", n)
 	}

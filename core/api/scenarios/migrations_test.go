@@ -145,7 +145,7 @@ func TestPlanOfAMigrationWithoutAHypervisor(t *testing.T) {
 	b := newMigrations(t)
 	vm, to := b.migrate("stopped")+"?plan=true", `{"target_host_id":1,"node":"node2"}`
 	b.cluster.SetFault("checkmigration", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "it is away")})
-	b.Ask(t, "POST", vm, to, apitest.Admin, 200, "", `"warnings":["The hypervisor cannot be asked: `, `"blockers":[]`)
+	b.Ask(t, "POST", vm, to, apitest.Admin, 200, "", `"warnings":["The hypervisor did not answer: `, `"blockers":[]`)
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
 	b.Ask(t, "POST", vm, to, apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'vm.migrate' AND result = 'ok'"); n != "0" {

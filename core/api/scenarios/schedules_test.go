@@ -333,7 +333,7 @@ func TestScheduleOfAGuestThatIsGone(t *testing.T) {
 	}
 	b.Run(t,
 		apitest.Scenario{Name: "list", Method: "GET", URL: "/api/v1/schedules", As: apitest.Viewer, Status: 200,
-			Contains: []string{`"enabled":false,"next_run_at":null`, `"disabled_reason":"there is no such vm"`}},
+			Contains: []string{`"enabled":false,"next_run_at":null`, `"disabled_reason":"vm not found"`}},
 		apitest.Scenario{Name: "on again", Method: "PATCH", URL: schedulePath(id, ""), Body: `{"enabled":true}`, As: apitest.Admin, Status: 404,
 			Error: "not_found"},
 		apitest.Scenario{Name: "a new name is possible", Method: "PATCH", URL: schedulePath(id, ""), Body: `{"name":"Old"}`, As: apitest.Admin,

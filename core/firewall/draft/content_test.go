@@ -125,7 +125,7 @@ func TestFillingThatCannotBe(t *testing.T) {
 		says       string
 	}{
 		{"a node has no aliases", webServer, draft.On{Kind: "node", Node: "node1"}, problem.CodeUnsupportedAtScope, "aliases"},
-		{"no such group", webServer, draft.On{Kind: "group", Group: "none"}, problem.CodeInvalid, "there is no such group"},
+		{"no such group", webServer, draft.On{Kind: "group", Group: "none"}, problem.CodeInvalid, "group not found"},
 		{"a group in a group", `{"rules":[{"type":"group","action":"other"}]}`, draft.On{Kind: "group", Group: "web"}, problem.CodeInvalid,
 			"cannot be put into the group web"},
 		{"no such VM", webServer, draft.On{Kind: "vm", ID: 99}, problem.CodeNotFound, ""},
