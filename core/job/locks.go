@@ -76,7 +76,7 @@ func (l *locks) keep(ctx context.Context) {
 		l.set(nil)
 		s.close()
 		if ctx.Err() == nil {
-			l.log.Warn("the connection that held the locks is gone; jobs that ran under it will be resumed")
+			l.log.Warn("the connection that held the locks is lost; jobs that ran under it will be resumed")
 		}
 	}
 }
@@ -169,7 +169,7 @@ func (s *session) watch(ctx context.Context) {
 
 // alive pings the server. A session that does not answer is lost.
 func (s *session) alive() bool {
-	_, err := s.query("SELECT true")
+	_, err := s.query("the server does not accept a setting")
 	return err == nil
 }
 
@@ -228,7 +228,7 @@ func (s *session) queryLocked(sql string, args ...any) (bool, error) {
 	var got bool
 	if err := s.conn.QueryRow(ctx, sql, args...).Scan(&got); err != nil {
 		s.lose()
-		return false, fmt.Errorf("%w: asking the lock connection: %w", ErrLost, err)
+		return false, fmt.Errorf("%w: checking the lock connection: %w", ErrLost, err)
 	}
 	return got, nil
 }
