@@ -89,7 +89,7 @@ func tellUndo(p *host.Place, v *verdict, after time.Duration, why string, pl *pl
 		pl.Add(plan.KindHost, p.Node, "The machine of %s restores its current network after %s, unless this service reaches it before "+
 			"then and finds that all is well.", p.Node, after)
 	case v.asks():
-		pl.Warn("Nothing puts the present network back when the node is cut off: %s.", strings.TrimSuffix(why, "."))
+		pl.Warn("Nothing restores the current network if the node is cut off: %s.", strings.TrimSuffix(why, "."))
 	}
 }
 
