@@ -80,10 +80,9 @@ func (c *cycle) text(o *observation) (message, remedy string) {
 		if o.fault.N < 0 {
 			way = "behind"
 		}
-		return fmt.Sprintf("The clock of the node is %s s %s "+
-				"the clock of the service, at least %s s%s.", number(*o.value), way, number(*r.Threshold),
-				lasting(r.ForS)), "Synchronize the node and the machine of the service by NTP, for example with chrony, and check which of " +
-				"the two is wrong."
+		return fmt.Sprintf("The clock of the node is %s s %s the clock of the service, at least %s s%s.", number(*o.value), way,
+				number(*r.Threshold), lasting(r.ForS)), "Synchronize the node and the machine of the service by NTP, for example with chrony, " +
+				"and check which of the two is wrong."
 	case TaskFailed:
 		user, failure, _ := strings.Cut(o.fault.Detail, "\n")
 		text := "The task " + o.fault.Word + " failed on the hypervisor"

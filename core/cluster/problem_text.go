@@ -115,7 +115,8 @@ func (f Fault) remedy(p *Problem) string {
 	case "backup_unlisted":
 		return "Check that the storage is available and that the host's token for backups may read it: POST " + at + "/test."
 	case "app_missing":
-		return fmt.Sprintf(`Restore the container from a backup, or remove the app from Hostler: DELETE /api/v1/apps/%d with keep_ct.`, *p.Target.ID)
+		return fmt.Sprintf("Restore the container from a backup, or remove the app from Hostler: DELETE /api/v1/apps/%d with keep_ct.",
+			*p.Target.ID)
 	case "schedule_empty":
 		return fmt.Sprintf("Tag guests, or change the schedule's selection with PATCH /api/v1/schedules/%d.", *p.Target.ID)
 	case "detail_unknown":

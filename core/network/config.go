@@ -41,7 +41,8 @@ var (
 	nameRules = map[string]string{
 		hypervisor.InterfaceBridge: "a bridge's name must have 2 to 10 letters, digits and _, and start with a letter, such as vmbr1",
 		hypervisor.InterfaceBond:   "a bond's name must be bond and a number, such as bond0",
-		hypervisor.InterfaceVLAN:   "a VLAN's name must be its device, a dot and the tag, such as eno1.20, or 2 to 15 letters, digits and _",
+		hypervisor.InterfaceVLAN:   "a VLAN's name must be its device, a dot and the tag, such as eno1.20, or 2 to 15 letters, digits " +
+		"and _",
 	}
 )
 

@@ -176,7 +176,8 @@ func TestPlansOfDeletionTellOfEveryVolume(t *testing.T) {
 		b.Run(t, apitest.Scenario{Name: path, Method: "DELETE", URL: "/api/v1/" + path + "?plan=true", As: apitest.Owner, Status: 200,
 			Contains: []string{
 				`"text":"The unused disk unused0 on the storage local is destroyed with all its data.","name":"local:unused"`,
-				`"text":"The disk scsi2 on the storage local is destroyed with all its data.","name":"local:waiting","size_bytes":5368709120`,
+				`"text":"The disk scsi2 on the storage local is destroyed with all its data.","name":"local:waiting",` +
+					`"size_bytes":5368709120`,
 				`"text":"The image in the drive ide0 on the storage local, which the hypervisor made for `,
 				`The volume local:foreign, which scsi3 of `, `belongs to the guest 999 and stays.`,
 				`The volume local:nobodys, which scsi4 of `, `belongs to no guest and stays.`,
