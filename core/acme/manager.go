@@ -192,8 +192,8 @@ func (m *Manager) obtain(ctx context.Context, domain string) (*tls.Certificate, 
 		}
 		defer func() {
 			if err := m.cache.over(ctx, domain); err != nil {
-				m.config.Logger.Warn("could not release the certificate "+
-					"lock; another instance has to wait", "domain", domain, "error", err)
+				m.config.Logger.Warn("could not release the certificate lock; another instance has to wait",
+					"domain", domain, "error", err)
 			}
 		}()
 	}

@@ -109,7 +109,7 @@ func TestInstancesTakeTurns(t *testing.T) {
 	f.run(second)
 	f.fallback(domain)
 	dbtest.Exec(t, f.db, "UPDATE acme_turns SET until = now()")
-	waittest.Until(t, "both have it", func() bool { return strings.Count(said.String(), "there is a certificate") == 2 })
+	waittest.Until(t, "both have it", func() bool { return strings.Count(said.String(), "obtained a certificate") == 2 })
 	if n := f.authority.Issued(); n != 1 {
 		t.Errorf("it has made %d certificates", n)
 	}

@@ -117,8 +117,8 @@ func (c *cycle) note(ctx context.Context) error {
 		set_config('plan_cache_mode', $1, true)`, plans); err != nil {
 		return err
 	}
-	return c.exec(ctx, "recording "+
-		"the cycle", "UPDATE alert_cycle SET last_at = $1, seldom_at = CASE WHEN $2 THEN $1 ELSE seldom_at END", c.now,
+	return c.exec(ctx, "recording the cycle",
+		"UPDATE alert_cycle SET last_at = $1, seldom_at = CASE WHEN $2 THEN $1 ELSE seldom_at END", c.now,
 		c.seldom)
 }
 

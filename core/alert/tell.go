@@ -60,8 +60,8 @@ func (c *cycle) text(o *observation) (message, remedy string) {
 			Disk: "Disk usage is %.0f %%"}
 		return fmt.Sprintf(what[r.Kind]+", at least %s %%%s.", *o.value, number(*r.Threshold), lasting(r.ForS)), ""
 	case NetIn, NetOut, DiskRead, DiskWrite:
-		what := map[Kind]string{NetIn: "Incoming traffic is %s", NetOut: "Outgoing traffic " +
-			"is %s", DiskRead: "Disk reads are %s", DiskWrite: "Disk writes are %s"}
+		what := map[Kind]string{NetIn: "Incoming traffic is %s", NetOut: "Outgoing traffic is %s",
+			DiskRead: "Disk reads are %s", DiskWrite: "Disk writes are %s"}
 		return fmt.Sprintf(what[r.Kind]+", at least %s%s.", rate(*o.value), rate(*r.Threshold), lasting(r.ForS)), ""
 	case StorageFills:
 		return fmt.Sprintf("At the rate of the last two weeks, the storage will be full in %s days.", number(*o.value)),

@@ -68,8 +68,7 @@ func (u *update) judge(ctx context.Context) error {
 		v.Outcome, v.Text = NothingToDo, "nothing to do: "+unchanged(now)
 	case now.Version != "":
 		v.Outcome, v.Text = NothingToDo, "nothing to do: the "+
-			"app is still at version "+now.Version+"; system packages in its container were "+
-			"changed"
+			"app is still at version "+now.Version+"; system packages in its container were changed"
 	default:
 		v.Outcome, v.Text = Updated, "updated: system packages in the container were changed; the app does not report a version"
 	}

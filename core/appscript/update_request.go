@@ -234,8 +234,8 @@ func (o *order) tell(_ context.Context, p *plan.Plan) error {
 	}
 	p.Add(plan.KindSnapshot, name, way, name)
 	p.Add(plan.KindApp, name, "The bundle %.12s runs as root inside %s and updates it.", o.bundle.Sum, name)
-	p.Warn("If the update fails, or the app does not answer afterwards "+
-		"as before, %s is rolled back: data written since then is lost.", name)
+	p.Warn("If the update fails, or the app does not answer afterwards as before, %s is rolled back: data written since then is lost.",
+		name)
 	return nil
 }
 

@@ -28,7 +28,7 @@ var scenarios = []struct {
 		"updated 1.0 2.0 before-update-ID", "two", "updated from 1.0 to 2.0", 2},
 	{"nothing", "echo it is new enough; echo all done", "succeeded", "nothing_to_do 1.0 1.0 none", "one", "the app is still at 1.0", 2},
 	{"breaks", newVersion + `kill "$(cat /root/pid)"; echo all done`, "failed", "rolled_back 1.0 1.0 none", "one",
-		"the script ended well, but nothing answers at http://10.0.", 1},
+		"the script succeeded, but nothing answers at http://10.0.", 1},
 	{"fails", works + "exit 3", "failed", "rolled_back 1.0 1.0 none", "one", "(exit status 3): The script says that it failed.", 1},
 	{"unknown-code", works + "exit 201", "failed", "rolled_back 1.0 1.0 none", "one", "the script failed (exit status 201)", 1},
 	{"human", "exit 75", "failed", "needs_human 1.0 1.0 none", "one", "Somebody has to do a part of it.; nothing was changed", 1},

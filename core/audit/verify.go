@@ -179,8 +179,8 @@ func (v *verifier) place(ctx context.Context, seq, id int64, previous, hash, bla
 	case columns[0] == nil:
 		return &Break{BreakRemoved, seq, id, fmt.Sprintf("row %d (id %d) was removed", seq, id)}
 	case !bytes.Equal(previous, v.previous[:]):
-		return &Break{BreakReordered, seq, id, fmt.Sprintf("row %d (id %d) does not follow "+
-			"the previous row: their order was changed", seq, id)}
+		return &Break{BreakReordered, seq, id, fmt.Sprintf("row %d (id %d) does not follow the previous row: their order was changed",
+			seq, id)}
 	}
 	if len(hash) != len(v.previous) || !v.hash.fits(seq, v.previous, hash, blanked, columns) {
 		return &Break{BreakAltered, seq, id, fmt.Sprintf("row %d (id %d) was altered", seq, id)}

@@ -138,9 +138,8 @@ func (s *Store) tell(ctx context.Context, b stored, p *plan.Plan) error {
 	case others == 0:
 		p.Warn("This is the last known good backup of %s.", b.phrase())
 	case newest != nil:
-		p.AddSince(plan.KindBackup, "", *newest, "%s.", plan.Counted(others, "1 good backup "+
-			"of the guest remains", "%d good backups of the "+
-			"guest remain"))
+		p.AddSince(plan.KindBackup, "", *newest, "%s.", plan.Counted(others, "1 good backup of the guest remains",
+			"%d good backups of the guest remain"))
 	}
 	return nil
 }

@@ -50,8 +50,8 @@ func (s *Store) prune(ctx context.Context) error {
 		}
 		busy[m.GuestID] = busy[m.GuestID] || m.Kind == "snapshot"
 		if err := s.drop(ctx, m); err != nil && ctx.Err() == nil {
-			s.log().Warn("could not delete backups that "+
-				"a schedule no longer keeps", "schedule", m.ScheduleID, "kind", m.Kind, "error", err)
+			s.log().Warn("could not delete backups that a schedule no longer keeps",
+				"schedule", m.ScheduleID, "kind", m.Kind, "error", err)
 		}
 	}
 	return nil

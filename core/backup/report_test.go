@@ -77,7 +77,7 @@ func TestReport(t *testing.T) {
 	dbtest.Exec(t, d, "UPDATE notification_reports SET written_at = $1", now.Add(-2*time.Hour))
 	report(seven)
 	if got = told(); !strings.Contains(got[0], "3 guests have a backup") ||
-		!strings.Contains(got[0], "\nVolumes that backups leave out:\n- vm-1: mp0 (/srv), scsi1\n") {
+		!strings.Contains(got[0], "\nVolumes not included in backups:\n- vm-1: mp0 (/srv), scsi1\n") {
 		t.Errorf("told %q", got)
 	}
 	dbtest.Exec(t, d, `INSERT INTO settings (key, value) VALUES ('backup.report_at', '""')`)

@@ -28,8 +28,8 @@ func (s *Store) Kinds() []schedule.Kind {
 	return []schedule.Kind{schedule.Of(RefreshKind, "Refresh the catalog",
 		func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
 			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
-				return nil, problem.New(problem.CodeForbidden, "this requires "+
-					"the role %s", identity.Admin).With("role", identity.Admin.String())
+				return nil, problem.New(problem.CodeForbidden, "this requires the role %s",
+					identity.Admin).With("role", identity.Admin.String())
 			}
 			return s.enqueue, nil
 		})}

@@ -33,8 +33,8 @@ func (o outcome) note(run *job.Run, name string) {
 	at := o.synced.Begin.Pin.String()
 	switch {
 	case o.held:
-		run.Note("%s: %d of %d entries are missing at %s: nothing "+
-			"was changed; an owner has to accept the loss first", name, o.removed, o.had, at)
+		run.Note("%s: %d of %d entries are missing at %s: nothing was changed; an owner has to accept the loss first",
+			name, o.removed, o.had, at)
 	case o.changed+o.removed == 0:
 		run.Note("%s: nothing has changed, %d entries at %s", name, o.synced.End.Entries, at)
 	default:

@@ -89,8 +89,8 @@ func Lost(lost error, thing string, done bool, unread error) error {
 	switch {
 	case unread != nil:
 		return problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer was lost (%s), and the result cannot be determined now "+
-			"(%s); nothing was sent again: check "+
-			"%s before you repeat the request", known.Detail, problem.From(unread).Detail, thing).Because(lost)
+			"(%s); nothing was sent again: check %s before you repeat the request",
+			known.Detail, problem.From(unread).Detail, thing).Because(lost)
 	case done:
 		return nil
 	}

@@ -41,8 +41,8 @@ func (s *Store) Create(ctx context.Context, c Channel, secrets Secrets) (*Channe
 		case held == identity.NoRole:
 			return nil, noTeam()
 		case held < identity.Admin:
-			return nil, problem.New(problem.CodeForbidden, "this requires "+
-				"the role %s", identity.Admin).With("role", identity.Admin.String())
+			return nil, problem.New(problem.CodeForbidden, "this requires the role %s",
+				identity.Admin).With("role", identity.Admin.String())
 		}
 	}
 	if err := s.check(nil, &c, secrets); err != nil {

@@ -60,8 +60,8 @@ func (f Fault) text(p *Problem, now time.Time) string {
 	case "backup_never":
 		return fmt.Sprintf("The guest has no backup, but requires one from the last %s.", plural(f.N, "day"))
 	case "backup_old":
-		return fmt.Sprintf("The guest's newest backup is from %s, "+
-			"but must be at most %s old.", p.Since.Format(time.DateOnly), plural(f.N, "day"))
+		return fmt.Sprintf("The guest's newest backup is from %s, but must be at most %s old.",
+			p.Since.Format(time.DateOnly), plural(f.N, "day"))
 	case "backup_unlisted":
 		at := ""
 		if f.Word != "" {
@@ -76,8 +76,8 @@ func (f Fault) text(p *Problem, now time.Time) string {
 		}
 		return fmt.Sprintf("The schedule selects no guest: none has the tag %s.", f.Word)
 	case "detail_unknown":
-		return fmt.Sprintf("The configuration of %s has not been read: the "+
-			"networks and storages that the guests use are unknown.", plural(f.N, "guest"))
+		return fmt.Sprintf("The configuration of %s has not been read: the networks and storages that the guests use are unknown.",
+			plural(f.N, "guest"))
 	}
 	return ""
 }
@@ -108,8 +108,8 @@ func (f Fault) remedy(p *Problem) string {
 	case "subscription_ended":
 		return "Renew the subscription, or remove its key."
 	case "job_failed":
-		return fmt.Sprintf("Read the transcript with GET /api/v1/jobs/%d/events, "+
-			"and retry the job with POST /api/v1/jobs/%d/retry.", *p.JobID, *p.JobID)
+		return fmt.Sprintf("Read the transcript with GET /api/v1/jobs/%d/events, and retry the job with POST /api/v1/jobs/%d/retry.",
+			*p.JobID, *p.JobID)
 	case "backup_never", "backup_old":
 		return "Back up the guest with POST /api/v1/backups/run or a schedule, or tag it backup-<n>d or backup-none."
 	case "backup_unlisted":

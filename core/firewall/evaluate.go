@@ -230,8 +230,8 @@ func (s *Store) question(ctx context.Context, at string, ends map[string]End) (*
 		q.cluster, q.on = cluster, OfCluster(e.HostID)
 	}
 	if q.cluster == 0 {
-		return nil, problem.InvalidField("one end must be a guest or "+
-			"a node, because nothing else has a firewall", "value_error", "body", "to")
+		return nil, problem.InvalidField("one end must be a guest or a node, because nothing else has a firewall",
+			"value_error", "body", "to")
 	}
 	if at == AtCurrent {
 		return q, nil

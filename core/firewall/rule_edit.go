@@ -133,8 +133,8 @@ func (s *Store) CreateRule(ctx context.Context, on Scope, rule sdk.Rule, place *
 		return RuleChanged{}, err
 	}
 	if place != nil && (*place < 0 || *place > len(was.rows)) {
-		return RuleChanged{}, problem.InvalidField(fmt.Sprintf("must be at most "+
-			"%d, the number of rules", len(was.rows)), "less_than_equal",
+		return RuleChanged{}, problem.InvalidField(fmt.Sprintf("must be at most %d, the number of rules",
+			len(was.rows)), "less_than_equal",
 			"body", "pos")
 	}
 	rule.Position = 0
@@ -367,8 +367,8 @@ func (s *Store) MoveRule(ctx context.Context, on Scope, from, to int, digest str
 	}
 	return s.editRule(ctx, on, from, digest, func(was []sdk.Rule) (edit[sdk.Rule], error) {
 		if to < 0 || to >= len(was) {
-			return edit[sdk.Rule]{}, problem.InvalidField(fmt.Sprintf("must be at most "+
-				"%d, the last position", len(was)-1), "less_than_equal",
+			return edit[sdk.Rule]{}, problem.InvalidField(fmt.Sprintf("must be at most %d, the last position",
+				len(was)-1), "less_than_equal",
 				"body", "moveto")
 		}
 		audit.Describe(ctx, func(e *audit.Entry) { e.Detail("to", to) })
@@ -389,8 +389,8 @@ func (s *Store) editRule(ctx context.Context, on Scope, place int, digest string
 	var before, after *sdk.Rule
 	now, at, err := one(ctx, s, on, l, digest, func(was []sdk.Rule) (edit[sdk.Rule], error) {
 		if place < 0 || place >= len(was) {
-			return edit[sdk.Rule]{}, problem.New(problem.CodeNotFound, "there is no rule at "+
-				"position %d: there are %d rules", place, len(was))
+			return edit[sdk.Rule]{}, problem.New(problem.CodeNotFound, "there is no rule at position %d: there are %d rules",
+				place, len(was))
 		}
 		e, err := decide(was)
 		before, after = row(was, e.before), row(e.want, e.at)

@@ -103,8 +103,8 @@ func (p *place) checkDisks(o ConfigOrder, now hypervisor.Config) (grown []string
 		i := slices.IndexFunc(now.Disks, func(d hypervisor.Disk) bool { return d.Key == key })
 		switch {
 		case i < 0:
-			p.faults = append(p.faults, problem.Fault{Loc: []any{"body", "disks", key}, Msg: "the guest does " +
-				"not have this disk", Type: "value_error"})
+			p.faults = append(p.faults, problem.Fault{Loc: []any{"body", "disks", key}, Msg: "the guest does not have this disk",
+				Type: "value_error"})
 			continue
 		case now.Disks[i].Removable || now.Disks[i].Local || now.Disks[i].Unused || now.Disks[i].Pending || now.Disks[i].SizeGB == nil:
 			refuse("value_error", "the size of this disk cannot be changed")

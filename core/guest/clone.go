@@ -248,8 +248,8 @@ func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneO
 		return nil
 	}
 	for _, s := range p.Storages {
-		p.checkRoom(s, needed[s.Name], "storage", "the storage %s has %d GiB free, but "+
-			"the clone needs %d GiB; choose another storage", s.Name,
+		p.checkRoom(s, needed[s.Name], "storage", "the storage %s has %d GiB free, but the clone needs %d GiB; choose another storage",
+			s.Name,
 			free(s)>>30, gibibytes(needed[s.Name]))
 	}
 	return nil

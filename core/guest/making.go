@@ -165,8 +165,8 @@ func (c *making) before(ctx context.Context) (clock time.Time, done bool, err er
 		case err != nil:
 			return time.Time{}, false, err
 		case mine:
-			c.run.Note("the %s %s has appeared since the request: it "+
-				"was carried out, although its task was not found", c.noun, c.progress.ID)
+			c.run.Note("the %s %s has appeared since the request: it was carried out, although its task was not found",
+				c.noun, c.progress.ID)
 			return time.Now(), true, nil
 		case there:
 			return time.Time{}, false, c.another()

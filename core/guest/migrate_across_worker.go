@@ -122,8 +122,8 @@ func (a *act) crossOver(ctx context.Context, x *across) error {
 	// The machine to copy from was decided when the job began. The guest has
 	// moved since.
 	if t := x.Transfer; t != nil && t.Made == nil && a.ref.Node != t.Node {
-		return job.Fail("the guest was on the node %s, from whose machine "+
-			"its backup was to be copied, but is now on %s", t.Node, a.ref.Node)
+		return job.Fail("the guest was on the node %s, from whose machine its backup was to be copied, but is now on %s",
+			t.Node, a.ref.Node)
 	}
 	if !x.Listed {
 		if err := a.listBefore(ctx, x); err != nil {

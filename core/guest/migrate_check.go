@@ -260,14 +260,13 @@ func (m *migrationCheck) chooseNode(ctx context.Context, within bool) error {
 	}
 	switch {
 	case m.order.Node != nil:
-		return problem.InvalidField("the target host does "+
-			"not have this node", "value_error", "body", "The target has no other online node.")
+		return problem.InvalidField("the target host does not have this node", "value_error", "body", "node")
 	case slices.Contains(others, m.target.EntryNode) && (m.target.ID != m.source.ID || len(others) == 1):
 		m.TargetNode = m.target.EntryNode
 	case len(others) == 1:
 		m.TargetNode = others[0]
 	case len(others) == 0:
-		m.block(findingNoNode, "The target has no other node that is online.")
+		m.block(findingNoNode, "The target has no other online node.")
 	default:
 		return problem.InvalidField("choose one of these nodes: "+strings.Join(others, ", "), "missing", "body", "node")
 	}

@@ -154,8 +154,8 @@ func (a *act) arrive(ctx context.Context, m *migration) error {
 			return job.Fail("the hypervisor accepted the request, but it failed: %s", wrong)
 		}
 		if time.Now().After(ends) {
-			return job.Undetermined("the hypervisor accepted the request, but after %s the "+
-				"guest is not on the node %s; check that node", limit,
+			return job.Undetermined("the hypervisor accepted the request, but after %s the guest is not on the node %s; check that node",
+				limit,
 				m.Spec.Node)
 		}
 		if !told {

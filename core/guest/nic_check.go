@@ -57,8 +57,8 @@ func (p *place) checkFamily(change hypervisor.NICChange, f family) {
 	own, fixed := f.prefix()
 	fits := true
 	if slices.Contains(change.Fields, f.field) && !fixed && !slices.Contains(f.words, f.ip) {
-		p.refuse(f.field, "value_error", "must be an IPv%d address with "+
-			"a prefix length, or one of %s", f.version, strings.Join(f.words, ", "))
+		p.refuse(f.field, "value_error", "must be an IPv%d address with a prefix length, or one of %s",
+			f.version, strings.Join(f.words, ", "))
 		fits = false
 	}
 	gateway, err := netip.ParseAddr(f.gateway)

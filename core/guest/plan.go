@@ -58,12 +58,12 @@ func planRollBack(ctx context.Context, on Subject, spec hypervisor.RollbackSpec,
 	if target == nil {
 		return noSnapshot()
 	}
-	p.AddSince(plan.KindData, spec.Name, target.TakenAt, "All data that %s has written "+
-		"since the snapshot %s is lost.", on.Guest.Name, spec.Name)
+	p.AddSince(plan.KindData, spec.Name, target.TakenAt, "All data that %s has written since the snapshot %s is lost.",
+		on.Guest.Name, spec.Name)
 	for _, s := range inOrder(all) {
 		if s.Name != spec.Name && follows(all, s, spec.Name) {
-			p.AddSince(plan.KindSnapshot, s.Name, s.TakenAt, "The snapshot %s is newer; the current state will no longer be based on "+
-				"it.", s.Name)
+			p.AddSince(plan.KindSnapshot, s.Name, s.TakenAt, "The snapshot %s is newer; the current state will no longer be based on it.",
+				s.Name)
 		}
 	}
 	if !target.Memory && on.Guest.Status == hypervisor.GuestRunning {

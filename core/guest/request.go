@@ -203,8 +203,8 @@ func (w Work[P]) confirmation(r Request, given bool) plan.Confirmation {
 	switch {
 	case c.IsSelf && w.Destroys && !given:
 		c.Code, c.Why = problem.CodeSelfTarget,
-			fmt.Sprintf("the service itself runs in %s and would be destroyed "+
-				"with it; to proceed, send the guest's name as confirm", phrase)
+			fmt.Sprintf("the service itself runs in %s and would be destroyed with it; to proceed, send the guest's name as confirm",
+				phrase)
 	case w.Loses != "":
 		c.Code, c.Why = problem.CodeConfirmRequired, fmt.Sprintf("%s; to proceed, send the name %s as confirm", w.Loses, phrase)
 	case w.Asks != nil && w.Asks(r.Guest) != "":

@@ -267,8 +267,8 @@ func overwritable(ctx context.Context, at hypervisor.Host, guest hypervisor.Gues
 	}
 	for _, d := range overwrite(config, nil).all() {
 		if !slices.Contains(spec.Judged.Volumes, d.Volume) {
-			s.Blocked = fmt.Sprintf("the guest has the volume %s, which "+
-				"did not exist when the restore was requested", host.Clean(d.Volume))
+			s.Blocked = fmt.Sprintf("the guest has the volume %s, which did not exist when the restore was requested",
+				host.Clean(d.Volume))
 		}
 	}
 	return s, nil

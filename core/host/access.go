@@ -155,8 +155,8 @@ func (d driver) enroller() (hypervisor.Enroller, error) {
 func (c *oneTimeCode) pinned(e connection) (connection, error) {
 	switch {
 	case c.Fingerprint == "" && e.fingerprint == "" && !e.verifyTLS:
-		return e, problem.InvalidField("is required, or set verify_tls: the "+c.label+" contains "+
-			"no certificate", "missing", "body", "tls_fingerprint")
+		return e, problem.InvalidField("is required, or set verify_tls: the "+c.label+" contains no certificate",
+			"missing", "body", "tls_fingerprint")
 	case c.Fingerprint == "":
 	case e.fingerprint == "":
 		e.fingerprint = c.Fingerprint

@@ -210,8 +210,8 @@ func (d driver) require(c endpoint.Capability) error {
 	if d.info.Has(c) {
 		return nil
 	}
-	return problem.New(problem.CodeUnsupported, "%s does not have the capability %s: "+
-		"the driver %s does not support it", d.info.Product, c, d.name).With(
+	return problem.New(problem.CodeUnsupported, "%s does not have the capability %s: the driver %s does not support it",
+		d.info.Product, c, d.name).With(
 		"capability", string(c))
 }
 

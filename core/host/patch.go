@@ -115,8 +115,8 @@ func hostKey(text string) (string, error) {
 	}
 	parsed, err := endpoint.ParseHostKey(text)
 	if err != nil {
-		return "", problem.InvalidField("must be the SHA-256 fingerprint of a host "+
-			"key as ssh-keygen -l prints it, such as SHA256:…", "fingerprint",
+		return "", problem.InvalidField("must be the SHA-256 fingerprint of a host key as ssh-keygen -l prints it, such as SHA256:…",
+			"fingerprint",
 			"body", "ssh_host_key_fingerprint")
 	}
 	return parsed, nil

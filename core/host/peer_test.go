@@ -331,6 +331,6 @@ func TestNameOfAPeer(t *testing.T) {
 			}
 			continue
 		}
-		checkEnrolled(t, rows, []wanted{{"n2", "", "conflict", "another host has this name"}})
+		checkEnrolled(t, rows, []wanted{{"n2", "", "conflict", "another host already has this name"}})
 	}
 }

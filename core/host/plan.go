@@ -26,8 +26,7 @@ func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 		return db.Problem(fmt.Errorf("planning a host's removal: %w", err))
 	}
 	p.Add(plan.KindCredential, h.Name, "%s on the hypervisor.",
-		plan.Counted(tokens, "1 token of the host is "+
-			"deleted in Hostler; it stays valid", "%d tokens of the host are deleted in Hostler; "+
+		plan.Counted(tokens, "1 token of the host is deleted in Hostler; it stays valid", "%d tokens of the host are deleted in Hostler; "+
 			"they stay valid"))
 	if h.SSH.PublicKey != nil || h.SSH.Pending != nil {
 		p.Add(plan.KindCredential, h.Name, "The SSH key of the host is deleted in Hostler; its line stays in %s on the machine. If you "+

@@ -240,8 +240,8 @@ func rotationFault(in Rotation) error {
 			"replaces capability, credential_form, token_id and token_secret, and cannot be combined with rotate_ssh: leave these out")
 	case !in.Paste.Empty():
 	case in.TokenID == "" && in.Secret.Empty() && !in.SSH:
-		amiss = problem.InvalidField("nothing to rotate: send token_id "+
-			"and token_secret, paste, or rotate_ssh", "nothing_to_change", "body")
+		amiss = problem.InvalidField("nothing to rotate: send token_id and token_secret, paste, or rotate_ssh",
+			"nothing_to_change", "body")
 	case in.TokenID != "" && in.Secret.Empty():
 		amiss = problem.InvalidField("is required with token_id", "missing", "body", "token_secret")
 	}

@@ -52,8 +52,8 @@ func (s *Store) WriteTokenScript(ctx context.Context, in ScriptQuery) (TokenScri
 		wanted[c] = true
 	}
 	if !scopePath.MatchString(in.Path) {
-		errs = append(errs, problem.InvalidField("must be / or the path "+
-			"to which the permissions are limited", "value_error", "body", "path"))
+		errs = append(errs, problem.InvalidField("must be / or the path to which the permissions are limited",
+			"value_error", "body", "path"))
 	}
 	if err := faults(errs...); err != nil {
 		return TokenScript{}, err

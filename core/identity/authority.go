@@ -133,8 +133,8 @@ func (u *subject) manageable(caller *Caller, held Role) error {
 		return nil
 	}
 	if u.highest > held {
-		return problem.New(problem.CodeForbidden, "the user has a higher role than you "+
-			"in the instance; this requires the role %s", u.highest).
+		return problem.New(problem.CodeForbidden, "the user has a higher role than you in the instance; this requires the role %s",
+			u.highest).
 			With("role", u.highest.String())
 	}
 	return nil

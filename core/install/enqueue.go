@@ -77,8 +77,8 @@ func (r *request) tell(_ context.Context, p *plan.Plan) error {
 	p.Add(plan.KindHost, h.Name, "%d files of the bundle %s run as root on the machine of %s, the node %s.",
 		len(r.offer.Bundle.Manifest.Files), r.offer.Bundle.Sum, h.Name, h.Node)
 	if r.place != nil {
-		p.Add(plan.KindGuest, r.Name, "They create a container with disks on %s, "+
-			"from a template on %s, on the bridge %s.", r.place.Storage,
+		p.Add(plan.KindGuest, r.Name, "They create a container with disks on %s, from a template on %s, on the bridge %s.",
+			r.place.Storage,
 			r.place.TemplateStorage, r.place.Bridge)
 	}
 	if r.template != "" {

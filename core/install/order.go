@@ -123,8 +123,8 @@ func (r *request) checkOverrides() error {
 	}
 	for i, answer := range r.Answers {
 		if strings.ContainsFunc(answer, func(c rune) bool { return c < ' ' || c == 0x7f }) {
-			faults = append(faults, problem.Fault{Loc: []any{"body", "answers", i}, Msg: "an answer must be " +
-				"one line of text", Type: "value_error"})
+			faults = append(faults, problem.Fault{Loc: []any{"body", "answers", i}, Msg: "an answer must be one line of text",
+				Type: "value_error"})
 		}
 	}
 	if len(faults) > 0 {
@@ -233,8 +233,8 @@ func (r *request) launchProblem(err error) error {
 			return problem.Invalid(refused(o.Key, "the value is not valid: %s", o.Description))
 		}
 	}
-	return problem.New(problem.CodeInvalidState, "the source of %s reports that the "+
-		"app cannot be installed on this host (%s)", r.offer.Entry.Name,
+	return problem.New(problem.CodeInvalidState, "the source of %s reports that the app cannot be installed on this host (%s)",
+		r.offer.Entry.Name,
 		host.Clean(e.Field)).With("reason", host.Clean(e.Field))
 }
 

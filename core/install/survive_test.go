@@ -151,7 +151,7 @@ func rebooted(t *testing.T, m *nodetest.Machine) {
 	m.PowerOff()
 	m.Boot()
 	m.SSH.Cut() // what was connected before ends, as it does where the server goes down with its machine
-	w.ended(id, job.Failed, "the machine went down while the scripts ran", "the container 105 (my-wiki)")
+	w.ended(id, job.Failed, "the machine went down while the scripts were running", "the container 105 (my-wiki)")
 	if out := m.Run("cat /root/counted"); out != "run" || w.created() != 1 {
 		t.Errorf("it ran as often as this: %q", out)
 	}

@@ -95,7 +95,7 @@ func (l *locks) connect(ctx context.Context) (*session, error) {
 	for _, setting := range []string{"idle_session_timeout = '20s'", "tcp_keepalives_idle = 5", "tcp_keepalives_interval = 3",
 		"tcp_keepalives_count = 3"} {
 		if _, err := conn.Exec(ctx, "SET "+setting); err != nil {
-			l.log.Debug("the server does not take a setting", "setting", setting, "error", err)
+			l.log.Debug("the server does not accept a setting", "setting", setting, "error", err)
 		}
 	}
 	return &session{conn: conn, held: map[lockKey]bool{}, lost: make(chan struct{})}, nil
@@ -169,7 +169,7 @@ func (s *session) watch(ctx context.Context) {
 
 // alive pings the server. A session that does not answer is lost.
 func (s *session) alive() bool {
-	_, err := s.query("the server does not accept a setting")
+	_, err := s.query("SELECT true")
 	return err == nil
 }
 

@@ -106,8 +106,7 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 		return nil, fmt.Errorf("reading the job: %w", err)
 	}
 	if q.workers[kind] == nil && recent {
-		q.log.Debug("a job is left to an instance that knows its kind", "job", jobID, "leaving a job to an "+
-			"instance that knows its kind", kind)
+		q.log.Debug("leaving a job to an instance that knows its kind", "job", jobID, "kind", kind)
 		return nil, nil
 	}
 	crashed, err := q.takeOver(ctx, tx, jobID)

@@ -33,8 +33,8 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 			return r.interrupted()
 		case err != nil:
 			if !lost.again(err) {
-				return Undetermined("a request was sent but its answer was lost, "+
-					"and the hypervisor's task list cannot be read: %s", Explain(err))
+				return Undetermined("a request was sent but its answer was lost, and the hypervisor's task list cannot be read: %s",
+					Explain(err))
 			}
 			lost.wait(r.untilStop, nil)
 			continue

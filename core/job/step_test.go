@@ -353,7 +353,7 @@ func TestTaskEnds(t *testing.T) {
 	}{
 		"failed": {hypervisor.TaskFailed, "got timeout", job.Failed, "got timeout"},
 		"unknown": {hypervisor.TaskUnknown, "unexpected status", job.Unknown,
-			"the hypervisor does not know how its task ended: unexpected status"},
+			"the hypervisor does not know how the task ended: unexpected status"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

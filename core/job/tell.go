@@ -20,7 +20,7 @@ func (r *Run) tell(ctx context.Context, tx pgx.Tx, status Status, text string) e
 	e := notify.Event{TeamID: j.TeamID, Kind: notify.JobFailed, State: notify.Told, Severity: "warning", TargetKind: j.Target.Kind,
 		TargetName: j.Target.Name, Title: j.Kind + " failed", Body: text, Link: fmt.Sprintf("/jobs/%d", j.ID)}
 	if status == Unknown {
-		e.Title = "How " + j.Kind + " Unknown result of "
+		e.Title = "Unknown result of " + j.Kind
 	}
 	if j.Target.Name != "" {
 		e.Title += ": " + j.Target.Name

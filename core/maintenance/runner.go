@@ -92,8 +92,8 @@ func (u *Runner) Kinds() []schedule.Kind {
 	for i, c := range u.kinds {
 		kinds[i] = schedule.Of(c.kind, c.summary, func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
 			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
-				return nil, problem.New(problem.CodeForbidden, "this requires "+
-					"the role %s", identity.Admin).With("role", identity.Admin.String())
+				return nil, problem.New(problem.CodeForbidden, "this requires the role %s",
+					identity.Admin).With("role", identity.Admin.String())
 			}
 			return func(ctx context.Context, tx *db.Tx) (*job.Job, error) { return u.queue.Enqueue(ctx, tx, c.spec()) }, nil
 		})

@@ -141,11 +141,11 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 func pathText(node string, v *verdict) string {
 	switch {
 	case v.touched:
-		return fmt.Sprintf("The change affects the path by which this service "+
-			"reaches the node %s and may cut it: %s.", node, strings.Join(v.why, "; "))
+		return fmt.Sprintf("The change affects the path by which this service reaches the node %s and may cut it: %s.",
+			node, strings.Join(v.why, "; "))
 	case v.unclear:
-		return fmt.Sprintf("Hostler cannot determine whether the change affects the path "+
-			"by which this service reaches the node %s: %s.", node,
+		return fmt.Sprintf("Hostler cannot determine whether the change affects the path by which this service reaches the node %s: %s.",
+			node,
 			strings.Join(v.why, "; "))
 	}
 	return fmt.Sprintf("The change does not affect the path by which this service reaches the node %s.", node)

@@ -41,8 +41,7 @@ var (
 	nameRules = map[string]string{
 		hypervisor.InterfaceBridge: "a bridge's name must have 2 to 10 letters, digits and _, and start with a letter, such as vmbr1",
 		hypervisor.InterfaceBond:   "a bond's name must be bond and a number, such as bond0",
-		hypervisor.InterfaceVLAN:   "a VLAN's name must be its device, a dot and the tag, such as eno1.20, or 2 to 15 letters, digits " +
-		"and _",
+		hypervisor.InterfaceVLAN:   "a VLAN's name must be device, dot and tag, such as eno1.20, or 2 to 15 letters, digits and _",
 	}
 )
 
@@ -312,8 +311,8 @@ func (o *order) checkAddress(config Config, cidrKey, gatewayKey, cidr, gateway s
 		p, err := netip.ParsePrefix(cidr)
 		switch {
 		case err != nil || p.Addr().Is6() != six || p.Addr().Is4In6():
-			o.fault(cidrKey, "must be an address with "+
-				"a prefix length, such as %s", map[bool]string{false: "192.0.2.10/24", true: "fd00::10/64"}[six])
+			o.fault(cidrKey, "must be an address with a prefix length, such as %s",
+				map[bool]string{false: "192.0.2.10/24", true: "fd00::10/64"}[six])
 			return
 		case p.Bits() == 0 || !hostAddress(p):
 			o.fault(cidrKey, "this address cannot be assigned to a machine")

@@ -91,8 +91,8 @@ func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
 				return time.Time{}, false, err
 			}
 			if v.asks() && !params.Self {
-				return time.Time{}, false, job.Fail("%s This was not the case when "+
-					"the request was confirmed; nothing was applied", pathText(p.Node, v))
+				return time.Time{}, false, job.Fail("%s This was not the case when the request was confirmed; nothing was applied",
+					pathText(p.Node, v))
 			}
 			run.Note("%s", pathText(p.Node, v))
 			if err := s.remember(ctx, run, p); err != nil {

@@ -127,8 +127,8 @@ func matches(pin Pin, services []sdk.Description) error {
 			continue
 		}
 		if d.Version != pin.Version {
-			return fmt.Errorf("%w: %s %q reports version "+
-				"%q, but version %q is registered", ErrMismatch, pin.Kind, pin.Name, d.Version, pin.Version)
+			return fmt.Errorf("%w: %s %q reports version %q, but version %q is registered",
+				ErrMismatch, pin.Kind, pin.Name, d.Version, pin.Version)
 		}
 		return nil
 	}

@@ -202,8 +202,8 @@ func (w *work) follow(ctx context.Context) error {
 		uptime, err := w.look(ctx)
 		select {
 		case <-w.run.Canceled():
-			return job.Stopped("the command %s was sent to the node and cannot "+
-				"be taken back; the job no longer watches the node", w.Command)
+			return job.Stopped("the command %s was sent to the node and cannot be taken back; the job no longer watches the node",
+				w.Command)
 		default:
 		}
 		if ctx.Err() != nil {

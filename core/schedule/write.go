@@ -299,8 +299,8 @@ func (s *Store) inScope(ctx context.Context, kind Kind) error {
 		return nil
 	}
 	if needed := kind.Scope + ":write"; !slices.Contains(caller.Scopes, needed) {
-		return problem.New(problem.CodeForbidden, "for this kind of schedule, the "+
-			"API key needs the scope %s", needed).With("scope", needed)
+		return problem.New(problem.CodeForbidden, "for this kind of schedule, the API key needs the scope %s",
+			needed).With("scope", needed)
 	}
 	return nil
 }

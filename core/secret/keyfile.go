@@ -71,8 +71,8 @@ func checkFile(path string, f *os.File, info fs.FileInfo) error {
 		return fmt.Errorf("%w: %s belongs to user ID %d: chown it to the service's user", ErrKeyAccess, path, owner)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && !(owner == 0 && mode == sharedMode && sharedBy(f, os.Geteuid())) {
-		return fmt.Errorf("%w: %s has mode %#o, so other users can access it: "+
-			"chmod 600, and rotate the key if others may have read it", ErrKeyAccess,
+		return fmt.Errorf("%w: %s has mode %#o, so other users can access it: chmod 600, and rotate the key if others may have read it",
+			ErrKeyAccess,
 			path, mode)
 	}
 	return checkFolder(path)

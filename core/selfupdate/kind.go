@@ -38,8 +38,8 @@ func (s *Store) Kinds() []schedule.Kind {
 	return []schedule.Kind{schedule.Of(CheckKind, "Check for a new release of Hostler",
 		func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
 			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
-				return nil, problem.New(problem.CodeForbidden, "this requires "+
-					"the role %s", identity.Admin).With("role", identity.Admin.String())
+				return nil, problem.New(problem.CodeForbidden, "this requires the role %s",
+					identity.Admin).With("role", identity.Admin.String())
 			}
 			return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
 				return s.cfg.Queue.Enqueue(ctx, tx,

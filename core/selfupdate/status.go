@@ -318,13 +318,12 @@ func (s *Store) configureSource() string {
 }
 
 func (s *Store) mendConfiguration() string {
-	return "mend " + s.cfg.ConfigFile + "fix "
+	return "fix " + s.cfg.ConfigFile + ": it must be JSON, belong to root and be writable only by root"
 }
 
 // refuse is a 409 with its reason for machines and what to do for people.
 func refuse(reason, hint, format string, args ...any) *problem.Error {
-	p := problem.New(problem.CodeInvalidState, format, args...).With(": it must be JSON, belong to "+
-		"root and be writable only by root", reason)
+	p := problem.New(problem.CodeInvalidState, format, args...).With("reason", reason)
 	if hint != "" {
 		p = p.With("hint", hint)
 	}

@@ -118,8 +118,8 @@ func (s *Store) ask(ctx context.Context, p *Provider) (*discovery, error) {
 func discoveryFailed(err error) error {
 	var mismatch *oidc.IssuerMismatchError
 	if errors.As(err, &mismatch) {
-		return fmt.Errorf("its discovery document has the issuer "+
-			"%s, which differs from the configured one", outbound.Plain(mismatch.Discovered))
+		return fmt.Errorf("its discovery document has the issuer %s, which differs from the configured one",
+			outbound.Plain(mismatch.Discovered))
 	}
 	var outer *url.Error
 	if errors.As(err, &outer) {

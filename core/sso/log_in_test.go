@@ -241,12 +241,12 @@ func TestProvidersThatChange(t *testing.T) {
 	}
 	change(func(p *sso.Provider) { p.Enabled = false }, nil)
 	if sessions() != "0" {
-		t.Error("sessions go on by a provider that is switched off")
+		t.Error("sessions go on by a provider that is disabled")
 	}
 	_, _, err := f.Complete(t.Context(), f.id, off, client)
-	refusedFor(t, err, problem.CodeInvalidState, "switched off")
+	refusedFor(t, err, problem.CodeInvalidState, "disabled")
 	_, err = f.Begin(t.Context(), f.id, "/")
-	refusedFor(t, err, problem.CodeInvalidState, "switched off")
+	refusedFor(t, err, problem.CodeInvalidState, "disabled")
 	if offers, err := f.Offers(t.Context()); err != nil || len(offers) != 0 {
 		t.Errorf("%v %v", offers, err)
 	}

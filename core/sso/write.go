@@ -101,8 +101,8 @@ func (s *Store) Update(ctx context.Context, id int64, edit func(*Provider), give
 			clientSecret = *given
 		case was.SecretSet && (moved || is.Fingerprint != was.Fingerprint):
 			// Whoever may write a provider and does not know its secret could have it sent to a server of their own.
-			return problem.InvalidField("must be sent again when "+
-				"the issuer or certificate changes", "value_error", "body", "client_secret")
+			return problem.InvalidField("must be sent again when the issuer or certificate changes",
+				"value_error", "body", "client_secret")
 		default:
 			if clientSecret, err = s.open(was); err != nil {
 				return err

@@ -247,12 +247,12 @@ func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.
 		case now:
 			pl.Add(plan.KindGuest, u.Name, "%s %s loses %d of its disks.", what, u.Name, disks[u.ID])
 		case disks[u.ID] > 0:
-			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses %d of its "+
-				"disks, as of its last read configuration.", what, u.Name, disks[u.ID])
+			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses %d of its disks, as of its last read configuration.",
+				what, u.Name, disks[u.ID])
 		}
 		if n := drives[u.ID]; n > 0 {
-			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses the media in %d of "+
-				"its drives, as of its last read configuration.", what, u.Name, n)
+			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses the media in %d of its drives, as of its last read configuration.",
+				what, u.Name, n)
 		}
 		if n := files[u.ID]; n > 0 {
 			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses %d of the scripts and snippets in its configuration, as last read, "+

@@ -120,8 +120,8 @@ func (r *reception) begin(ctx context.Context) error {
 	}
 	r.most, r.keep = int64(limit)*mib, int64(free)*mib
 	if r.Size > r.most+around {
-		return problem.New(problem.CodeTooLarge, "the file is larger than %s, "+
-			"the limit in the setting upload.limit_mib", problem.Size(r.most))
+		return problem.New(problem.CodeTooLarge, "the file is larger than %s, the limit in the setting upload.limit_mib",
+			problem.Size(r.most))
 	}
 	if room, err := r.Spool.Room(r.keep); err != nil {
 		return err

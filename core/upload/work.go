@@ -179,8 +179,8 @@ func whatIs(found hypervisor.UploadCheck, p params) string {
 		return fmt.Sprintf("The storage %s has a file %s of the same size, %d bytes; its checksum was not compared",
 			p.File.Storage, found.Name, *found.PresentSize)
 	}
-	return fmt.Sprintf("The storage %s has a file "+
-		"%s of %d bytes instead of %d", p.File.Storage, found.Name, *found.PresentSize, p.File.Size)
+	return fmt.Sprintf("The storage %s has a file %s of %d bytes instead of %d",
+		p.File.Storage, found.Name, *found.PresentSize, p.File.Size)
 }
 
 // errCut is the reason of a request that the service itself broke off before its end.

@@ -172,7 +172,7 @@ func restores(t *testing.T, transcript, now, before string) {
 	if err != nil {
 		programtest.Missing(t, "there is no program patch")
 	}
-	_, text, found := strings.Cut(transcript, "to get the network back that was in force before, type these lines at the node's console:\n")
+	_, text, found := strings.Cut(transcript, "to get the previous network back, type these lines at the node's console:\n")
 	text, _, ends := strings.Cut(text, "\nifreload -a\n")
 	if !found || !ends {
 		t.Errorf("nothing to type: %s", transcript)

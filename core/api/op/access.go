@@ -147,8 +147,8 @@ var errForeignPage = errors.New("the page is not below the base URL")
 // entitled refuses an operation whose feature is switched off.
 func (a *API) entitled(ctx context.Context, spec *Spec) error {
 	if spec.Entitlement != "" && a.config.Entitlements != nil && !a.config.Entitlements(ctx, spec.Entitlement) {
-		return problem.New(problem.CodeEntitlementRequired, "the feature "+
-			"%s is disabled", spec.Entitlement).With("feature", spec.Entitlement)
+		return problem.New(problem.CodeEntitlementRequired, "the feature %s is disabled",
+			spec.Entitlement).With("feature", spec.Entitlement)
 	}
 	return nil
 }

@@ -94,8 +94,8 @@ func newGap(a *API) *gap {
 		return a.config.Recorder.Record(ctx, entry)
 	}, tell: func(begun bool, missed int, err error) {
 		if begun {
-			a.log.Error("the audit log accepts no entries: refused attempts are "+
-				"now counted, and one entry will report their number", "error", err)
+			a.log.Error("the audit log accepts no entries: refused attempts are now counted, and one entry will report their number",
+				"error", err)
 			return
 		}
 		a.log.Info("the audit log accepts entries again; one entry reports the attempts without an entry of their own", "missed", missed)

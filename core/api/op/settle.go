@@ -35,8 +35,8 @@ func (a *API) recordSettled(entry audit.Entry, open db.Outcome) {
 		committed, known := open.Settle(ctx)
 		switch {
 		case !known:
-			a.log.Error("it is unknown whether a change was made; "+
-				"its entry in the audit log shows it", "request_id", entry.RequestID, "action",
+			a.log.Error("it is unknown whether a change was made; its entry in the audit log shows it",
+				"request_id", entry.RequestID, "action",
 				entry.Action)
 		case committed:
 			a.log.Info("a change was made although its commit was not answered", "request_id", entry.RequestID, "action", entry.Action)

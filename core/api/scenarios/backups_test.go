@@ -535,7 +535,7 @@ func TestDeleteBackup(t *testing.T) {
 	b.Ask(t, "DELETE", one, "", foreign, 404, "not_found")
 	b.Ask(t, "DELETE", "backups/99", "", apitest.Admin, 404, "not_found")
 	b.Ask(t, "DELETE", one+"?plan=true", "", apitest.Admin, 200, "", `"kind":"backup","text":"The backup of web on nas is deleted."`,
-		`1 good backup of it remains.`, `"confirm_phrase":"web"`)
+		`1 good backup of the guest remains.`, `"confirm_phrase":"web"`)
 	b.Ask(t, "DELETE", one, `{"confirm":"db"}`, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"web"`)
 	b.nas.Change(func(k *hypervisor.Backup) { k.Protected = true })
 	b.Ask(t, "DELETE", one, `{"confirm":"web"}`, apitest.Admin, 409, "protected")

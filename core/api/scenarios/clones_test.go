@@ -135,7 +135,7 @@ func TestDeleteVM(t *testing.T) {
 		`"confirm_phrase":"running"`)
 	b.Ask(t, "DELETE", b.VM("stopped"), "", apitest.Owner, 409, "confirm_required", `"confirm_phrase":"stopped"`, `"size_bytes":34359738368`,
 		"backup jobs and its high availability forget stopped as well.", "The schedule Nightly finds nothing",
-		"The schedule Alone finds nothing", "The schedule Both goes on with its other targets.")
+		"The schedule Alone finds nothing", "The schedule Both continues with its other targets.")
 	b.Run(t, apitest.Scenario{Name: "no others", Method: "DELETE", URL: "/api/v1/" + b.VM("stopped") + "?plan=true", As: apitest.Owner,
 		Status: 200, Lacks: []string{"The schedule Others"}})
 	b.Cluster.ChangeConfig(b.Refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = true })

@@ -102,7 +102,7 @@ func TestIdleSettingOfConsoles(t *testing.T) {
 	f.ask(f.owner, "PATCH", "settings", `{"console.idle_s":60}`, 200)
 	c := f.connect(who, wikiConsole, "")
 	waittest.Until(t, "one of the two is closed", func() bool { return f.cluster.Consoles() == 1 })
-	c.ends(4504, "nothing went through for 300ms")
+	c.ends(4504, "no data was transferred for 300ms")
 	before.shows("$ ")
 	before.types("echo on\r")
 	before.shows("on\r\n")

@@ -18,7 +18,7 @@ func TestFirewallRulesAreChangedAtEveryScope(t *testing.T) {
 		url, who := s.path+"/rules", callerAs(s.least)
 		l.firewall.SetRules(s.sdk, namedRule("first"), namedRule("second"), namedRule("third"))
 		l.Ask(t, "POST", url, `{"type":"in","action":"ACCEPT","comment":"new"}`, who, 200, "", `"pos":0`, `"enable":0`, `"digest":"`,
-			"switched off")
+			"disabled")
 		l.wantOrder(s.word+" without a place", s.path, "new- first second third")
 		l.Ask(t, "POST", url, `{"type":"in","action":"DROP","comment":"last","enable":1,"pos":4,"macro":"SSH",`+quotedDigest(l.digest(url))+"}",
 			who, 200, "", `"pos":4`, `"enable":1`, `"macro":"SSH"`, `"note":null`)
@@ -26,7 +26,7 @@ func TestFirewallRulesAreChangedAtEveryScope(t *testing.T) {
 		l.Ask(t, "PUT", url+"/4/move", `{"moveto":1,`+quotedDigest(l.digest(url))+"}", who, 200, "", `"pos":1`, `"comment":"last"`)
 		l.Ask(t, "PUT", url+"/1", `{"enable":0,"dport":"80","proto":"tcp","delete":"macro",`+quotedDigest(l.digest(url))+"}", who, 200, "",
 			`"pos":1`,
-			`"macro":null`, `"dport":"80"`, `"action":"DROP"`, "switched off")
+			`"macro":null`, `"dport":"80"`, `"action":"DROP"`, "disabled")
 		l.Ask(t, "PUT", url+"/1", `{"dport":null,"type":null,"enable":1}`, who, 200, "", `"dport":null`, `"proto":"tcp"`, `"enable":1`)
 		l.Ask(t, "DELETE", url+"/0?digest="+l.digest(url), "", who, 200, "", `"pos":0`, `"comment":"new"`)
 		l.wantOrder(s.word+" in the end", s.path, "last first second third")

@@ -128,7 +128,7 @@ func TestHostNodePower(t *testing.T) {
 		"a reboot": {"reboot", "succeeded", func(b *hostsFixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, back,
 			[]string{"has been up for 1h0m0s; telling it to reboot", "does not answer any more (node node2 is offline)",
 				"the node is back: it did not answer for"}, 1, nil},
-		"switched off": {"shutdown", "succeeded", nil, nil, []string{"while other members of its cluster do: it is off"}, 1, nil},
+		"shut down": {"shutdown", "succeeded", nil, nil, []string{"while other members of its cluster do: it is off"}, 1, nil},
 		"it never goes down": {"reboot", "failed", func(b *hostsFixture) { b.cluster.SetPower("node2", memdriver.Power{Stays: true}) }, nil,
 			[]string{"has taken the command, and did not go down within 2s", "up for 1h0m0s"}, 1, []func(*power.Store){downSoon}},
 		"it never comes back": {"reboot", "failed", func(b *hostsFixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, nil,

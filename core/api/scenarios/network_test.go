@@ -163,7 +163,7 @@ func TestStageBridges(t *testing.T) {
 	for config, want := range map[string]string{
 		`{"cidr":"10.2.0.1"}`: "address with its prefix", `{"cidr":"fd00::2/64"}`: "address with its prefix",
 		`{"cidr":"10.9.0.0/24"}`: "no machine", `{"cidr":"10.9.0.255/24"}`: "no machine", `{"cidr":"127.0.0.1/8"}`: "no machine",
-		`{"cidr":"10.0.0.10/24"}`: "br0 has this address", `{"cidr":7}`: "it is a text",
+		`{"cidr":"10.0.0.10/24"}`: "br0 already has this address", `{"cidr":7}`: "must be a string",
 		`{"gateway":"10.0.0.1"}`: "without cidr", `{"cidr":"10.9.0.1/24","gateway":"10.8.0.1"}`: "not in the network",
 		`{"cidr":"10.9.0.1/24","gateway":"10.9.0.1"}`: "own address", `{"cidr":"10.9.0.1/24","gateway":"10.9.0.2"}`: "one of a family",
 		`{"cidr6":"fd00::9/64","gateway6":"fd00::1"}`: "one of a family", `{"mtu":1279}`: "1280", `{"mtu":65521}`: "65520",
@@ -336,7 +336,7 @@ func TestApplyNetworkAnswersLost(t *testing.T) {
 	// The task of the apply before is not taken for that of one which did not arrive.
 	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: lostApply})
 	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "unknown",
-		"no task of it is known; all is still staged")
+		"no task of it is known; all changes are still staged")
 	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: refusedApply})
 	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "failed")
 	if !strings.Contains(f.cluster.Staged("node1"), "br3") {

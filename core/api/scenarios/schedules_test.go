@@ -409,7 +409,7 @@ func TestTimesOfSchedules(t *testing.T) {
 	}
 	b.Run(t, five,
 		times("rare", "cron=0+0+29+2+*", apitest.Viewer, 200, "", "-02-29T00:00:00Z"),
-		times("never", "cron=0+0+31+2+*", apitest.Viewer, 422, "invalid", `["query","cron"]`, "never comes"),
+		times("never", "cron=0+0+31+2+*", apitest.Viewer, 422, "invalid", `["query","cron"]`, "never matches"),
 		times("macro", "cron=@daily", apitest.Viewer, 422, "invalid", `["query","cron"]`),
 		times("zone", "cron=0+0+*+*+*&timezone=../etc", apitest.Viewer, 422, "invalid", `["query","timezone"]`),
 		times("none", "", apitest.Viewer, 422, "invalid", `["query","cron"]`),

@@ -188,8 +188,8 @@ func TestDetachStorage(t *testing.T) {
 	}
 	f.Ask(t, "DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Admin, 403, "forbidden")
 	f.Ask(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "web loses 1 of its disks",
-		"13 images are out of reach: a.iso, more-00.iso, ", "more-08.iso and 3 more.", "2 backups of the VM web are out of reach.",
-		"1 backup of a guest that no longer exists is out of reach.", "3 backups are out of reach.", `"confirm_phrase":"nas"`)
+		"13 images are out of reach: a.iso, more-00.iso, ", "more-08.iso and 3 more.", "2 backups of the VM web are inaccessible.",
+		"1 backup of a guest that no longer exists becomes inaccessible.", "3 backups are inaccessible.", `"confirm_phrase":"nas"`)
 	f.Ask(t, "DELETE", "storage/1/nas", "", apitest.Owner, 409, "confirm_required", "web loses")
 	f.Ask(t, "DELETE", "storage/1/nas", `{"confirm":"local"}`, apitest.Owner, 409, "confirm_required")
 	f.Ask(t, "DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Owner, 200, "", `"detached":true`)

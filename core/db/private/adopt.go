@@ -118,8 +118,8 @@ func (c *Cluster) bury(ctx context.Context, info os.FileInfo) error {
 			return true, err
 		}
 		if time.Since(began) > 30*time.Second {
-			return false, fmt.Errorf("%w: processes %v of a crashed "+
-				"PostgreSQL still use %s: stop them", ErrForeign, pids, c.folder.path(dataName))
+			return false, fmt.Errorf("%w: processes %v of a crashed PostgreSQL still use %s: stop them",
+				ErrForeign, pids, c.folder.path(dataName))
 		}
 		if !told && time.Since(began) > 2*time.Second {
 			told = true

@@ -96,8 +96,8 @@ func checkUse(dir string) error {
 		}
 	}
 	if foreign != "" && !ours {
-		return fmt.Errorf("%w: %s contains %q and was not created by "+
-			"this service; nothing was changed. Choose an empty folder", ErrForeign, dir,
+		return fmt.Errorf("%w: %s contains %q and was not created by this service; nothing was changed. Choose an empty folder",
+			ErrForeign, dir,
 			foreign)
 	}
 	return nil
@@ -123,8 +123,8 @@ func takeLock(ctx context.Context, path string) (*os.File, error) {
 		holder, _ := io.ReadAll(io.LimitReader(f, 32)) // only for the message
 		f.Close()
 		if waiting.Err() != nil && ctx.Err() == nil {
-			return nil, fmt.Errorf("%w: %s is locked by process %s: stop that "+
-				"service first, or use another state folder for this one", ErrInUse, path,
+			return nil, fmt.Errorf("%w: %s is locked by process %s: stop that service first, or use another state folder for this one",
+				ErrInUse, path,
 				strings.TrimSpace(string(holder)))
 		}
 		return nil, explain("locking "+path, "", err)

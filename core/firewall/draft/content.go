@@ -125,8 +125,8 @@ func (f *Filling) fill(scopes []stored, place map[On]int) ([]Change, error) {
 	case len(all) == 0:
 		return nil, problem.New(problem.CodeInvalidState, "nothing would change: everything already exists")
 	case len(all) > maxChanges:
-		return nil, at(where{"body"}, fmt.Sprintf("this would take %d changes, and "+
-			"a draft can have at most %d", len(all), maxChanges), "scopes")
+		return nil, at(where{"body"}, fmt.Sprintf("this would take %d changes, and a draft can have at most %d",
+			len(all), maxChanges), "scopes")
 	}
 	return all, nil
 }

@@ -416,7 +416,7 @@ func TestClustersOwnTrafficIsCut(t *testing.T) {
 		if answer == nil {
 			t.Fatal(err)
 		}
-		const way = "what the node node1 says to the node node2 to keep the cluster together (the cluster's own, tcp port 7777)"
+		const way = "the cluster traffic from the node node1 to the node node2 (the cluster's own, tcp port 7777)"
 		if text := fmt.Sprintf("%+v", answer.Plan); strings.Contains(text, "cuts "+way) != cut {
 			t.Errorf("port %s: the plan is %s", port, text)
 		}

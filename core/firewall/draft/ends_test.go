@@ -235,7 +235,7 @@ func nodeRemoved(t *testing.T, also func(f *fixture)) {
 	also(f)
 	f.cancel(id)
 	f.ends(id, job.Canceled)
-	if now := f.becomes(d.ID, "undone"); !strings.Contains(*now.Outcome, "the node node2 is not there any more") {
+	if now := f.becomes(d.ID, "undone"); !strings.Contains(*now.Outcome, "the node node2 no longer exists") {
 		t.Error(*now.Outcome)
 	}
 	if got := f.states(); got != before {
@@ -271,7 +271,7 @@ func TestGuestIsDestroyedWhileTheDraftWaits(t *testing.T) {
 			}
 			f.ends(id, end)
 			now := f.becomes(d.ID, status)
-			if !strings.Contains(*now.Outcome, "the VM web is not there any more") || strings.Contains(*now.Outcome, "omebody else") {
+			if !strings.Contains(*now.Outcome, "the VM web no longer exists") || strings.Contains(*now.Outcome, "omebody else") {
 				t.Error(*now.Outcome)
 			}
 			if got := f.states(); !strings.Contains(got, want) {
@@ -344,8 +344,8 @@ func TestNodeThatMayOnlyBeLookedAtGoesAway(t *testing.T) {
 		before    memdriver.Fault
 		noted, by string
 	}{
-		"its host answers":         {memdriver.Fault{}, "2 of 2 hosts of the cluster answer, and 0 nodes besides", "the host 2"},
-		"its host does not answer": {gone, "1 of 2 hosts of the cluster answer, and 1 nodes besides", "the node node2"},
+		"its host answers":         {memdriver.Fault{}, "2 of 2 hosts of the cluster answer, plus 0 other nodes", "the host 2"},
+		"its host does not answer": {gone, "1 of 2 hosts of the cluster answer, plus 1 other nodes", "the node node2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

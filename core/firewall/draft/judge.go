@@ -254,8 +254,8 @@ func (s *Store) probes(ctx context.Context, r *record, own *sdk.Guest) (all []pr
 			from = sdk.End{Kind: sdk.GuestEnd, Guest: own}
 		}
 		packet := sdk.Packet{From: from, To: sdk.End{Kind: sdk.NodeEnd, Node: h.Node}, Protocol: "tcp", DestinationPort: port}
-		all = append(all, probe{what: fmt.Sprintf("the connection from this service to "+
-			"the node %s (TCP port %d)", h.Node, port), packet: packet,
+		all = append(all, probe{what: fmt.Sprintf("the connection from this service to the node %s (TCP port %d)",
+			h.Node, port), packet: packet,
 			used: true})
 		if h.SSH != nil {
 			packet.DestinationPort = *h.SSH
@@ -432,9 +432,8 @@ func (s *Store) tell(ctx context.Context, r *record, j *judgement, window time.D
 	}
 	if hidden > 0 {
 		p.Add(plan.KindTraffic, "", "%s something.",
-			plan.Counted(hidden, "1 pair with a guest of "+
-				"another team gains or loses access to", "%d pairs with guests of other teams gain or "+
-				"lose access to"))
+			plan.Counted(hidden, "1 pair with a guest of another team gains or loses access to",
+				"%d pairs with guests of other teams gain or lose access to"))
 	}
 	if j.omitted > 0 {
 		p.Warn("%d more pairs gain or lose access to something.", j.omitted)

@@ -93,7 +93,7 @@ func TestNumberOfGuestIsUsedAgain(t *testing.T) {
 			was := f.rules()
 			f.cancel(id)
 			f.ends(id, job.Canceled)
-			if now := f.becomes(d.ID, "undone"); !strings.Contains(*now.Outcome, "the VM web is not there any more") {
+			if now := f.becomes(d.ID, "undone"); !strings.Contains(*now.Outcome, "the VM web no longer exists") {
 				t.Error(*now.Outcome)
 			}
 			if got := f.rules(); got != was {
@@ -186,7 +186,7 @@ func TestRenamedAndChanged(t *testing.T) {
 	was := f.rules()
 	f.cancel(id)
 	f.ends(id, job.Canceled)
-	if now := f.becomes(d.ID, "undone"); !strings.Contains(*now.Outcome, "the VM web is not there any more") {
+	if now := f.becomes(d.ID, "undone"); !strings.Contains(*now.Outcome, "the VM web no longer exists") {
 		t.Error(*now.Outcome)
 	}
 	if got := f.rules(); got != was {

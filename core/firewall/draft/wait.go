@@ -329,8 +329,8 @@ func (w *work) putBack(ctx context.Context, again func(error) error) (done bool,
 		outcome += ". The hypervisor refuses to undo all of it"
 	}
 	if changed || refused {
-		return true, w.end(ctx, undoing, unknown, fmt.Sprintf("%s; everything else is "+
-			"as before the draft\n%s", outcome, w.texts(now, foreign)))
+		return true, w.end(ctx, undoing, unknown, fmt.Sprintf("%s; everything else is as before the draft\n%s",
+			outcome, w.texts(now, foreign)))
 	}
 	if gone != "" {
 		return true, w.end(ctx, undoing, undone, outcome+". Everything else is as before the draft")
