@@ -205,7 +205,7 @@ func TestLateCertificate(t *testing.T) {
 				if got, err := f.shown(domain, "h2"); err != nil || !got[0].Equal(old) {
 					t.Errorf("shown is %v, %v", got, err)
 				}
-				waittest.Until(t, "it is warned of", func() bool { return strings.Contains(said.String(), "is not renewed") })
+				waittest.Until(t, "it is warned of", func() bool { return strings.Contains(said.String(), "was not renewed") })
 				return
 			}
 			waittest.Until(t, "it is renewed", func() bool {
@@ -254,7 +254,7 @@ func TestLostKeyIsNoMiss(t *testing.T) {
 	config, said := f.config(), &waittest.Text{}
 	config.Logger = hclog.New(&hclog.LoggerOptions{Output: said})
 	f.run(acme.New(config))
-	waittest.Until(t, "it was tried twice", func() bool { return strings.Count(said.String(), "there is no certificate yet") > 1 })
+	waittest.Until(t, "it was tried twice", func() bool { return strings.Count(said.String(), "no certificate yet") > 1 })
 	if n := f.authority.Issued(); n != issued {
 		t.Errorf("it has made %d certificates more", n-issued)
 	}

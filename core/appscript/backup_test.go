@@ -15,7 +15,7 @@ func TestUpdateWithABackup(t *testing.T) {
 	f.backups("works", "breaks")
 	for _, s := range []struct{ slug, status, last, page, says string }{
 		{"works", "succeeded", "updated 1.0 2.0 none", "two", "updated from 1.0 to 2.0; the backup "},
-		{"breaks", "failed", "rolled_back 1.0 1.0 none", "one", "the container was set back and the app is as it was before"},
+		{"breaks", "failed", "rolled_back 1.0 1.0 none", "one", "the container was rolled back, and the app is as it was before"},
 	} {
 		id := f.ask(fmt.Sprintf("apps/%d/update", f.apps[s.slug].id), `{"consent":true}`)
 		transcript := f.ended(id, s.status)

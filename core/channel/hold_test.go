@@ -104,7 +104,7 @@ func TestQuietHours(t *testing.T) {
 	at(8)
 	f.exec("UPDATE notification_deliveries SET held_until = held_until - interval '10 years' WHERE held_until IS NOT NULL")
 	f.turn()
-	passes.wantTitles(t, "alert:2 open", "alert:2 resolved", "One more thing happened told", "alert:1 open", "job told")
+	passes.wantTitles(t, "alert:2 open", "alert:2 resolved", "1 more event told", "alert:1 open", "job told")
 	waits.wantTitles(t, "2 more things happened told", "alert:1 open", "job told")
 	has(t, waits.requests()[0].json("body"), "[resolved] alert:2", "[resolved] alert:3")
 	f.end("alert:1")

@@ -62,8 +62,8 @@ func TestGuestMadeAnew(t *testing.T) {
 		text   string
 	}{
 		"and the row knows the first":  {"SELECT $1::bigint", "the hypervisor no longer has vm vm-100"},
-		"and the row tells no UID":     {"UPDATE guests SET uid = NULL WHERE id = $1", "is another guest than when this was asked for"},
-		"and the row is the new one's": {"UPDATE guests SET uid = 'other' WHERE id = $1", "is no longer there"},
+		"and the row tells no UID":     {"UPDATE guests SET uid = NULL WHERE id = $1", "is not the guest for which this was requested"},
+		"and the row is the new one's": {"UPDATE guests SET uid = 'other' WHERE id = $1", "no longer exists"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -323,7 +323,7 @@ func TestCheckedAgainAtTheStart(t *testing.T) {
 		}, hypervisor.Stop, `is now called "database"`, true},
 		"row gone": {func(b *lifecycleFixture, _ hypervisor.GuestRef, p guest.Asked) {
 			_, _ = b.db.Pool.Exec(context.Background(), "DELETE FROM guests WHERE id = $1", p.GuestID)
-		}, hypervisor.Stop, "is no longer there", false},
+		}, hypervisor.Stop, "no longer exists", false},
 		"guest gone": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.Asked) {
 			b.cluster.Remove(ref.ID)
 		}, hypervisor.Stop, "the hypervisor has no vm", false},
@@ -466,7 +466,7 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 			b.cluster.SetFault("tasks", memdriver.Fault{Err: sdk.Errorf(sdk.Denied, "no")})
 			b.start(t)
 			j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), job.Failed)
-			if j.Error != "locked" || !strings.Contains(transcript, "which other task works on the guest could not be read") {
+			if j.Error != "locked" || !strings.Contains(transcript, "could not read which other task is working on the guest") {
 				t.Errorf("error %q\n%s", j.Error, transcript)
 			}
 		})
@@ -640,7 +640,7 @@ func TestLostAnswer(t *testing.T) {
 			}
 			b.start(t)
 			j, _ := b.ended(t, b.enqueue(t, p, hypervisor.Restart), job.Unknown)
-			if !strings.Contains(j.Error, "token was changed") || b.tasks(t, ref) != 0 {
+			if !strings.Contains(j.Error, "token has changed") || b.tasks(t, ref) != 0 {
 				t.Errorf("error %q, %d tasks", j.Error, b.tasks(t, ref))
 			}
 		})

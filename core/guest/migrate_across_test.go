@@ -317,7 +317,7 @@ func TestMigrationWhoseMarkFails(t *testing.T) {
 		ref, p := b.starting(t, hypervisor.VM, hypervisor.GuestRunning)
 		b.cluster.SetFault("reconfigure", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "not today")})
 		j, transcript := b.ended(t, b.crosses(t, vmTarget(p), p), job.Failed)
-		if !strings.Contains(j.Error, "could not be marked") || statusOf(b.cluster, ref.ID) != hypervisor.GuestStopped {
+		if !strings.Contains(j.Error, "could not be tagged") || statusOf(b.cluster, ref.ID) != hypervisor.GuestStopped {
 			t.Errorf("the error is %q, the guest %s\n%s", j.Error, statusOf(b.cluster, ref.ID), transcript)
 		}
 		if made := b.other.Guests(); len(made) != 1 || statusOf(b.other, made[0].ID) != hypervisor.GuestRunning {
@@ -401,7 +401,7 @@ func TestBothNeverRun(t *testing.T) {
 		}
 		j, transcript := b.killed(t, "after", "restore", job.Failed, func() int64 { return b.crosses(t, vmTarget(p), p) })
 		made := b.other.Guests()
-		if !strings.Contains(j.Error, "is running again where it was") || len(made) != 1 ||
+		if !strings.Contains(j.Error, "is running again, so the new one was not started") || len(made) != 1 ||
 			statusOf(b.other, made[0].ID) != hypervisor.GuestStopped {
 			t.Errorf("the error is %q, there are %v\n%s", j.Error, made, transcript)
 		}

@@ -250,7 +250,7 @@ func TestMigrationThatGoesAstray(t *testing.T) {
 		"and is stopped": func(b *lifecycleFixture, ref hypervisor.GuestRef) {
 			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Node, g.Status = b.away(ref), hypervisor.GuestStopped })
 		},
-		"no node where it was looked for": func(b *lifecycleFixture, ref hypervisor.GuestRef) { b.cluster.Remove(ref.ID) },
+		"not found on the nodes that were checked": func(b *lifecycleFixture, ref hypervisor.GuestRef) { b.cluster.Remove(ref.ID) },
 	} {
 		t.Run(says, func(t *testing.T) {
 			t.Parallel()

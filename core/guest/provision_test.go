@@ -195,7 +195,7 @@ func TestProvisioningJobs(t *testing.T) {
 		if b.UIDs {
 			b.ended(t, b.add(t, guest.CloneJob(b.hostID, p, copied)), job.Failed)
 		} else if _, transcript = b.ended(t, b.add(t, guest.CloneJob(b.hostID, p, copied)), job.Succeeded); !strings.Contains(transcript,
-			"900 was taken by another guest; the copy becomes") || len(b.cluster.Guests()) != before+1 {
+			"900 was taken by another guest; the clone gets the ID") || len(b.cluster.Guests()) != before+1 {
 			t.Errorf("the copy: %d guests were %d\n%s", len(b.cluster.Guests()), before, transcript)
 		}
 		full := b.vmSpec("950")

@@ -379,7 +379,7 @@ func TestHostLostForGood(t *testing.T) {
 		i := w.start(t, nil)
 		w.cluster.SetFault("waittask", memdriver.Fault{Err: errCut})
 		j := i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Stop)), job.Unknown)
-		if !strings.Contains(j.Error, "could not be asked how the task") {
+		if !strings.Contains(j.Error, "could not ask the hypervisor how the task") {
 			t.Errorf("error %q", j.Error)
 		}
 	})

@@ -23,7 +23,7 @@ func TestParseNetworks(t *testing.T) {
 		"::/0":                               `"::/0" is everybody`,
 		"::ffff:10.0.0.0/104":                `"::ffff:10.0.0.0/104" is an IPv4 network: write it as one`,
 		"fe80::1%eth0":                       `"fe80::1%eth0" has a zone`,
-		"x,y":                                "\"x\" is not an address or a network like 10.0.0.0/8\n\"y\" is neither",
+		"x,y":                                "\"x\" is not an address or a network like 10.0.0.0/8\n\"y\" is not an address",
 	} {
 		networks, err := proxy.ParseNetworks(text)
 		got := fmt.Sprint(networks)
@@ -55,8 +55,8 @@ func TestParseBaseURL(t *testing.T) {
 		"https://h.example\x00":             "it is not a URL",
 		"https://anna:geheim@h.example":     "a base URL must not have a user or password",
 		"https://h.example?x=1":             "a base URL must not have a query or fragment",
-		"https://h.example?":                "a base URL has neither",
-		"https://h.example#":                "a base URL has neither",
+		"https://h.example?":                "must not have a query",
+		"https://h.example#":                "must not have a query",
 		"https://h.example:":                "the port after the colon is missing",
 		"https://h.example:0":               "0 is not a port",
 		"https://h.example:65536":           "65536 is not a port",
@@ -66,8 +66,8 @@ func TestParseBaseURL(t *testing.T) {
 		"https://h.example/a/../b":          "the path /a/../b has a segment",
 		"https://h.example/a//b":            "the path /a//b has a segment",
 		"https://h.example/a%20b":           "the path /a%20b has a segment",
-		"https://h.example/api":             "the path must not begin with /api",
-		"https://h.example/metrics/hostler": "the path must not begin with /metrics",
+		"https://h.example/api":             "the path must not start with /api",
+		"https://h.example/metrics/hostler": "the path must not start with /metrics",
 	} {
 		base, err := proxy.ParseBaseURL(text)
 		got := fmt.Sprint(base)

@@ -46,14 +46,14 @@ func TestFirstLogInMakesAnAccount(t *testing.T) {
 	// Another person with her old address is not her.
 	f.at.Person = map[string]any{"sub": "person-2", "email": "anna@example.com", "email_verified": true}
 	_, err = f.logIn()
-	refusedFor(t, err, problem.CodeInvalidCredentials, "belongs to somebody else")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "is linked to somebody else")
 }
 
 func TestWhoComesInByWhichAddress(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(p *sso.Provider) { p.Accounts = sso.Invited })
 	_, err := f.logIn()
-	refusedFor(t, err, problem.CodeInvalidCredentials, "no account with your e-mail address")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "no account has your email address")
 	invited := f.account("Anna@Example.com", identity.Operator)
 	for name, said := range map[string]any{"not said": nil, "not": false, "a number": 1, "a text": "false"} {
 		delete(f.at.Person, "email_verified")
@@ -169,7 +169,7 @@ func TestSecondFactor(t *testing.T) {
 	mine := f.account("anna@example.com", identity.Owner)
 	f.account("other@example.com", identity.Owner)
 	_, err := f.logIn()
-	refusedFor(t, err, problem.CodeInvalidCredentials, "switch one on first")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "enable a second factor first")
 	factor := identitytest.TOTP(t, f.users, mine)
 	// What the provider says of its own factor does not count where the account is joined.
 	f.at.Person["amr"] = []string{"mfa"}

@@ -104,7 +104,7 @@ func TestKilledTwiceWhileAJobRuns(t *testing.T) {
 		t.Helper()
 		waittest.Succeeds(t, fmt.Sprintf("run %d of the job waits for its task", n), func() error {
 			text := transcript(t, owner, job.ID)
-			if progress(t, owner, job.ID).TaskID == "" || n > 1 && !strings.Contains(text, fmt.Sprintf("goes on (run %d)", n)) {
+			if progress(t, owner, job.ID).TaskID == "" || n > 1 && !strings.Contains(text, fmt.Sprintf("continues (run %d)", n)) {
 				return fmt.Errorf("it has the transcript\n%s", text)
 			}
 			return nil

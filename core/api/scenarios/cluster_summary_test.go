@@ -137,20 +137,20 @@ func TestProblemsOfClusters(t *testing.T) {
 		{"nodes are not known", []string{"UPDATE nodes SET status = 'unknown'"}, nil, ""},
 		{"a token ends", []string{"UPDATE host_credentials SET ends_at = now() + interval '29 days 1 hour', ends_told_at = now() WHERE " +
 			"host_id = 1 " +
-			"AND capability = 'lifecycle'"}, []string{"warning token_ending host rack1: The token for lifecycle, x, ends on DATE, in 29 days."},
+			"AND capability = 'lifecycle'"}, []string{"warning token_ending host rack1: The token for lifecycle, x, expires on DATE, in 29 days."},
 			"POST /api/v1/hosts/1/credentials"},
 		{"a token ends in a week", []string{"UPDATE host_credentials SET ends_at = now() + interval '25 hours' WHERE capability = 'lifecycle'"},
-			[]string{"critical token_ending host rack1: The token for lifecycle, x, ends on DATE, in 1 day."}, ""},
+			[]string{"critical token_ending host rack1: The token for lifecycle, x, expires on DATE, in 1 day."}, ""},
 		{"a token has ended", []string{"UPDATE host_credentials SET ends_at = now() - interval '1 day' WHERE capability = 'lifecycle'"},
-			[]string{"critical token_ending host rack1: The token for lifecycle, x, has ended on DATE."}, ""},
+			[]string{"critical token_ending host rack1: The token for lifecycle, x, expired on DATE."}, ""},
 		{"a token ends later", []string{"UPDATE host_credentials SET ends_at = now() + interval '31 days'"}, nil, ""},
 		{"certificates end", []string{"UPDATE hosts SET certificate_ends_at = now() + interval '10 days 1 hour', version_at = now() WHERE id " +
 			"= 1",
 			"UPDATE nodes SET certificate_ends_at = now() + interval '3 hours', facts_at = now() - interval '1 day' WHERE cluster_id = 1 AND " +
 				"name <> 'n2'",
 			"UPDATE nodes SET certificate_ends_at = now() + interval '90 days' WHERE name = 'n2'"},
-			[]string{"critical certificate_ending node n3: The certificate ends on DATE, within a day.",
-				"warning certificate_ending host rack1: The certificate ends on DATE, in 10 days."}, ""},
+			[]string{"critical certificate_ending node n3: The certificate expires on DATE, within a day.",
+				"warning certificate_ending host rack1: The certificate expires on DATE, in 10 days."}, ""},
 		{"a token lacks privileges", []string{"UPDATE host_credentials SET missing = '{VM.Audit,Sys.Audit}' WHERE host_id = 1 AND capability " +
 			"= 'lifecycle'"},
 			[]string{"warning token_privileges host rack1: The token for lifecycle lacked VM.Audit, Sys.Audit when it was last verified."},
@@ -158,14 +158,14 @@ func TestProblemsOfClusters(t *testing.T) {
 		{"a token lacks many privileges", []string{"UPDATE host_credentials SET missing = array_fill('P'::text, '{30}') WHERE capability = " +
 			"'lifecycle'"},
 			[]string{"warning token_privileges host rack1: The token for lifecycle lacks " + strings.Repeat("P, ", 19) +
-				"P and 10 more, as it was last verified."}, ""},
+				"P and 10 more when it was last verified."}, ""},
 		{"versions differ", []string{"UPDATE nodes SET version = '9.2.11' WHERE name = 'n1'", "UPDATE nodes SET version = '9.2.12' WHERE " +
 			"name = 'n3'"},
-			[]string{"warning versions_differ cluster prod: Its nodes run 2 releases: 9.2.11, 9.2.12."}, "one release"},
+			[]string{"warning versions_differ cluster prod: The nodes of the cluster run 2 different releases: 9.2.11, 9.2.12."}, "the same release"},
 		{"a host has told later than its node", []string{"UPDATE nodes SET version = '9.2.11', facts_at = now() - interval '1 hour' WHERE " +
 			"cluster_id = 1",
 			"UPDATE hosts SET version = '9.2.12', version_at = now() WHERE id = 2"},
-			[]string{"warning versions_differ cluster prod: Its nodes run 2 releases: 9.2.11, 9.2.12."}, ""},
+			[]string{"warning versions_differ cluster prod: The nodes of the cluster run 2 different releases: 9.2.11, 9.2.12."}, ""},
 		{"a node has told later than its host", []string{"UPDATE nodes SET version = '9.2.12', facts_at = now() WHERE cluster_id = 1",
 			"UPDATE hosts SET version = '9.2.11', version_at = now() - interval '1 hour' WHERE id = 2"}, nil, ""},
 		{"a subscription has ended", []string{"UPDATE nodes SET subscription = 'Expired', subscription_due = '2026-01-31' WHERE name = 'n1'",
@@ -275,7 +275,7 @@ func TestProblemOfAClusterOfTwoTeams(t *testing.T) {
 			var told []string
 			for _, as := range []*apitest.Caller{apitest.Viewer, apitest.In(2, identity.Viewer)} { // who sees both, and one of the two
 				for _, p := range summaryOf(t, r, as).Problems {
-					if text, found := strings.CutPrefix(p.Text, "It is also enrolled by "); found && p.Kind == "cluster_twice" {
+					if text, found := strings.CutPrefix(p.Text, "The cluster is also enrolled by "); found && p.Kind == "cluster_twice" {
 						who, _, _ := strings.Cut(text, ".")
 						told = append(told, who)
 					}

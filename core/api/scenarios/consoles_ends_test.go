@@ -41,7 +41,7 @@ func TestConsoleEnds(t *testing.T) {
 		}, 4409, "no token for console"},
 		"shells are switched off": {nodeShell, func(_ *testing.T, f *consolesFixture, _ consoleSession) {
 			f.ask(f.owner, "PATCH", "hosts/1", `{"node_shell_enabled":false}`, 200)
-		}, 4409, "node shells are off"},
+		}, 4409, "node shells are disabled"},
 		"the guest stops": {wikiConsole, func(_ *testing.T, f *consolesFixture, _ consoleSession) {
 			f.cluster.Change(f.refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestStopped })
 		}, websocket.StatusNormalClosure, ""},

@@ -115,7 +115,7 @@ func TestFirewallRuleRequestsThatAreWrong(t *testing.T) {
 		l.Ask(t, c.method, url+c.path, c.body, apitest.Operator, c.status, code, c.contains...)
 	}
 	l.Ask(t, "POST", "firewall/cluster/1/groups/web/rules", `{"type":"group","action":"web"}`, apitest.Admin, 422, "invalid",
-		"cannot stand in a group")
+		"cannot contain another group")
 	l.Ask(t, "POST", "firewall/nodes/1/node9/rules", `{"type":"in","action":"ACCEPT"}`, apitest.Admin, 404, "not_found")
 	l.Ask(t, "GET", "firewall/cluster/1/groups/none/rules", "", apitest.Viewer, 404, "not_found")
 	l.wantOrder("afterwards", l.VM("running")+"/firewall", "first second third")
@@ -154,7 +154,7 @@ func TestFirewallCreationThatIsDoneInPart(t *testing.T) {
 			place = 2
 		}
 		l.Ask(t, "POST", url+"/rules", body, apitest.Operator, c.status, c.code, `"failed":"`+c.failed+`"`, `"done":["create"`,
-			fmt.Sprintf(`"pos":%d`, place), `"digest":"`, `"enable":0`, "the rule was made and stands at place")
+			fmt.Sprintf(`"pos":%d`, place), `"digest":"`, `"enable":0`, "the rule was created at place")
 		l.wantOrder(c.method, url, c.order)
 		l.firewall.FailCall(c.method, nil)
 		l.Ask(t, "DELETE", fmt.Sprintf("%s/rules/%d", url, place), "", apitest.Operator, 200, "", `"comment":"new"`)

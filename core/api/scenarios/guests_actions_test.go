@@ -79,7 +79,7 @@ func TestActionsOnGuests(t *testing.T) {
 		t.Errorf("the trail: %s, want %s", got, want)
 	}
 	r.Run(t, actOnGuests("again", "", `{"action":"stop","targets":[{"vm":1}]}`, apitest.Operator, 202, "", `"jobs":[]`,
-		"is not finished yet"))
+		"has not finished yet"))
 }
 
 // What others own is answered like what is not there, and a role that is too low is named.

@@ -340,7 +340,7 @@ func TestScheduleOfAGuestThatIsGone(t *testing.T) {
 			Status: 200, Contains: []string{`"disabled_reason":""`}},
 	)
 	if got := b.Value("SELECT concat_ws(' ', action, details->>'reason') FROM " +
-		"audit WHERE actor_type = 'system'"); got != "schedule.disable there is no such vm" {
+		"audit WHERE actor_type = 'system'"); got != "schedule.disable vm not found" {
 		t.Error(got)
 	}
 }

@@ -75,7 +75,7 @@ func TestAuthenticate(t *testing.T) {
 		"3.3 with a password":           {"RFB 003.003\n\x00\x00\x00\x02" + string(raw) + "\x00\x00\x00\x00", "RFB 003.003\n" + answer, ""},
 		"3.3 without one":               {"RFB 003.003\n\x00\x00\x00\x01", "RFB 003.003\n", ""},
 		"one of its own":                {"RFB 003.889\n\x01\x01\x00\x00\x00\x00", "RFB 003.008\n\x01", ""},
-		"none of RFB":                   {"HTTP/1.1 400 Bad", "", "does not speak RFB"},
+		"none of RFB":                   {"HTTP/1.1 400 Bad", "", "does not follow the RFB protocol"},
 		"too old":                       {"RFB 002.000\n", "", "older than 3.3"},
 		"nothing":                       {"", "", "EOF"},
 		"unknown securities":            {"RFB 003.008\n\x02\x10\x13", "RFB 003.008\n", "[16 19]"},
@@ -104,7 +104,7 @@ func TestAdmit(t *testing.T) {
 		"3.8 with a wrong answer":  {"RFB 003.008\n\x02" + strings.Repeat("x", 16), rfb.ErrPassword.Error()},
 		"3.3 with a wrong answer":  {"RFB 003.003\n" + strings.Repeat("x", 16), rfb.ErrPassword.Error()},
 		"one that takes no cipher": {"RFB 003.008\n\x01", "security type 1, which was not offered"},
-		"none of RFB":              {"GET / HTTP/1.1\r\n", "does not speak RFB"},
+		"none of RFB":              {"GET / HTTP/1.1\r\n", "does not follow the RFB protocol"},
 		"one that leaves":          {"RFB 003.008\n\x02abc", "unexpected EOF"},
 	} {
 		s := &script{Reader: strings.NewReader(tt.says)}

@@ -127,7 +127,7 @@ func TestFillingThatCannotBe(t *testing.T) {
 		{"a node has no aliases", webServer, draft.On{Kind: "node", Node: "node1"}, problem.CodeUnsupportedAtScope, "aliases"},
 		{"no such group", webServer, draft.On{Kind: "group", Group: "none"}, problem.CodeInvalid, "group not found"},
 		{"a group in a group", `{"rules":[{"type":"group","action":"other"}]}`, draft.On{Kind: "group", Group: "web"}, problem.CodeInvalid,
-			"cannot be put into the group web"},
+			"cannot be applied to the group web"},
 		{"no such VM", webServer, draft.On{Kind: "vm", ID: 99}, problem.CodeNotFound, ""},
 		{"no id", webServer, draft.On{Kind: "vm"}, problem.CodeInvalid, "must be given"},
 	} {

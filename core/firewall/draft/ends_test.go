@@ -202,7 +202,7 @@ func TestScopeThatIsRefusedForAWhile(t *testing.T) {
 	f.becomes(d.ID, "waiting")
 	f.at.FailCall("CreateRule", plugin.Errorf(plugin.Refused, "no quorum"))
 	f.cancel(id)
-	waittest.Until(t, "it is noted", func() bool { return strings.Contains(f.transcript(id), "everything is put back as soon as") })
+	waittest.Until(t, "it is noted", func() bool { return strings.Contains(f.transcript(id), "trying again until it does") })
 	f.at.FailCall("CreateRule", nil)
 	f.ends(id, job.Canceled)
 	if got := f.states(); got != before {
@@ -302,7 +302,7 @@ func TestGuestIsDestroyedBeforeTheDraftBegins(t *testing.T) {
 	f.Exec("DELETE FROM guests WHERE name = 'web'")
 	f.start()
 	f.ends(id, job.Failed)
-	if now := f.becomes(d.ID, "open"); *now.Outcome != "the VM web is not there any more; nothing was done" {
+	if now := f.becomes(d.ID, "open"); *now.Outcome != "the VM web no longer exists; nothing was done" {
 		t.Error(*now.Outcome)
 	}
 	if got := f.states(); got != before {
@@ -327,7 +327,7 @@ func TestNodeGoesAwayWhileTheDraftWaits(t *testing.T) {
 	f.postpone(d.ID)
 	f.cluster.SetFault("nodestatus", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route to host")})
 	j := f.ends(id, job.Failed)
-	if !strings.Contains(j.Error, "the node node2 does not answer any more") {
+	if !strings.Contains(j.Error, "the node node2 no longer answers") {
 		t.Error(j.Error)
 	}
 	if got := f.states(); got != before {
@@ -364,7 +364,7 @@ func TestNodeThatMayOnlyBeLookedAtGoesAway(t *testing.T) {
 				f.cluster.SetFault("nodestatus", gone)
 			}
 			j := f.ends(id, job.Failed)
-			if !strings.Contains(j.Error, one.by+" does not answer any more") {
+			if !strings.Contains(j.Error, one.by+" no longer answers") {
 				t.Error(j.Error)
 			}
 			if got := f.states(); got != before {

@@ -42,7 +42,7 @@ func TestSSHIsCut(t *testing.T) {
 	}
 	f.Exec("UPDATE hosts SET ssh_port = 2222")
 	ssh, api := drop("2222"), drop("8006")
-	const way = "the connection from this service to the node node1 by SSH (TCP port 2222)"
+	const way = "the SSH connection from this service to the node node1 (TCP port 2222)"
 	for _, key := range []struct {
 		state, statement string
 		cut              bool

@@ -70,7 +70,7 @@ func TestNumberOfGuestIsUsedAgain(t *testing.T) {
 		was := f.rules()
 		f.start()
 		f.ends(id, job.Failed)
-		if now := f.becomes(d.ID, "open"); *now.Outcome != "the VM web is not there any more; nothing was done" {
+		if now := f.becomes(d.ID, "open"); *now.Outcome != "the VM web no longer exists; nothing was done" {
 			t.Error(*now.Outcome)
 		}
 		if got := f.rules(); got != was {
