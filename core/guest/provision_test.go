@@ -216,7 +216,7 @@ func TestWhatIsNotDestroyed(t *testing.T) {
 			"the guest is running": func(ref hypervisor.GuestRef) {
 				b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestRunning })
 			},
-			"the guest is protected": func(ref hypervisor.GuestRef) {
+			"the guest has protection enabled": func(ref hypervisor.GuestRef) {
 				b.cluster.ChangeConfig(ref.ID, func(c *hypervisor.Config) { c.Protected = true })
 			},
 		} {
@@ -325,7 +325,7 @@ func TestAnEarlierRequestHasMadeTheVM(t *testing.T) {
 		b.wrap = func(h hypervisor.Host) hypervisor.Host { return twice{h} }
 		b.start(t)
 		_, transcript := b.ended(t, b.add(t, guest.CreateJob(b.hostID, b.vmSpec("900"), false, false)), job.Succeeded)
-		if n := b.marked(); n != 1 || !strings.Contains(transcript, "is there since an earlier request") {
+		if n := b.marked(); n != 1 || !strings.Contains(transcript, "exists: an earlier request created it") {
 			t.Errorf("%d VMs were made\n%s", n, transcript)
 		}
 	})

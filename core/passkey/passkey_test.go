@@ -311,7 +311,7 @@ func TestAttacksOnLogIn(t *testing.T) {
 			if let[i] {
 				n++
 			} else {
-				wants(t, errs[i], problem.CodeInvalidCredentials, "answered already")
+				wants(t, errs[i], problem.CodeInvalidCredentials, "already answered")
 			}
 		}
 		if n != 1 {
@@ -418,7 +418,7 @@ func TestAttacksOnAdding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, a := f.create(begin(), edit)
 			_, _, err := f.Add(t.Context(), caller, "Laptop", a)
-			wants(t, err, problem.CodeInvalid, "not believed")
+			wants(t, err, problem.CodeInvalid, "not trusted")
 		})
 	}
 	_, a := f.create(begin())
@@ -432,7 +432,7 @@ func TestAttacksOnAdding(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = f.Add(t.Context(), caller, "Laptop", a)
-	wants(t, err, problem.CodeInvalid, "answered already")
+	wants(t, err, problem.CodeInvalid, "already answered")
 	// One authenticator's passkey is one account's, here and everywhere.
 	again, err := f.BeginAdd(t.Context(), other, identitytest.Password)
 	if err != nil {

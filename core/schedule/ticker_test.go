@@ -148,7 +148,7 @@ func TestWhatKeepsADueSchedule(t *testing.T) {
 			b.sweep()
 			now, reason := b.get(s.ID), "because of this"
 			if test.code == problem.CodeForbidden {
-				reason = "with the rights of " + writer.Email + ", who wrote the schedule last: " + reason
+				reason = "the rights of " + writer.Email + ", who last saved the schedule, are not sufficient: " + reason
 			}
 			if now.Enabled == test.off || now.LastError != reason || (now.DisabledReason != "") != test.off || now.LastRunAt != nil {
 				t.Errorf("%+v", now)

@@ -123,7 +123,7 @@ func TestAnswersAreTakenOnce(t *testing.T) {
 	}
 	visits := f.at.Visits("/token")
 	_, _, err := f.Complete(t.Context(), f.id, a, client)
-	refusedFor(t, err, problem.CodeInvalidCredentials, "answered already")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "already answered")
 	// Its state is used up also by an answer that is not taken, and on another instance.
 	b := f.begin()
 	denied := b
@@ -133,7 +133,7 @@ func TestAnswersAreTakenOnce(t *testing.T) {
 	}
 	second := sso.New(f.Config)
 	_, _, err = second.Complete(t.Context(), f.id, b, client)
-	refusedFor(t, err, problem.CodeInvalidCredentials, "answered already")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "already answered")
 	if now := f.at.Visits("/token"); now != visits {
 		t.Errorf("codes were tried %d times more", now-visits)
 	}

@@ -264,7 +264,7 @@ func TestProvidersThatChange(t *testing.T) {
 		t.Error("who was known at the issuer before is known")
 	}
 	_, _, err = f.Complete(t.Context(), f.id, late, client)
-	refusedFor(t, err, problem.CodeInvalidCredentials, "was changed meanwhile")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "was changed in the meantime")
 	f.at = other
 	f.must()
 	if err := f.Delete(t.Context(), f.id); err != nil || sessions() != "0" || f.Value("SELECT count(*) FROM users") != "1" {
