@@ -286,7 +286,7 @@ func TestAlertsOfBefore(t *testing.T) {
 	const all = `SELECT string_agg(concat_ws(' ', id, target_name, CASE WHEN resolved_at IS NULL THEN 'open' ELSE NULLIF(resolution,
 		'') END), ', ' ORDER BY id)
 		FROM alerts`
-	if got := w.Value(all); got != "1 h1 open, 2 h1 The rule was removed., 3 h2 It is over., 4 solo, 5 solo open" {
+	if got := w.Value(all); got != "1 h1 open, 2 h1 The rule was removed., 3 h2 The condition has cleared., 4 solo, 5 solo open" {
 		t.Errorf("alerts are %s", got)
 	}
 	w.Exec("UPDATE host_credentials SET missing = '{}'")

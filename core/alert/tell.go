@@ -81,7 +81,8 @@ func (c *cycle) text(o *observation) (message, remedy string) {
 			way = "behind"
 		}
 		return fmt.Sprintf("The clock of the node is %s s %s the clock of the service, at least %s s%s.", number(*o.value), way,
-				number(*r.Threshold), lasting(r.ForS)), "Synchronize the node and the machine of the service by NTP, for example with chrony, " +
+				number(*r.Threshold), lasting(r.ForS)),
+			"Synchronize the node and the machine of the service by NTP, for example with chrony, " +
 				"and check which of the two is wrong."
 	case TaskFailed:
 		user, failure, _ := strings.Cut(o.fault.Detail, "\n")

@@ -47,7 +47,8 @@ func TestUpdateOfWhatABackupLeavesOut(t *testing.T) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "mp0", Path: "/srv/data", Storage: "local", Volume: "local:data", LeftOut: true})
 	})
 	transcript := f.ended(f.ask(url, `{"consent":true}`), "failed")
-	want := "a backup could not be used to roll back: backups do not include mp0 (/srv/data), and a restore would destroy that data; nothing was run"
+	want := "a backup could not be used to roll back: backups do not include mp0 (/srv/data), and a restore would destroy that data; " +
+		"nothing was run"
 	if !strings.Contains(transcript, want) {
 		t.Errorf("the transcript does not say %q:\n%s", want, transcript)
 	}

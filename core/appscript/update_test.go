@@ -39,9 +39,11 @@ var scenarios = []struct {
 	{"silent", works + "true", "failed", "rolled_back 1.0 1.0 none", "one", "without reporting success", 1},
 	{"dies", works + "kill -KILL $$", "failed", "rolled_back 1.0 1.0 none", "one", "the script failed (exit status 137)", 1},
 	{"no-way", newVersion + `kill "$(cat /root/pid)"; exit 1`, "failed", "needs_human 1.0 2.0 before-update-ID", "",
-		"the container could not be rolled back (the storage says no): fix it manually, the snapshot before-update-ID from before is left", 1},
+		"the container could not be rolled back (the storage says no): fix it manually, the snapshot before-update-ID from before is left",
+		1},
 	{"no-snapshot", works + "echo all done", "failed", "", "one", "no snapshot could be taken: the storage says no; nothing was run", 1},
-	{"altered", works + "echo all done", "failed", "", "one", "is not the verified one; nothing was run; the copy from before no longer exists", 1},
+	{"altered", works + "echo all done", "failed", "", "one",
+		"is not the verified one; nothing was run; the copy from before no longer exists", 1},
 	{"canceled", works + "echo on; sleep 1000", "canceled", "rolled_back 1.0 1.0 none", "one", "the script was stopped", 1},
 	{"adopted", works + "echo all done", "succeeded", "updated 1.0 2.0 before-update-ID", "two", "updated from 1.0 to 2.0", 1},
 	{"cut", "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.3; done; " + works + "echo all done", "succeeded",
@@ -144,7 +146,7 @@ func TestUpdateAll(t *testing.T) {
 	f.Ask(t, "PUT", fmt.Sprintf("apps/%d/script", f.apps["a"].id), `{"content":"mine"}`, apitest.Admin, 200, "")
 	f.Ask(t, "POST", "apps/update-all", "", apitest.Operator, 202, "", `"jobs":[]`, `"app":"a","reason":"edited"`,
 		`"app":"b","reason":"consent_required"`, `"app":"wiki","reason":"no_entry"`)
-	f.Ask(t, "POST", "apps/update-all?plan=true", `{"consent":true}`, apitest.Operator, 200, "", "after 2 that have failed")
+	f.Ask(t, "POST", "apps/update-all?plan=true", `{"consent":true}`, apitest.Operator, 200, "", "after 2 failures")
 	f.Ask(t, "POST", fmt.Sprintf("apps/%d/script/revert", f.apps["a"].id), "", apitest.Admin, 200, "")
 	f.Ask(t, "POST", "apps/update-all", `{"consent":true}`, apitest.Operator, 202, "", `"kind":"app.update"`, `"app":"a","reason":"current"`)
 	order := f.Value(`SELECT string_agg(a.slug, ' ' ORDER BY u.job_id) FROM app_updates u JOIN apps a ON a.id = u.app_id`)

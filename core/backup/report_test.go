@@ -65,7 +65,8 @@ func TestReport(t *testing.T) {
 		!strings.HasPrefix(got[1], "2|warning|Backups: 0 done, 1 failed, 25 overdue|") {
 		t.Fatalf("told %q", got)
 	}
-	for _, part := range []string{"3 backups with 9 MiB in total, 1 failed.\n3 guests have a recent enough backup", "\nFailed:\n- late-1: no space left\n",
+	for _, part := range []string{"3 backups with 9 MiB in total, 1 failed.\n3 guests have a recent enough backup",
+		"\nFailed:\n- late-1: no space left\n",
 		"- late-10: never\n", "and 5 more\n"} {
 		if !strings.Contains(got[0], part) {
 			t.Errorf("%q lacks %q", got[0], part)

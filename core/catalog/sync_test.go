@@ -99,7 +99,7 @@ func TestLossIsHeld(t *testing.T) {
 	f.mem.Add(catalogtest.State{Entries: entries(slugs[:8]...)}) // a fifth
 	f.refreshed()
 	f.mem.Add(catalogtest.State{Entries: entries(slugs[:6]...)})
-	if got := f.refreshed(); !strings.Contains(got, "2 of 8 entries are gone") {
+	if got := f.refreshed(); !strings.Contains(got, "2 of 8 entries are missing") {
 		t.Error(got)
 	}
 	held := f.source("scripts").Held

@@ -264,7 +264,8 @@ func (x *Session) control(ctx context.Context, data []byte) error {
 	size := c.Resize
 	if err != nil || decoder.More() || size == nil || size.Columns < 1 || size.Columns > mostSize || size.Rows < 1 || size.Rows > mostSize {
 		return problem.New(problem.CodeMalformed,
-			`a text message must be {"resize":{"columns":80,"rows":24}} with numbers from 1 to %d; send input as binary messages`, mostSize)
+			`a text message must be {"resize":{"columns":80,"rows":24}} with numbers from 1 to %d; send input as binary messages`,
+			mostSize)
 	}
 	limited, cancel := context.WithTimeout(ctx, resizeLimit)
 	defer cancel()

@@ -231,7 +231,7 @@ func TestMigrationsThatAreUndone(t *testing.T) {
 					c.change(b)
 				}
 				j, transcript := b.ended(t, b.crosses(t, vmTarget(p), p), job.Failed)
-				if !strings.Contains(j.Error, c.says) || !strings.Contains(j.Error, "runs again where it was") ||
+				if !strings.Contains(j.Error, c.says) || !strings.Contains(j.Error, "is running again at its original place") ||
 					strings.Contains(j.Error, "is left on other") != c.left {
 					t.Errorf("the error is %q\n%s", j.Error, transcript)
 				}
@@ -383,7 +383,8 @@ func TestCanceledMigrationToAnotherCluster(t *testing.T) {
 		})
 		b.cancelAll(t)
 		_, transcript := b.ended(t, id, job.Canceled)
-		if statusOf(b.cluster, ref.ID) != hypervisor.GuestRunning || !strings.Contains(transcript, "runs again where it was") {
+		if statusOf(b.cluster, ref.ID) != hypervisor.GuestRunning || !strings.Contains(transcript,
+			"is running again at its original place") {
 			t.Errorf("the guest is %s\n%s", statusOf(b.cluster, ref.ID), transcript)
 		}
 	})

@@ -150,7 +150,7 @@ func TestMigrationsThatDoNotBegin(t *testing.T) {
 		}, "backup"},
 		"a bridge": {hypervisor.GuestStopped, func(b *lifecycleFixture, ref hypervisor.GuestRef) {
 			b.cluster.ChangeConfig(ref.ID, func(c *hypervisor.Config) { c.NICs[0].Bridge = "br7" })
-		}, "has no bridge br7"},
+		}, "does not have the bridge br7"},
 		"a node that is off": {hypervisor.GuestStopped, func(b *lifecycleFixture, ref hypervisor.GuestRef) {
 			b.cluster.SetOffline(b.away(ref), true)
 		}, "offline"},

@@ -193,7 +193,8 @@ func TestTransfersThatAreUndone(t *testing.T) {
 				c.change(t, b, ref)
 				b.start(t)
 				j, transcript := b.ended(t, b.crosses(t, vmTarget(p), p), job.Failed)
-				if !strings.Contains(j.Error, c.says) || !strings.Contains(j.Error, "is running again at its original place") || operations(b.other) != c.there {
+				if !strings.Contains(j.Error, c.says) || !strings.Contains(j.Error, "is running again at its original place") ||
+					operations(b.other) != c.there {
 					t.Errorf("the error is %q, the tasks there %q\n%s", j.Error, operations(b.other), transcript)
 				}
 				config := b.cluster.ConfigOf(ref.ID)

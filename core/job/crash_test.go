@@ -63,9 +63,10 @@ func TestJobEndsAfterTwoCrashes(t *testing.T) {
 		status   job.Status
 		reason   string
 	}{
-		"without a checkpoint":    {1, `{}`, job.Failed, reason},
-		"without a hypervisor":    {0, `{"work": {"Done": 1}}`, job.Failed, reason},
-		"after a checkpoint":      {1, `{"work": {"Done": 1}}`, job.Unknown, "had begun its work, and the state on the hypervisor is unknown"},
+		"without a checkpoint": {1, `{}`, job.Failed, reason},
+		"without a hypervisor": {0, `{"work": {"Done": 1}}`, job.Failed, reason},
+		"after a checkpoint": {1, `{"work": {"Done": 1}}`, job.Unknown,
+			"had begun its work, and the state on the hypervisor is unknown"},
 		"after a refused request": {1, `{"steps": {"act": {"state": "refused"}}}`, job.Failed, reason},
 		"after a step":            {1, `{"steps": {"act": {"state": "done"}}}`, job.Unknown, "the state on the hypervisor is unknown"},
 		"with a request under way": {1, `{"steps": {"act": {"state": "sending"}}}`, job.Unknown,

@@ -37,7 +37,7 @@ func TestAbsentFromTheList(t *testing.T) {
 	}{
 		"no time is known":         {time.Time{}, nil, job.Unknown, 1, "does not reach back to the request"},
 		"all of time":              {time.Unix(0, 0), nil, job.Succeeded, 2, "did not reach the hypervisor; sending it again"},
-		"just far enough":          {clock.Add(-2 * time.Minute), nil, job.Succeeded, 2, "it is sent again"},
+		"just far enough":          {clock.Add(-2 * time.Minute), nil, job.Succeeded, 2, "sending it again"},
 		"within the clocks' error": {clock.Add(-2*time.Minute + time.Second), nil, job.Unknown, 1, "does not reach back to the request"},
 		"later than the request":   {clock.Add(time.Second), nil, job.Unknown, 1, "does not reach back to the request"},
 		"the step allows it":       {time.Time{}, allow, job.Succeeded, 2, "sending it again, which is safe for this request"},

@@ -110,7 +110,7 @@ func TestAnswerLost(t *testing.T) {
 				return "", errCut
 			}
 			return real()
-		}, false, nil, outcome{job.Succeeded, 1, 2, "it is sent again"}, &outcome{job.Unknown, 0, 1, reach}},
+		}, false, nil, outcome{job.Succeeded, 1, 2, "sending it again"}, &outcome{job.Unknown, 0, 1, reach}},
 		"never taken": {func(*fixture, int32, func() (string, error)) (string, error) {
 			return "", errCut
 		}, false, nil, outcome{job.Unknown, 0, 2, "sent twice"}, &outcome{job.Unknown, 0, 1, reach}},

@@ -414,7 +414,7 @@ func TestStopIsResumedElsewhere(t *testing.T) {
 	two.gate <- struct{}{}
 	close(two.gate)
 	other := start(t, url, maintenance.Config{Sessions: two})
-	want(t, other.ended(id, job.Succeeded), "goes on (run 2)")
+	want(t, other.ended(id, job.Succeeded), "continues (run 2)")
 	if rows := other.trail("sessions.prune"); rows != `system {"rows": 2} true` {
 		t.Errorf("the trail has %s", rows)
 	}

@@ -299,7 +299,8 @@ func TestWriterWhoMayNoLonger(t *testing.T) {
 	for name, test := range map[string]struct{ sql, reason string }{
 		"demoted": {"UPDATE team_members SET role = 'viewer' WHERE user_id = $1",
 			"who last saved the schedule, are not sufficient: this requires the role operator"},
-		"without":     {"DELETE FROM team_members WHERE user_id = $1", "who last saved the schedule, are not sufficient: this requires the role operator"},
+		"without": {"DELETE FROM team_members WHERE user_id = $1",
+			"who last saved the schedule, are not sufficient: this requires the role operator"},
 		"deactivated": {"UPDATE users SET is_active = false WHERE id = $1", "is not active"},
 		"deleted":     {"DELETE FROM users WHERE id = $1", "is no longer a user"},
 	} {

@@ -70,7 +70,8 @@ var (
 		[]string{"driver"}, nil)
 	busyDesc = prometheus.NewDesc("hostler_hypervisor_request_seconds_total", "Time that these requests kept hypervisors busy.",
 		[]string{"driver"}, nil)
-	lateDesc    = prometheus.NewDesc("hostler_remote_write_late_seconds", "How long samples have been waiting for their receiver.", nil, nil)
+	lateDesc = prometheus.NewDesc("hostler_remote_write_late_seconds", "How long samples have been waiting for their receiver.", nil,
+		nil)
 	readersDesc = prometheus.NewDesc("hostler_feed_readers", "Readers of the live feed on this instance.", nil, nil)
 	refusedDesc = prometheus.NewDesc("hostler_remote_write_refused_total", "Values that the receiver of samples refused.", nil, nil)
 )

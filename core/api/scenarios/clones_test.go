@@ -74,7 +74,8 @@ func TestCreateVM(t *testing.T) {
 	if first.VMID == 0 || second.VMID == 0 || first.VMID == second.VMID {
 		t.Errorf("two VMs that are to be made have the numbers %d and %d", first.VMID, second.VMID)
 	}
-	b.Ask(t, "POST", "vms", order(fmt.Sprintf(`,"vmid":%d`, first.VMID)), apitest.Admin, 422, "invalid", `["body","vmid"]`, "reserved by a job")
+	b.Ask(t, "POST", "vms", order(fmt.Sprintf(`,"vmid":%d`, first.VMID)), apitest.Admin, 422, "invalid", `["body","vmid"]`,
+		"reserved by a job")
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
 	b.Ask(t, "POST", "vms", order(""), apitest.Admin, 409, "capability_missing")
 }
@@ -143,7 +144,8 @@ func TestDeleteVM(t *testing.T) {
 	b.Cluster.ChangeConfig(b.Refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = false })
 	b.Ask(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 202, "", `"kind":"vm.delete"`, `"params":{"purge":true}`)
 	b.Ask(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 409, "guest_busy")
-	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", `{"purge":false}`, apitest.Owner, 200, "", "The entries for template in the hypervisor's own backup jobs and high availability stay.")
+	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", `{"purge":false}`, apitest.Owner, 200, "",
+		"The entries for template in the hypervisor's own backup jobs and high availability stay.")
 	b.Ask(t, "DELETE", b.VM("template"), `{"confirm":"template","purge":false}`, apitest.Owner, 202, "", `"params":{"purge":false}`)
 	b.Exec("UPDATE jobs SET status = 'failed'")
 	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
@@ -217,7 +219,7 @@ func TestCloneGuests(t *testing.T) {
 	b.Ask(t, "POST", clone, `{"target":"nowhere"}`, apitest.Admin, 422, "invalid", `["body","target"]`)
 	b.Ask(t, "POST", clone, `{"newid":`+string(b.Refs["running"].ID)+`}`, apitest.Admin, 422, "invalid", `["body","newid"]`)
 	b.Ask(t, "POST", b.VM("template")+"/clone", `{"full":false,"storage":"local"}`, apitest.Admin, 422, "invalid", `["body","storage"]`)
-	b.Ask(t, "POST", clone+"?plan=true", `{"name":"copy"}`, apitest.Admin, 200, "", "stopped is copied to copy", `"confirm_phrase":null`)
+	b.Ask(t, "POST", clone+"?plan=true", `{"name":"copy"}`, apitest.Admin, 200, "", "stopped is cloned to copy", `"confirm_phrase":null`)
 	b.Ask(t, "POST", clone+"?plan=true", `{"full":false}`, apitest.Admin, 200, "", `"blockers":[{"error":"linked_clone_needs_template"`)
 	// What the hypervisor does not copy is told before the job, of full and of linked copies.
 	for path, of := range map[string]struct{ name, kind, body string }{"apps/1/clone": {"files", "mp0", ""},

@@ -137,7 +137,8 @@ func TestProblemsOfClusters(t *testing.T) {
 		{"nodes are not known", []string{"UPDATE nodes SET status = 'unknown'"}, nil, ""},
 		{"a token ends", []string{"UPDATE host_credentials SET ends_at = now() + interval '29 days 1 hour', ends_told_at = now() WHERE " +
 			"host_id = 1 " +
-			"AND capability = 'lifecycle'"}, []string{"warning token_ending host rack1: The token for lifecycle, x, expires on DATE, in 29 days."},
+			"AND capability = 'lifecycle'"},
+			[]string{"warning token_ending host rack1: The token for lifecycle, x, expires on DATE, in 29 days."},
 			"POST /api/v1/hosts/1/credentials"},
 		{"a token ends in a week", []string{"UPDATE host_credentials SET ends_at = now() + interval '25 hours' WHERE capability = 'lifecycle'"},
 			[]string{"critical token_ending host rack1: The token for lifecycle, x, expires on DATE, in 1 day."}, ""},
@@ -161,7 +162,8 @@ func TestProblemsOfClusters(t *testing.T) {
 				"P and 10 more when it was last verified."}, ""},
 		{"versions differ", []string{"UPDATE nodes SET version = '9.2.11' WHERE name = 'n1'", "UPDATE nodes SET version = '9.2.12' WHERE " +
 			"name = 'n3'"},
-			[]string{"warning versions_differ cluster prod: The nodes of the cluster run 2 different releases: 9.2.11, 9.2.12."}, "the same release"},
+			[]string{"warning versions_differ cluster prod: The nodes of the cluster run 2 different releases: 9.2.11, 9.2.12."},
+			"the same release"},
 		{"a host has told later than its node", []string{"UPDATE nodes SET version = '9.2.11', facts_at = now() - interval '1 hour' WHERE " +
 			"cluster_id = 1",
 			"UPDATE hosts SET version = '9.2.12', version_at = now() WHERE id = 2"},
@@ -184,10 +186,12 @@ func TestProblemsOfClusters(t *testing.T) {
 		{"nobody knows how a job of the service itself ended", []string{"INSERT INTO jobs (kind, status, target_kind, target_id, target_name, " +
 			"finished_at) VALUES ('jobs.prune', 'unknown', 'jobs', 0, '', now())"}, []string{"warning job_failed jobs : The job jobs.prune " +
 			"failed."}, ""},
-		{"no backup", []string{listed}, []string{"warning backup_never app Wiki: The guest has no backup, but requires one from the last 7 days.",
-			"warning backup_never vm web: The guest has no backup, but requires one from the last 7 days."}, "backup-none"},
+		{"no backup", []string{listed},
+			[]string{"warning backup_never app Wiki: The guest has no backup, but requires one from the last 7 days.",
+				"warning backup_never vm web: The guest has no backup, but requires one from the last 7 days."}, "backup-none"},
 		{"old backups", []string{listed, fmt.Sprintf(backup, 8), "UPDATE guests SET tags = '{backup-30d}' WHERE vmid = 101"},
-			[]string{"warning backup_old vm web: The guest's newest backup is from DATE, but must be at most 7 days old."}, "POST /api/v1/backups/run"},
+			[]string{"warning backup_old vm web: The guest's newest backup is from DATE, but must be at most 7 days old."},
+			"POST /api/v1/backups/run"},
 		{"backups that cannot be listed", []string{listed, fmt.Sprintf(backup, 1),
 			"UPDATE backup_storages SET error_code = 'hypervisor_error', error = 'no such storage', node = 'n1'"},
 			[]string{"warning backup_unlisted storage nas: The backups on n1 could not be listed: no such storage."}, "POST /api/v1/hosts/1/test"},
@@ -200,7 +204,8 @@ func TestProblemsOfClusters(t *testing.T) {
 			"UPDATE guests SET tags = '{prod}' WHERE vmid = 101"}, nil, ""},
 		{"configurations are not read", []string{"UPDATE guests SET first_seen_at = now() - interval '2 hours' WHERE cluster_id = 1",
 			"INSERT INTO guest_details (guest_id, as_of) SELECT id, now() FROM guests WHERE vmid = 101"},
-			[]string{"info detail_unknown cluster prod: The configuration of 1 guest has not been read: the networks and storages that the guests use are unknown."},
+			[]string{"info detail_unknown cluster prod: The configuration of 1 guest has not been read: the networks and storages " +
+				"that the guests use are unknown."},
 			"poll.details_per_minute"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -169,9 +169,9 @@ func TestMigrateToAnotherCluster(t *testing.T) {
 	b.Ask(t, "POST", "apps/1/migrate", to, apitest.Admin, 409, "confirm_required", "The original guest is kept")
 	b.Exec(`INSERT INTO schedules (name, cron, job_kind, params, next_run_at)
 		VALUES ('nightly', '0 2 * * *', 'app.stop', '{"app_id":1}', now())`)
-	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.Admin, 200, "", "The schedule nightly goes with it")
+	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.Admin, 200, "", "The schedule nightly moves to the new guest")
 	b.Exec("UPDATE hosts SET team_id = 2")
-	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.In(2, identity.Owner), 200, "", "1 schedule goes with it")
+	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.In(2, identity.Owner), 200, "", "1 schedule moves to the new guest")
 	b.Exec("UPDATE hosts SET team_id = 1")
 	for id, name := range []string{"", "lab", "elsewhere"} {
 		b.Exec("UPDATE clusters SET quorate = id <> (SELECT cluster_id FROM hosts WHERE id = $1)", id)

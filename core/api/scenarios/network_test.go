@@ -162,21 +162,25 @@ func TestStageBridges(t *testing.T) {
 	f.create("br2", `{}`, 409, "conflict")
 	for config, want := range map[string]string{
 		`{"cidr":"10.2.0.1"}`: "with a prefix length", `{"cidr":"fd00::2/64"}`: "with a prefix length",
-		`{"cidr":"10.9.0.0/24"}`: "cannot be assigned", `{"cidr":"10.9.0.255/24"}`: "cannot be assigned", `{"cidr":"127.0.0.1/8"}`: "cannot be assigned",
+		`{"cidr":"10.9.0.0/24"}`: "cannot be assigned", `{"cidr":"10.9.0.255/24"}`: "cannot be assigned",
+		`{"cidr":"127.0.0.1/8"}`:  "cannot be assigned",
 		`{"cidr":"10.0.0.10/24"}`: "br0 already has this address", `{"cidr":7}`: "must be a string",
 		`{"gateway":"10.0.0.1"}`: "without cidr", `{"cidr":"10.9.0.1/24","gateway":"10.8.0.1"}`: "must be in the network",
-		`{"cidr":"10.9.0.1/24","gateway":"10.9.0.1"}`: "own address", `{"cidr":"10.9.0.1/24","gateway":"10.9.0.2"}`: "one per address family",
+		`{"cidr":"10.9.0.1/24","gateway":"10.9.0.1"}`: "own address",
+		`{"cidr":"10.9.0.1/24","gateway":"10.9.0.2"}`: "one per address family",
 		`{"cidr6":"fd00::9/64","gateway6":"fd00::1"}`: "one per address family", `{"mtu":1279}`: "1280", `{"mtu":65521}`: "65520",
 		`{"mtu":1e99}`: "whole number", `{"ports":["eno9"]}`: "does not have the interface", `{"ports":["eno1"]}`: "port of br0",
 		`{"ports":"eno3"}`: "port of br2", `{"ports":["br1"]}`: "cannot be a port of", `{"ports":["../x"]}`: "does not have the interface",
 		`{"ports":7}`:        "list of interface names",
 		`{"vlans":"2-4094"}`: "vlan_aware", `{"vlan_aware":true,"vlans":"1-9999"}`: "tags from 2", `{"autostart":"yes"}`: "true or false",
-		`{"comment":"a\u0007b"}`: "without control characters", `{"bond_mode":"802.3ad"}`: "does not have this setting", `{"nope":1}`: "does not have this setting",
+		`{"comment":"a\u0007b"}`: "without control characters", `{"bond_mode":"802.3ad"}`: "does not have this setting",
+		`{"nope":1}`: "does not have this setting",
 	} {
 		f.create("br9", config, 422, "invalid", want)
 	}
 	for config, want := range map[string]string{
-		`{}`: "needs at least one port", `{"ports":["br1"]}`: "cannot be a port of", `{"ports":["eno1"],"bond_mode":"fast"}`: "one of balance-rr",
+		`{}`: "needs at least one port", `{"ports":["br1"]}`: "cannot be a port of",
+		`{"ports":["eno1"],"bond_mode":"fast"}`:    "one of balance-rr",
 		`{"ports":["eno1"],"bond_primary":"eno2"}`: "one of the ports", `{"ports":["eno1"],"bond_hash":"layer2"}`: "requires the mode",
 	} {
 		f.create("bond9", config, 422, "invalid", want)
@@ -274,11 +278,12 @@ func TestNetworkWithoutToken(t *testing.T) {
 func TestApplyNetwork(t *testing.T) {
 	t.Parallel()
 	f := newNetwork(t, endpoint.Lifecycle)
-	f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 409, "invalid_state", "nothing is staged")
+	f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 409, "invalid_state", "has no staged changes")
 	f.create("br2", `{"cidr":"10.2.0.1/24"}`, 201, "")
 	f.Ask(t, "POST", applyPath, "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"node1"`, "does not affect the path", "br2")
 	f.Ask(t, "POST", applyPath, `{"confirm":"node2"}`, apitest.Admin, 409, "confirm_required")
-	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", `"is_self":false`, "The interface br2 is added.", "does not affect the path")
+	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", `"is_self":false`, "The interface br2 is added.",
+		"does not affect the path")
 	f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Operator, 403, "forbidden")
 	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded",
 		"all staged changes are active", "br2: bridge")
@@ -291,7 +296,7 @@ func TestApplyNetwork(t *testing.T) {
 	// What is below a bridge carries its guests too.
 	const below = "network/bridges/1/node1/eno2"
 	f.Ask(t, "PUT", below, `{"config":{"mtu":9000}}`, apitest.Admin, 409, "bridge_in_use", `"name":"web"`, `"confirm_phrase":"eno2"`,
-		"on the bridge br1, which stands on eno2")
+		"on the bridge br1, which depends on eno2")
 	f.Ask(t, "PUT", "network/bridges/1/node1/eno3", `{"config":{"mtu":9000}}`, apitest.Admin, 200, "")
 	f.Ask(t, "PUT", below+"?confirm=eno2", `{"config":{"mtu":9000}}`, apitest.Admin, 200, "")
 	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", "web is on the bridge br1, of which eno2 below is changed.",

@@ -64,7 +64,8 @@ func TestUndoOfApplyIsTold(t *testing.T) {
 	f.logIn()
 	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", "restores its current network after 2m0s")
 	f.Ask(t, "POST", applyPath+"?plan=true", `{"undo_after_s":90}`, apitest.Admin, 200, "", "network after 1m30s")
-	f.Ask(t, "POST", applyPath+"?plan=true", `{"undo_after_s":0}`, apitest.Admin, 200, "", "if the node is cut off: the request disables it.")
+	f.Ask(t, "POST", applyPath+"?plan=true", `{"undo_after_s":0}`, apitest.Admin, 200, "",
+		"if the node is cut off: the request disables it.")
 }
 
 // A machine waits while its network is applied, and is called off when the node answers, or nothing was applied.

@@ -245,7 +245,7 @@ func TestDeleteVolume(t *testing.T) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "nas", Volume: "nas:used.iso", Removable: true})
 	})
 	f.Ask(t, "DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 202, "") // by a reading that is older
-	f.ends("failed", "nothing was done: guests have it")
+	f.ends("failed", "nothing was done: it is in the configuration of guests")
 	f.Ask(t, "DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
 	f.Ask(t, "DELETE", used+"?plan=true", "", apitest.Admin, 200, "", `"error":"volume_in_use"`, "web uses it.")
 	f.cluster.AddVolume("nas", hypervisor.Volume{Name: "kept.tar", Kind: hypervisor.VolumeBackup, Content: "backup", Protected: true})

@@ -216,7 +216,7 @@ func TestFillingWhatIsThereOtherwise(t *testing.T) {
 	on := draft.On{Kind: "vm", ID: 1}
 	for name, body := range map[string]string{
 		"stands for 203.0.113.0/24": `{"rules":[{"type":"in","action":"DROP"}],"aliases":[{"name":"office","cidr":"192.0.2.0/24"}]}`,
-		"198.51.100.9 in the opposite": `{"rules":[{"type":"in","action":"DROP"}],
+		"198.51.100.9 with the opposite": `{"rules":[{"type":"in","action":"DROP"}],
 			"ipsets":[{"name":"bad","members":[{"cidr":"198.51.100.9/32","nomatch":true}]}]}`,
 	} {
 		_, err := f.fill(body, false, 0, on)

@@ -333,7 +333,8 @@ func TestWhatIsInUseIsAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = f.Commit(as(t, identity.Admin), d.ID, time.Hour, nil)
-		told := strings.Contains(strings.Join(answer.Plan.Warnings, " "), "The alias office, which the draft deletes, is still used in 1 places")
+		told := strings.Contains(strings.Join(answer.Plan.Warnings, " "),
+			"The alias office, which the draft deletes, is still used in 1 places")
 		if told != strings.Contains(fmt.Sprint(err), "office") {
 			t.Errorf("told %t and refused with %v", told, err)
 		}

@@ -133,7 +133,7 @@ func TestJobsThatAllLeaveTheDraft(t *testing.T) {
 		}
 	}
 	f.wantFree()
-	if now := f.becomes(d.ID, "unknown"); !strings.Contains(*now.Outcome, "what stands is not known") {
+	if now := f.becomes(d.ID, "unknown"); !strings.Contains(*now.Outcome, "it is unknown which of the changes are in effect") {
 		t.Error(*now.Outcome)
 	}
 	if err := f.Delete(as(t, identity.Admin), d.ID); err != nil {

@@ -165,7 +165,7 @@ func TestRenamedWhileADraftIsTriedOut(t *testing.T) {
 			if got := f.states(); got != before {
 				t.Errorf("it stands\n%s\nwant\n%s\n%s", got, before, f.transcript(id))
 			}
-			if now := f.becomes(d.ID, "undone"); strings.Contains(*now.Outcome, "not there any more") ||
+			if now := f.becomes(d.ID, "undone"); strings.Contains(*now.Outcome, "no longer exists") ||
 				!strings.Contains(f.transcript(id), `the VM web is called "renamed" by now`) {
 				t.Errorf("%s\n%s", *now.Outcome, f.transcript(id))
 			}
