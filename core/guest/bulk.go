@@ -56,7 +56,7 @@ func (t BulkTarget) named() map[string]int64 {
 type Skipped struct {
 	Target BulkTarget `json:"target"`
 	Error  string     `json:"error" example:"guest_busy"`
-	Detail string     `json:"detail" example:"job 57 (vm.stop) is not finished yet; wait for it or cancel it"`
+	Detail string     `json:"detail" example:"job 57 (vm.stop) has not finished yet; wait for it or cancel it"`
 }
 
 // Bulk is the answer to an action on many guests.
