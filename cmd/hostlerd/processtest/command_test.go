@@ -158,7 +158,7 @@ func TestOwnerCreate(t *testing.T) {
 	create(ownerPassword, "--password-stdin").fails(t, "email")
 	create("", "--email", ownerEmail, "--password-stdin").fails(t, "no password")
 	create("\n"+ownerPassword, "--email", ownerEmail, "--password-stdin").fails(t, "no password")
-	create(ownerPassword, "--email", "nobody", "--password-stdin").fails(t, "e-mail")
+	create(ownerPassword, "--email", "nobody", "--password-stdin").fails(t, "email")
 	for _, weak := range []string{"kq7-Short!", "password1234", ownerEmail} {
 		o := create(weak, "--email", ownerEmail, "--password-stdin")
 		o.fails(t)
