@@ -167,7 +167,7 @@ func (s *Store) loginSlot(ctx context.Context, id int64) (release func(), err er
 		return func() { <-slots }, nil
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, sdk.Errorf(sdk.Timeout, "all %d SSH login slots of the machine stayed busy", logins)
+			return nil, sdk.Errorf(sdk.Timeout, "all %d SSH login slots of the machine stayed in use", logins)
 		}
 		return nil, ctx.Err()
 	}
