@@ -67,8 +67,8 @@ func (u *update) judge(ctx context.Context) error {
 	case now.same(before):
 		v.Outcome, v.Text = NothingToDo, "nothing to do: "+unchanged(now)
 	case now.Version != "":
-		v.Outcome, v.Text = NothingToDo, "nothing to do: the "+
-			"app is still at version "+now.Version+"; system packages in its container were changed"
+		v.Outcome, v.Text = NothingToDo, "nothing to do: the app is still at version "+
+			now.Version+"; system packages in its container were changed"
 	default:
 		v.Outcome, v.Text = Updated, "updated: system packages in the container were changed; the app does not report a version"
 	}

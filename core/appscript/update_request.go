@@ -146,8 +146,8 @@ func (s *Store) check(ctx context.Context, appID, team int64, consent bool) (*or
 	}
 	switch {
 	case g.IsSelf:
-		return nil, problem.New(problem.CodeInvalidState, "the service itself runs in this "+
-			"app and could not roll it back").With("reason", "self")
+		return nil, problem.New(problem.CodeInvalidState, "the service itself runs in this app and could not roll it "+
+			"back").With("reason", "self")
 	case g.Status == hypervisor.GuestStopped || g.Status == hypervisor.GuestPaused:
 		return nil, problem.New(problem.CodeInvalidState, "the container of the app is %s: start it first", g.Status).With("reason", g.Status)
 	}

@@ -27,8 +27,8 @@ func (s *Store) Accept(ctx context.Context, name, digest string) (*Started, erro
 		}
 		switch {
 		case r.HeldAt == nil:
-			return problem.New(problem.CodeInvalidState, "no loss of entries is "+
-				"waiting for acceptance at this source").With("reason", "nothing_held")
+			return problem.New(problem.CodeInvalidState, "no loss of entries is waiting for acceptance at this "+
+				"source").With("reason", "nothing_held")
 		case digest != heldDigest(r.HeldPin, r.Held):
 			return problem.New(problem.CodePlanStale, "a different loss is waiting for acceptance; review the source again").
 				With("digest", heldDigest(r.HeldPin, r.Held))

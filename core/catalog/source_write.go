@@ -134,8 +134,8 @@ func (s *Store) fits(ctx context.Context, is *row, edit Edit, options map[string
 		func(o sdk.Option) bool { return o.Key == e.Field }):
 		return problem.InvalidField(plain(err, info, options), "value_error", "body", "options", e.Field)
 	}
-	return problem.InvalidField("the source does "+
-		"not accept this: "+plain(err, info, options), "value_error", "body", "options").Because(err)
+	return problem.InvalidField("the source does not accept this: "+
+		plain(err, info, options), "value_error", "body", "options").Because(err)
 }
 
 // faults returns all wrong options. It repeats no value, because it may be a

@@ -52,12 +52,12 @@ func Problem(err error) error {
 		return problem.New(problem.CodeDatabaseUnavailable, "the database is out of memory; try again in a moment").With("reason",
 			"memory").Because(err)
 	case stateReadOnly:
-		return problem.New(problem.CodeDatabaseUnavailable, "the database is read-only and "+
-			"accepts no changes at the moment").With("reason",
+		return problem.New(problem.CodeDatabaseUnavailable, "the database is read-only and accepts no changes at the "+
+			"moment").With("reason",
 			"read_only").Because(err)
 	case stateIO:
-		return problem.New(problem.CodeDatabaseUnavailable, "the database's disk is failing; "+
-			"see the database server's log").With("reason", "io").Because(err)
+		return problem.New(problem.CodeDatabaseUnavailable, "the database's disk is failing; see the database server's "+
+			"log").With("reason", "io").Because(err)
 	}
 	return problem.New(problem.CodeDatabaseUnavailable, "the database does not answer; try again in a moment").Because(err)
 }

@@ -161,8 +161,8 @@ func (c *oneTimeCode) pinned(e connection) (connection, error) {
 	case e.fingerprint == "":
 		e.fingerprint = c.Fingerprint
 	case !endpoint.EqualFingerprint(e.fingerprint, c.Fingerprint):
-		return e, problem.InvalidField("does not match "+
-			"the certificate in the "+c.label+" , which is for another server", "fingerprint", "body",
+		return e, problem.InvalidField("does not match the certificate in the "+
+			c.label+", which is for another server", "fingerprint", "body",
 			"tls_fingerprint")
 	}
 	return e, nil

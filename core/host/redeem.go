@@ -144,7 +144,7 @@ func leftBehind(err, lost error, id string, code *oneTimeCode) error {
 		err = lost
 	} else {
 		after.Detail = before + "; the " + code.label + " was used: the hypervisor now trusts the credential " + id +
-			" , which Hostler did not store: remove it there, and create a new " + code.label
+			", which Hostler did not store: remove it there, and create a new " + code.label
 	}
 	return after.With("credential_id", id).With("credential_ids", ids).Because(err)
 }

@@ -70,8 +70,8 @@ func idle(ctx context.Context, tx *db.Tx, id int64) error {
 		return fmt.Errorf("reading jobs: %w", err)
 	}
 	if len(jobs) > 0 {
-		return problem.New(problem.CodeConflict, "jobs on this host have not finished "+
-			"yet; wait for them or cancel them").With("jobs", jobs)
+		return problem.New(problem.CodeConflict, "jobs on this host have not finished yet; wait for them or cancel "+
+			"them").With("jobs", jobs)
 	}
 	return nil
 }

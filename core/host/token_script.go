@@ -77,8 +77,8 @@ func (s *Store) WriteTokenScript(ctx context.Context, in ScriptQuery) (TokenScri
 		query.Capabilities = append(query.Capabilities, c)
 	}
 	if in.Path != "/" && d.info.Scope == (hypervisor.Scope{}) {
-		return TokenScript{}, problem.InvalidField("must be /: permissions cannot "+
-			"be limited to a path on "+d.info.Product, "value_error", "body", "path")
+		return TokenScript{}, problem.InvalidField("must be /: permissions cannot be limited to a path on "+
+			d.info.Product, "value_error", "body", "path")
 	}
 	script, err := scripter.RoleScript(ctx, query)
 	if err != nil {

@@ -116,8 +116,8 @@ func read(t *hypervisor.StorageType, config Config, create bool) *order {
 		raw := bytes.TrimSpace(config[name])
 		switch {
 		case key == nil:
-			o.fault(cutName(name), "extra_forbidden", "storages of the type "+t.Name+" do not have "+
-				"this key; available keys: "+strings.Join(keysOf(t), ", "))
+			o.fault(cutName(name), "extra_forbidden", "storages of the type "+t.Name+" do not have this key; available keys: "+
+				strings.Join(keysOf(t), ", "))
 		case string(raw) == "null" && create:
 			o.fault(name, "type", "a new definition has nothing to clear")
 		case key.Fixed && !create:
